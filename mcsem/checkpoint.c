@@ -24,6 +24,7 @@ static uint64_t fingerprint(const struct inversion *s)
     for (size_t i = 0; i < v->npairs; i++) {
         checksum_add(&c, v->pair[i].source, offsetof(struct survey_pair, magnetic));
         checksum_add(&c, &v->pair[i].magnetic, sizeof v->pair[i].magnetic);
+        checksum_add(&c, &v->pair[i].loop, sizeof v->pair[i].loop);
     }
     checksum_add(&c, v->datum, v->npairs * (size_t)v->nfreq * sizeof *v->datum);
     checksum_add(&c, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);

@@ -300,14 +300,16 @@ static enum ek_status fill_batch(struct device *d, const struct device_share *sh
     while (d->pairs < most) {
         const struct device_share *s = &share[at->share];
         const struct hankel *filter;
+        struct survey_pair seen;
         if (at->pair == s->n) {
             at->share++;
             at->pair = 0;
             continue;
         }
-        TRY(hankel_open(forward_filter(&s->pair[at->pair], s->filter), &filter));
-        TRY(pair_make(&s->layers, &s->pair[at->pair], filter,
-                      forward_wire(&s->layers, &s->pair[at->pair], nfreq, freq), &d->plan));
+        seen = pair_seen(&s->pair[at->pair]);
+        TRY(hankel_open(forward_filter(&seen, s->filter), &filter));
+        TRY(pair_make(&s->layers, &seen, filter, forward_wire(&s->layers, &seen, nfreq, freq),
+                      &d->plan));
         if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
             d->rows + plan_rows(d) > d->most_rows)
             break;
@@ -334,6 +336,17 @@ static enum ek_status run_batches(struct device *d, const struct device_share *s
     return wait_all(d);
 }
 
+/* What the sums of magnetic dipoles lack: the fields', and their derivatives' where there are. */
+static void turn_loops(const struct device *d, const struct device_share *share, int shares,
+                       int nfreq, bool derive, double complex *sum)
+{
+    const size_t numbers = 1 + (size_t)share->layers.n;
+    for (int s = 0; s < shares; s++)
+        for (size_t i = 0; i < share[s].n * (size_t)nfreq; i++, sum += numbers)
+            pair_factor(&share[s].pair[i / (size_t)nfreq], d->line[i % (size_t)nfreq],
+                        derive ? numbers : 1, sum);
+}
+
 enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
                                   int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)
@@ -353,5 +366,7 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
     const enum ek_status st = run_batches(d, share, nfreq, freq, derivatives, at, sum);
     if (st) /* what is under way must not reach the caller's memory later */
         (void)MUTED(wait_all(d));
+    else
+        turn_loops(d, share, shares, nfreq, derivatives != FORWARD_FIELD, sum);
     return st;
 }

@@ -131,14 +131,12 @@ static enum ek_status read_transmitter(struct reader *r, void *to)
         type++;
     while (type < r->nwords && table_parse(r->word[type], &number))
         type++;
-    if (type < r->nwords && !strcasecmp(r->word[type], "bdipole"))
-        FAIL(EK_USAGE, "%s:%zu: magnetic sources (bdipole) are not computed; leave them out",
-             r->to->path, r->line);
-    if (type < r->nwords && strcasecmp(r->word[type], "edipole"))
+    const bool loop = type < r->nwords && !strcasecmp(r->word[type], "bdipole");
+    if (type < r->nwords && !loop && strcasecmp(r->word[type], "edipole"))
         FAIL(EK_USAGE, "%s:%zu: source type '%s' is neither edipole nor bdipole", r->to->path,
              r->line, r->word[type]);
     const double length = r->to->version < 2 ? 0 : length_at(r, 5);
-    *t = (struct emdata_transmitter){x[0], x[1], x[2], x[3], x[4], length, r->line};
+    *t = (struct emdata_transmitter){x[0], x[1], x[2], x[3], x[4], length, loop, r->line};
     return EK_OK;
 }
 

@@ -23,6 +23,7 @@
 
 struct emdata_transmitter {
     double x, y, z, azimuth, dip, length;
+    bool loop; /* bdipole */
     size_t line;
 };
 
@@ -55,7 +56,7 @@ struct emdata {
 bool emdata_is(const char *path);
 
 /* Reads all tables. EK_USAGE with file and line: another version, a block cut short, too few
- * numbers in a row, a number that is none, an index out of its table, a magnetic source;
+ * numbers in a row, a number that is none, an index out of its table;
  * EK_UNAVAILABLE: memory. close accepts NULL. */
 enum ek_status emdata_open(const char *path, struct emdata **emdata);
 void emdata_close(struct emdata *emdata);

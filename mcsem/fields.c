@@ -40,22 +40,20 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
     return EK_OK;
 }
 
-/* E of a magnetic dipole is -i w mu0 times H that a dipole in the receiver's place and direction
- * would have along it (reciprocity). */
 static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec)
 {
     const double degree = acos(-1) / 180;
-    const double *from = s->msrc ? s->rec[rec] : s->src[src];
-    const double *to = s->msrc ? s->src[src] : s->rec[rec];
+    const double *from = s->src[src], *to = s->rec[rec];
     return (struct survey_pair){.source = {from[0], from[1], from[2]},
                                 .azimuth = from[3] * degree,
                                 .dip = from[4] * degree,
-                                .length = s->msrc ? 0 : from[5],
+                                .length = from[5],
                                 .receiver = {to[0], to[1], to[2]},
                                 .direction = {cos(to[4] * degree) * cos(to[3] * degree),
                                               cos(to[4] * degree) * sin(to[3] * degree),
                                               sin(to[4] * degree)},
-                                .magnetic = s->mrec || s->msrc,
+                                .magnetic = s->mrec,
+                                .loop = s->msrc,
                                 .line = (size_t)rec + 1};
 }
 
@@ -94,10 +92,6 @@ static enum ek_status compute(struct worker *w, const struct earth_layers *l,
                      w->field, jac ? w->jac : NULL));
     const size_t n = (size_t)l->n;
     for (int q = 0; q < s->nfreq; q++) {
-        const double complex factor = s->msrc ? -I * forward_line(s->freq[q]) : 1;
-        w->field[q] *= factor;
-        for (size_t k = 0; jac && k < n; k++)
-            w->jac[(size_t)q * n + k] *= factor;
         const size_t at =
             ((size_t)q * (size_t)s->nrec + (size_t)rec) * (size_t)s->nsrc + (size_t)src;
         memcpy(field + 2 * at, &w->field[q], sizeof *w->field);
@@ -157,12 +151,6 @@ static enum ek_status check(const struct mcsem_survey *s, double surface)
              s->nsrc, s->nrec, s->nfreq);
     if (!(s->tolerance >= 0 && s->tolerance <= 1))
         FAIL(EK_USAGE, "a tolerance of %g: it may be up to 1, and 0 stands for 1e-8", s->tolerance);
-    for (int i = 0; s->msrc && i < s->nsrc; i++)
-        if (s->mrec || s->src[i][5] != 0)
-            FAIL(EK_USAGE,
-                 "source %d: a magnetic source is a dipole of length 0, not %g m, and its "
-                 "H (mrec) is not computed",
-                 i + 1, s->src[i][5]);
     for (int q = 0; q < s->nfreq; q++)
         TRY(survey_check_freq(s->freq[q], "frequency", (size_t)q + 1));
     for (int i = 0; i < s->nsrc; i++)

@@ -30,7 +30,7 @@ struct mcsem_survey {
     const double *freq;     /* [nfreq] Hz */
     bool mrec;              /* the receivers measure H */
     double tolerance;       /* relative error of the fields, up to 1; 0: 1e-8 */
-    bool msrc;              /* the sources are magnetic: dipoles, and the receivers measure E */
+    bool msrc;              /* the sources are magnetic: dipoles, of length 0 */
 };
 
 /* Fields as re, im: field [nfreq][nrec][nsrc][2], the order of empymod's bipole(); and, unless

@@ -211,9 +211,10 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
                           enum forward_derivatives derivatives, double complex *field,
                           double complex *derivative)
 {
+    const struct survey_pair seen = pair_seen(pair);
     const struct hankel *filter;
-    TRY(hankel_open(forward_filter(pair, which), &filter));
-    TRY(pair_make(layers, pair, filter, forward_wire(layers, pair, nfreq, freq), &f->plan));
+    TRY(hankel_open(forward_filter(&seen, which), &filter));
+    TRY(pair_make(layers, &seen, filter, forward_wire(layers, &seen, nfreq, freq), &f->plan));
     forward_layers(layers, f->table);
     const int derive = forward_derive(layers, &f->plan, derivatives);
     for (int q = 0; q < nfreq; q++) {
@@ -221,6 +222,9 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
         field[q] = strands(f, 0) + I * strands(f, 1);
         for (int k = 0; k < layers->n && derivatives != FORWARD_FIELD; k++)
             derivative[q * layers->n + k] = strands(f, 2 + 2 * k) + I * strands(f, 3 + 2 * k);
+        pair_factor(pair, forward_line(freq[q]), 1, field + q);
+        if (derivatives != FORWARD_FIELD)
+            pair_factor(pair, forward_line(freq[q]), (size_t)layers->n, derivative + q * layers->n);
     }
     return EK_OK;
 }
@@ -272,16 +276,18 @@ static double cut_of(const struct choice *c, double freq)
     const double r = fmax(1e-3, fmax(hypot(flat, steep) - 0.5 * c->pair->length, steep));
     const struct pair_view *view = &c->forward->plan.level[0].view;
     const double rho = fmax(c->layers->rho_v[view->upper], c->layers->rho_v[view->lower]);
-    const double electric = (rho / (r * r) + forward_line(freq)) / r;
-    return CUT / (4 * acos(-1)) * (c->pair->magnetic ? 1 / (r * r) : electric);
+    const double electric = (rho / (r * r) + forward_line(freq)) / r, magnetic = 1 / (r * r);
+    const bool h = c->pair->magnetic;
+    const double loop = h ? 1 / r : forward_line(freq);
+    return CUT / (4 * acos(-1)) * (c->pair->loop ? loop * magnetic : h ? magnetic : electric);
 }
 
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
- * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller but for
- * rounding. */
+ * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller (of loops by
+ * TWIN more) but for rounding. */
 static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
 {
-    const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN);
+    const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN) * (c->pair->loop ? TWIN : 1);
     struct earth_layers l = *c->layers;
     struct survey_pair p = *c->pair;
     double complex *field = c->field[1], *twin = c->field[0];

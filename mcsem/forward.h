@@ -1,5 +1,6 @@
-/* mcsem/forward.h – fields of an electric dipole or wire in a layered earth, and their derivatives
- * with respect to the logarithm of every layer's resistivity: each pair by itself ("exact mode").
+/* mcsem/forward.h – fields of a dipole or an electric wire in a layered earth, and their
+ * derivatives with respect to the logarithm of every layer's resistivity: each pair by itself
+ * ("exact mode").
  *
  * Quasi-static, time factor exp(+i w t), mu = 4 pi 1e-7 everywhere, vertical anisotropy allowed. A
  * wire carries a uniform current and is normalised to unit moment. Fields are Hankel integrals over

@@ -1,6 +1,8 @@
 /* mcsem/pair.c – geometry becomes weights. */
 #include "mcsem/pair.h"
+#include "src/kernel.h"
 
+#include "mcsem/kernels/exact_plan.h"
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -188,12 +190,23 @@ enum ek_status pair_check(const struct survey_pair *p, double tolerance, const c
 /* ---- weights --------------------------------------------------------------------------------- */
 
 const struct pair_integral pair_integrals[PAIR_INTEGRALS] = {
-    [PAIR_E_TM] = {PAIR_V, PAIR_NONE, 0, 1},   [PAIR_E_TE] = {PAIR_TE_V, PAIR_NONE, 0, 1},
-    [PAIR_E_BOTH] = {PAIR_V, PAIR_TE_V, 1, 0}, [PAIR_E_UP] = {PAIR_I, PAIR_NONE, 1, 2},
-    [PAIR_E_ROD] = {PAIR_V1, PAIR_NONE, 1, 2}, [PAIR_E_ROD_UP] = {PAIR_I1, PAIR_NONE, 0, 3},
-    [PAIR_H_TM] = {PAIR_I, PAIR_NONE, 0, 1},   [PAIR_H_TE] = {PAIR_TE_I, PAIR_NONE, 0, 1},
-    [PAIR_H_BOTH] = {PAIR_I, PAIR_TE_I, 1, 0}, [PAIR_H_UP] = {PAIR_TE_V, PAIR_NONE, 1, 2},
+    [PAIR_E_TM] = {PAIR_V, PAIR_NONE, 0, 1},
+    [PAIR_E_TE] = {PAIR_TE_V, PAIR_NONE, 0, 1},
+    [PAIR_E_BOTH] = {PAIR_V, PAIR_TE_V, 1, 0},
+    [PAIR_E_UP] = {PAIR_I, PAIR_NONE, 1, 2},
+    [PAIR_E_ROD] = {PAIR_V1, PAIR_NONE, 1, 2},
+    [PAIR_E_ROD_UP] = {PAIR_I1, PAIR_NONE, 0, 3},
+    [PAIR_H_TM] = {PAIR_I, PAIR_NONE, 0, 1},
+    [PAIR_H_TE] = {PAIR_TE_I, PAIR_NONE, 0, 1},
+    [PAIR_H_BOTH] = {PAIR_I, PAIR_TE_I, 1, 0},
+    [PAIR_H_UP] = {PAIR_TE_V, PAIR_NONE, 1, 2},
     [PAIR_H_ROD] = {PAIR_I1, PAIR_NONE, 1, 2},
+    [PAIR_LOOP_TM] = {PAIR_I1, PAIR_NONE, 0, 1},
+    [PAIR_LOOP_TE] = {PAIR_TE_I1, PAIR_NONE, 0, 1},
+    [PAIR_LOOP_BOTH] = {PAIR_TE_I1, PAIR_I1, 1, 0},
+    [PAIR_LOOP_UP] = {PAIR_TE_V1, PAIR_NONE, 1, 2},
+    [PAIR_LOOP_ROD] = {PAIR_TE_I, PAIR_NONE, 1, 2},
+    [PAIR_LOOP_ROD_UP] = {PAIR_TE_V, PAIR_NONE, 0, 3},
 };
 
 static int add_term(struct pair_term *term, int n, enum pair_integral_number integral,
@@ -219,8 +232,9 @@ static struct channel turn(const struct pair_sight *p)
     a.s = y * p->cosine - x * p->sine;
     a.radial = u[0] * x + u[1] * y;
     a.around = u[1] * x - u[0] * y;
-    a.twice = p->magnetic ? a.across * (a.c * a.c - a.s * a.s) - a.along * 2 * a.c * a.s
-                          : a.along * (a.c * a.c - a.s * a.s) + a.across * 2 * a.c * a.s;
+    a.twice = p->magnetic && !p->loop
+                  ? a.across * (a.c * a.c - a.s * a.s) - a.along * 2 * a.c * a.s
+                  : a.along * (a.c * a.c - a.s * a.s) + a.across * 2 * a.c * a.s;
     a.twice *= p->lift * p->lift;
     a.c *= p->lift;
     a.s *= p->lift;
@@ -261,9 +275,48 @@ static int see_magnetic(const struct pair_sight *p, struct pair_term *term)
     return add_term(term, n, PAIR_H_ROD, p->steep * a.around * p->source_rho);
 }
 
+/* H of a magnetic dipole over zhat is dual to E of an electric one: TE for TM, currents of series
+ * voltages for voltages of shunt currents, 1 / zhat for rho_v. */
+static int see_loop(const struct pair_sight *p, struct pair_term *term)
+{
+    const struct channel a = turn(p);
+    const double up = p->direction[2];
+    int n = add_term(term, 0, PAIR_LOOP_TE, -0.5 * p->flat * (a.along + a.twice));
+    n = add_term(term, n, PAIR_LOOP_TM, -0.5 * p->flat * (a.along - a.twice));
+    n = add_term(term, n, PAIR_LOOP_BOTH, p->flat * a.twice / p->r);
+    n = add_term(term, n, PAIR_LOOP_UP, p->flat * up * a.c);
+    n = add_term(term, n, PAIR_LOOP_ROD, p->steep * a.radial);
+    return add_term(term, n, PAIR_LOOP_ROD_UP, p->steep * up);
+}
+
 int pair_terms(const struct pair_sight *sight, struct pair_term *term)
 {
-    return (sight->magnetic ? see_magnetic : see_electric)(sight, term);
+    return (sight->loop ? see_loop : sight->magnetic ? see_magnetic : see_electric)(sight, term);
+}
+
+struct survey_pair pair_seen(const struct survey_pair *p)
+{
+    struct survey_pair q = *p;
+    if (!p->loop || p->magnetic)
+        return q;
+    memcpy(q.source, p->receiver, sizeof q.source);
+    memcpy(q.receiver, p->source, sizeof q.receiver);
+    q.azimuth = atan2(p->direction[1], p->direction[0]);
+    q.dip = atan2(p->direction[2], hypot(p->direction[0], p->direction[1]));
+    q.direction[0] = cos(p->dip) * cos(p->azimuth);
+    q.direction[1] = cos(p->dip) * sin(p->azimuth);
+    q.direction[2] = sin(p->dip);
+    q.floor[0] = p->floor[1];
+    q.floor[1] = p->floor[0];
+    q.loop = false;
+    q.magnetic = true;
+    return q;
+}
+
+void pair_factor(const struct survey_pair *p, double line, size_t n, double complex *z)
+{
+    for (size_t i = 0; p->loop && i < n; i++)
+        z[i] *= I * (p->magnetic ? line : -line);
 }
 
 enum pair_function pair_function_below(enum pair_function function, double *sign)
@@ -272,8 +325,9 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
     return function == PAIR_I ? PAIR_V1 : function == PAIR_V1 ? PAIR_I : function;
 }
 
-bool pair_is_null(const struct survey_pair *pair)
+bool pair_is_null(const struct survey_pair *measured)
 {
+    const struct survey_pair seen = pair_seen(measured), *pair = &seen;
     static const struct earth_layers whole = {.n = 1, .rho_h = {1}, .rho_v = {1}};
     struct pair_sight sight[PAIR_POINTS];
     struct pair_term term[PAIR_TERMS];
@@ -300,10 +354,10 @@ struct grid {
 };
 
 static void add_function(const struct grid *g, enum pair_function function, int nu, int power,
-                         double scale, const struct pair_view *view, double *weight)
+                         double scale, bool below, double *weight)
 {
     double sign = 1;
-    if (view->swapped)
+    if (below)
         function = pair_function_below(function, &sign);
     double *to = weight + (size_t)function * PAIR_WAVES + g->places;
     for (int i = 0; i < g->n; i++) {
@@ -389,6 +443,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
                                .steep = steep,
                                .direction = p->direction,
                                .magnetic = p->magnetic,
+                               .loop = p->loop,
                                .receiver_rho = receiver_rho};
         const double near = NEAR * fabs(p->receiver[2] - s.z);
         s.r = hypot(s.x, s.y);
@@ -437,7 +492,7 @@ static struct pair_level *level_for(struct pair_plan *plan, const struct earth_l
         return &plan->level[plan->nlevels - 1];
     struct pair_level *level = &plan->level[plan->nlevels++];
     pair_cut(layers, plan->base, w->sight[k].z, w->pair->receiver[2], &level->view);
-    const double source = 1, receiver = w->pair->magnetic ? 0 : 1;
+    const double source = w->pair->loop ? 0 : 1, receiver = w->pair->magnetic ? 0 : 1;
     level->in_lower = level->view.swapped ? source : receiver;
     level->in_upper = level->view.swapped ? receiver : source;
     for (int f = 0; f < PAIR_FUNCTIONS; f++)
@@ -455,12 +510,13 @@ static void weigh_point(struct pair_plan *plan, const struct earth_layers *layer
     const double shift = places * h->step - log(w->longest / w->sight[k].r);
     hankel_weights(h, shift, weight[0], weight[1]);
     const struct grid g = {plan->wave + places, {weight[0], weight[1]}, h->n, places};
+    const bool below = level->view.swapped && !w->pair->loop; /* of these the kernel knows */
     for (int t = 0; t < terms; t++) {
         const struct pair_integral *i = &pair_integrals[term[t].integral];
         const double scale = w->share[k] * term[t].factor / w->sight[k].r;
-        add_function(&g, i->function, i->nu, i->power, scale, &level->view, level->weight);
+        add_function(&g, i->function, i->nu, i->power, scale, below, level->weight);
         if (i->less != PAIR_NONE)
-            add_function(&g, i->less, i->nu, i->power, -scale, &level->view, level->weight);
+            add_function(&g, i->less, i->nu, i->power, -scale, below, level->weight);
     }
 }
 
@@ -476,7 +532,7 @@ enum ek_status pair_make(const struct earth_layers *layers, const struct survey_
         lowest = fmax(lowest, w.sight[k].z);
     plan->layers = layers->n;
     plan->base = base_below(layers, lowest);
-    plan->magnetic = pair->magnetic;
+    plan->magnetic = pair->loop ? EXACT_LOOP : pair->magnetic ? EXACT_H : EXACT_E;
     plan->nlevels = 0;
     for (int k = 0; k < w.n; k++)
         weigh_point(plan, layers, h, &w, k);

@@ -7,6 +7,7 @@
 
 #include "mcsem/hankel.h"
 #include "mcsem/survey.h"
+#include <complex.h>
 
 enum {
     PAIR_POINTS = 512,              /* most points of a wire */
@@ -15,7 +16,8 @@ enum {
     PAIR_PART = 5                   /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
 };
 
-/* Functions of a field, in the order of kernels/field.h's struct field_weights. */
+/* Functions of a field, in the order of kernels/field.h's struct field_weights; of a magnetic
+ * dipole's H the places of V and V' are those of TE's I' and V'. */
 enum pair_function {
     PAIR_V,
     PAIR_I,
@@ -24,11 +26,14 @@ enum pair_function {
     PAIR_TE_V,
     PAIR_TE_I,
     PAIR_FUNCTIONS,
-    PAIR_NONE = PAIR_FUNCTIONS
+    PAIR_NONE = PAIR_FUNCTIONS,
+    PAIR_TE_I1 = PAIR_V,
+    PAIR_TE_V1 = PAIR_V1
 };
 
 /* The integrals of which fields are made: of horizontal dipoles, seen horizontally through TM, TE,
- * and J1's difference of both, and vertically; of vertical dipoles ("rods"), likewise. */
+ * and J1's difference of both, and vertically; of vertical dipoles ("rods"), likewise; H of
+ * magnetic dipoles. */
 enum pair_integral_number {
     PAIR_E_TM,
     PAIR_E_TE,
@@ -41,6 +46,12 @@ enum pair_integral_number {
     PAIR_H_BOTH,
     PAIR_H_UP,
     PAIR_H_ROD,
+    PAIR_LOOP_TM,
+    PAIR_LOOP_TE,
+    PAIR_LOOP_BOTH,
+    PAIR_LOOP_UP,
+    PAIR_LOOP_ROD,
+    PAIR_LOOP_ROD_UP,
     PAIR_INTEGRALS
 };
 enum { PAIR_TERMS = 7 }; /* room for those of one field */
@@ -65,8 +76,8 @@ struct pair_sight {
     double z;       /* depth of the point */
     double cosine, sine, flat, steep; /* of the dipole's azimuth, of its dip */
     const double *direction;          /* [3] of the channel */
-    bool magnetic;
-    double source_rho, receiver_rho; /* rho_v of their layers */
+    bool magnetic, loop;              /* H; of a magnetic dipole */
+    double source_rho, receiver_rho;  /* rho_v of their layers */
 };
 
 /* Two depths and the parts of the layers there. */
@@ -88,7 +99,7 @@ struct pair_plan {
     int layers, base;        /* base: first layer below all depths */
     int nwaves;              /* a multiple of PAIR_GROUP */
     double wave[PAIR_WAVES]; /* ascending, 1/m */
-    bool magnetic;           /* then the weight of TE's V has the factor 1 / zhat */
+    int magnetic;            /* EXACT_E, … (kernels/exact_plan.h) */
     int nlevels;
     struct pair_level level[PAIR_POINTS];
     double *room;
@@ -104,8 +115,15 @@ void pair_cut(const struct earth_layers *layers, int base, double source, double
 enum ek_status pair_open(int layers, struct pair_plan *plan);
 void pair_close(struct pair_plan *plan);
 
-/* Fills *plan; `tolerance` of the sum over the wire. EK_USAGE: the wire or
- * dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice. */
+/* A magnetic dipole's field follows from that of the pair that this is: its E, but for a factor, by
+ * reciprocity from H of an electric dipole in the receiver's place. Others stay as they are. */
+struct survey_pair pair_seen(const struct survey_pair *pair);
+/* The factor: multiplies what the sums of pair_seen() are by it, n numbers at a frequency. */
+void pair_factor(const struct survey_pair *pair, double line, size_t n, double complex *z);
+
+/* Fills *plan for a pair as pair_seen() gives it; `tolerance` of the sum over the wire. EK_USAGE:
+ * the wire or dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice.
+ */
 enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
                          const struct hankel *filter, double tolerance, struct pair_plan *plan);
 

@@ -88,7 +88,8 @@ static struct survey_pair make_pair(const struct emdata *e, const struct entry *
     struct survey_pair p = {.source = {t->x, t->y, t->z},
                             .azimuth = t->azimuth * EMDATA_DEGREE,
                             .dip = t->dip * EMDATA_DEGREE,
-                            .length = t->length,
+                            .length = t->loop ? 0 : t->length,
+                            .loop = t->loop,
                             .receiver = {r->x, r->y, r->z},
                             .magnetic = entry->channel >= 3,
                             .source_id = entry->transmitter,
@@ -222,8 +223,13 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
 
 static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
 {
-    size_t wires = 0;
+    size_t wires = 0, loops = 0;
     double longest = 0;
+    for (size_t i = 0; i < e->ntransmitters; i++)
+        loops += e->transmitter[i].loop && e->transmitter[i].length > 0;
+    if (loops)
+        status_warn("%s: %zu magnetic sources have a length; they are taken as points", e->path,
+                    loops);
     for (size_t i = 0; i < e->nreceivers; i++) {
         wires += e->receiver[i].length > 0;
         longest = fmax(longest, e->receiver[i].length);

@@ -36,7 +36,7 @@ static bool look_at(const struct shared *s, const struct survey_pair *p, struct 
     double share[PAIR_POINTS];
     const double seabed = s->earth->z[s->earth->sediments - 1];
     const int points = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
-    if (points > PAIR_POINTS || p->receiver[2] >= seabed)
+    if (points > PAIR_POINTS || p->receiver[2] >= seabed || p->loop)
         return false;
     widen(&n->receiver, p->receiver[2]);
     for (int k = 0; k < points; k++) {

@@ -75,6 +75,9 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
     if (p->length < 0)
         FAIL(EK_USAGE, "%s:%zu: the source is %g m long, which is negative", path, p->line,
              p->length);
+    if (p->loop && p->length != 0)
+        FAIL(EK_USAGE, "%s:%zu: a magnetic source is a dipole of length 0, not %g m", path, p->line,
+             p->length);
     if (p->receiver[2] < 0)
         FAIL(EK_USAGE, "%s:%zu: the receiver is %g m above the sea surface (z is positive down)",
              path, p->line, -p->receiver[2]);

@@ -2,7 +2,7 @@
  * and the columns (common-midpoint cells) to which they belong.
  *
  * Time factor exp(+i w t). Frame as in earth.h; azimuth from +x towards +y, dip positive down. E is
- * in V/m per A m of source moment, H in A/m per A m. */
+ * in V/m per A m of source moment, H in A/m per A m; of loops per A m^2. */
 #pragma once
 
 #include "mcsem/earth.h"
@@ -17,9 +17,10 @@ struct survey_pair {
     double direction[3];                    /* unit vector of the channel: Ex is (1, 0, 0) */
     double floor[2];                        /* depth of the sea floor below both; 0: the column's */
     bool magnetic;                          /* H, else E */
-    bool null;                              /* no layered earth gives it a field (pair_is_null()) */
-    int source_id, receiver_id;             /* number of the position in this survey, from 0 */
-    size_t line;                            /* of its file, for messages; 0 = none */
+    bool loop; /* the source is a magnetic dipole of 1 A m^2, of no length; else electric */
+    bool null; /* no layered earth gives it a field (pair_is_null()) */
+    int source_id, receiver_id; /* number of the position in this survey, from 0 */
+    size_t line;                /* of its file, for messages; 0 = none */
 };
 
 /* What of a field was measured; of an amplitude alone re is it and im 0, of a phase alone both are

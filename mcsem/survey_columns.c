@@ -41,10 +41,11 @@ static enum ek_status read_kind(const struct table *t, const struct survey_colum
                                 struct survey_pair *p)
 {
     const char *kind = c->kind < 0 ? "" : table_text(t, row, c->kind);
+    p->loop = !strcmp(kind, "loop");
     if (!strcmp(kind, "point"))
         p->length = 0;
-    else if (*kind && strcmp(kind, "bipole"))
-        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is neither point nor bipole", t->path, t->line[row],
+    else if (*kind && strcmp(kind, "bipole") && !p->loop)
+        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is none of point bipole loop", t->path, t->line[row],
              kind);
     return EK_OK;
 }

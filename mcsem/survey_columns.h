@@ -1,6 +1,6 @@
 /* mcsem/survey_columns.h – the columns of a table that describe a pair: src_x, src_y, src_z,
- * src_azimuth_deg, src_dip_deg, src_len_m, src_kind (point or bipole; optional), rec_x, rec_y,
- * rec_z, component (Ex Ey Ez Hx Hy Hz), freq_hz. */
+ * src_azimuth_deg, src_dip_deg, src_len_m, src_kind (point, bipole or loop; optional), rec_x,
+ * rec_y, rec_z, component (Ex Ey Ez Hx Hy Hz), freq_hz. */
 #pragma once
 
 #include "mcsem/survey.h"

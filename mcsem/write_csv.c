@@ -6,6 +6,15 @@
 
 #include <math.h>
 
+/* What no column tells otherwise. */
+static bool has_loops(const struct survey *s)
+{
+    for (size_t i = 0; i < s->npairs; i++)
+        if (s->pair[i].loop)
+            return true;
+    return false;
+}
+
 static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows)
 {
     fprintf(f, "# survey of %zu pairs\n", s->npairs);
@@ -14,11 +23,13 @@ static void write_preface(FILE *f, const struct survey *s, const struct earth *e
     fprintf(f, "\n# sea ");
     earth_list_write_sea(f, e);
     fprintf(f, "\n# rows %zu\n", rows);
-    fprintf(f, "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
-               "component,freq_hz,re,im,sigma\n");
+    fprintf(f,
+            "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
+            "component,freq_hz,re,im,sigma%s\n",
+            has_loops(s) ? ",src_kind" : "");
 }
 
-static void write_pair(FILE *f, const struct survey *s, size_t i)
+static void write_pair(FILE *f, const struct survey *s, size_t i, const char *kind)
 {
     const struct survey_pair *p = &s->pair[i];
     const double degree = acos(-1) / 180;
@@ -30,8 +41,8 @@ static void write_pair(FILE *f, const struct survey *s, size_t i)
     for (int q = 0; q < s->nfreq; q++) {
         const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
         if (isfinite(d->sigma))
-            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g\n", geometry, s->freq[q], d->re, d->im,
-                    d->sigma);
+            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g%s\n", geometry, s->freq[q], d->re, d->im,
+                    d->sigma, kind);
     }
 }
 
@@ -49,7 +60,8 @@ enum ek_status write_csv(const char *path, const struct survey *s, const struct 
                  path, s->pair[i].line);
     TRY(write_begin(path, &t));
     write_preface(t.f, s, e, rows);
+    const bool kinds = has_loops(s);
     for (size_t i = 0; i < s->npairs; i++)
-        write_pair(t.f, s, i);
+        write_pair(t.f, s, i, !kinds ? "" : s->pair[i].loop ? ",loop" : ",bipole");
     return write_end(&t);
 }

@@ -10,7 +10,7 @@
 
 /* A row of a table and the pair that it is of; equal rows get one number. */
 struct listed {
-    double key[6];
+    double key[7];
     size_t pair;
     int number;
 };
@@ -21,7 +21,8 @@ static int compare_keys(const void *a, const void *b)
                   sizeof((const struct listed *)a)->key);
 }
 
-/* Transmitter: position, azimuth, dip, length; receiver: position, theta, alpha. */
+/* Transmitter: position, azimuth, dip, length, magnetic or not; receiver: position, theta,
+ * alpha. */
 static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
 {
     for (size_t i = 0; i < s->npairs; i++) {
@@ -39,7 +40,8 @@ static void fill_keys(const struct survey *s, bool receivers, struct listed *lis
                                   i,
                                   0}
                 : (struct listed){{p->source[0], p->source[1], p->source[2],
-                                   p->azimuth / EMDATA_DEGREE, p->dip / EMDATA_DEGREE, p->length},
+                                   p->azimuth / EMDATA_DEGREE, p->dip / EMDATA_DEGREE, p->length,
+                                   p->loop},
                                   i,
                                   0};
     }
@@ -69,7 +71,7 @@ static void write_table(FILE *f, const struct survey *s, bool receivers, struct 
         if (receivers)
             fprintf(f, "0 0 R%zu\n", row);
         else
-            fprintf(f, "%.10g edipole T%zu\n", k[5], row);
+            fprintf(f, "%.10g %s T%zu\n", k[5], k[6] != 0 ? "bdipole" : "edipole", row);
     }
 }
 

@@ -124,17 +124,22 @@ static void each_is_in_its_place(void **state)
 static void derivatives_are_slopes(void **state)
 {
     (void)state;
-    const struct mcsem_survey s = {1, 1, 1, src + 1, rec + 1, freq, true, 1e-10, false};
+    static const double deep[1][6] = {{0, 0, 500, 30, 40, 0}};
+    const struct mcsem_survey surveys[] = {{1, 1, 1, src + 1, rec + 1, freq, true, 1e-10, false},
+                                           {1, 1, 1, deep, rec + 2, freq + 1, true, 1e-10, true},
+                                           {1, 1, 1, deep, rec + 2, freq + 1, false, 1e-10, true}};
     double changed[FEW], at[2], above[2], below[2], slope[FEW][2];
     const struct mcsem_layers other = {FEW, depth, changed, NULL};
     const double h = 1e-3;
-    assert_int_equal(mcsem_forward(&few, &s, at, slope[0]), EK_OK);
-    for (int k = 1; k < FEW; k++) {
+    for (int n = 0; n < 3 * (FEW - 1); n++) {
+        const struct mcsem_survey *s = &surveys[n / (FEW - 1)];
+        const int k = 1 + n % (FEW - 1);
+        assert_int_equal(mcsem_forward(&few, s, at, slope[0]), EK_OK);
         memcpy(changed, res, sizeof res);
         changed[k] = res[k] * exp(h);
-        assert_int_equal(mcsem_forward(&other, &s, above, NULL), EK_OK);
+        assert_int_equal(mcsem_forward(&other, s, above, NULL), EK_OK);
         changed[k] = res[k] * exp(-h);
-        assert_int_equal(mcsem_forward(&other, &s, below, NULL), EK_OK);
+        assert_int_equal(mcsem_forward(&other, s, below, NULL), EK_OK);
         for (int x = 0; x < 2; x++)
             near_to((above[x] - below[x]) / (2 * h), slope[k][x], 1e-5 * hypot(at[0], at[1]));
     }
@@ -237,11 +242,69 @@ static void magnetic_sources_are_loops(void **state)
         near_to(cabs(field - want), 0, 1e-8 * size);
         near_to(cabs(sum - by_rho), 0, 1e-6 * size);
     }
-    s.mrec = true;
-    assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], NULL), EK_USAGE);
-    s.mrec = false;
     s.src = src + 1;
     assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], NULL), EK_USAGE);
+}
+
+/* Directions of azimuth and dip across those of a loop's axis, so that a, b and the axis are a
+ * right-handed frame. */
+static void across(const double *loop, double a[2], double b[2])
+{
+    a[0] = loop[3] + 90; /* along the ground */
+    a[1] = 0;
+    b[0] = loop[3]; /* axis x a */
+    b[1] = loop[4] + 90;
+}
+
+static void point(const double *angles, double u[3])
+{
+    u[0] = cos(angles[1] / degree) * cos(angles[0] / degree);
+    u[1] = cos(angles[1] / degree) * sin(angles[0] / degree);
+    u[2] = sin(angles[1] / degree);
+}
+
+/* The field of a square of four wires of that side with 1 A m^2, the square's axis the loop's. */
+static void square(const struct mcsem_layers *l, const struct mcsem_survey *loop, double side,
+                   double sum[2])
+{
+    double angles[2][2], u[2][3], one[2];
+    across(loop->src[0], angles[0], angles[1]);
+    point(angles[0], u[0]);
+    point(angles[1], u[1]);
+    sum[0] = sum[1] = 0;
+    for (int k = 0; k < 4; k++) { /* along u[k % 2], beside the centre along the other one */
+        const double sign = k < 2 ? 1 : -1, beside = k % 2 ? sign : -sign;
+        double wire[1][6] = {{0, 0, 0, angles[k % 2][0], angles[k % 2][1], side}};
+        for (int x = 0; x < 3; x++)
+            wire[0][x] = loop->src[0][x] + 0.5 * side * beside * u[1 - k % 2][x];
+        struct mcsem_survey s = *loop;
+        s.src = wire;
+        s.msrc = false;
+        assert_int_equal(mcsem_forward(l, &s, one, NULL), EK_OK);
+        for (int x = 0; x < 2; x++)
+            sum[x] += sign * one[x] / side;
+    }
+}
+
+/* E and H of a loop in layers are those of a small square of wires. */
+static void loops_are_squares_of_wires(void **state)
+{
+    (void)state;
+    static const double stretch[] = {1, 1, 1.4, 1.2}, high[] = {3};
+    static const double loop[][6] = {
+        {0, 0, 250, 30, 20, 0}, {0, 0, 700, -50, -60, 0}, {0, 0, 280, 0, -90, 0}};
+    static const double to[][5] = {{500, 200, 299, 70, -10}, {-300, 350, 650, 10, 40}};
+    const struct mcsem_layers l = {FEW, depth, res, stretch};
+    for (int n = 0; n < 12; n++) {
+        struct mcsem_survey s = {1,    1,          1,     loop + n % 3, to + n / 3 % 2,
+                                 high, n / 6 == 1, 1e-10, true};
+        double got[2], wide[2], narrow[2];
+        assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
+        square(&l, &s, 16, wide);
+        square(&l, &s, 8, narrow);
+        for (int x = 0; x < 2; x++) /* what the side's square makes goes */
+            near_to(got[x], (4 * narrow[x] - wide[x]) / 3, 1e-6 * hypot(got[0], got[1]));
+    }
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -295,6 +358,7 @@ int main(void)
         cmocka_unit_test(wires_pass_through_skin_depths),
         cmocka_unit_test(wires_pass_through_interfaces),
         cmocka_unit_test(magnetic_sources_are_loops),
+        cmocka_unit_test(loops_are_squares_of_wires),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,7 +224,8 @@ static void sediments_beside_the_pair_have_derivatives(void **state)
 static struct survey_pair turned_round(const struct survey_pair *p)
 {
     const double *u = p->direction;
-    struct survey_pair r = {.azimuth = atan2(u[1], u[0]), .dip = asin(u[2])};
+    struct survey_pair r = {
+        .azimuth = atan2(u[1], u[0]), .dip = asin(u[2]), .magnetic = p->magnetic, .loop = p->loop};
     memcpy(r.source, p->receiver, sizeof r.source);
     memcpy(r.receiver, p->source, sizeof r.receiver);
     r.direction[0] = cos(p->dip) * cos(p->azimuth);
@@ -240,7 +241,7 @@ static void source_and_receiver_change_places(void **state)
     for (int p = 0; p < MCSEM_PAIRS; p++) {
         struct survey_pair there = mcsem_pairs[p];
         there.length = 0;
-        if (there.magnetic)
+        if (there.magnetic != there.loop)
             continue;
         const struct survey_pair back = turned_round(&there);
         const double complex field = field_of(&l, &there, 0.5);
@@ -318,7 +319,8 @@ static double complex whole_space(const struct survey_pair *p, double rho, doubl
             (x[d] * xs / (r * r) * (ikr * ikr + 3 * ikr + 3) + s[d] * (-ikr * ikr - ikr - 1));
         const double complex magnetic =
             (ikr + 1) * e / (4 * acos(-1) * r * r * r) * (s[a] * x[b] - s[b] * x[a]);
-        sum += p->direction[d] * (p->magnetic ? magnetic : electric);
+        const double complex of_loop = p->magnetic ? electric / rho : -I * w * mu * magnetic;
+        sum += p->direction[d] * (p->loop ? of_loop : p->magnetic ? magnetic : electric);
     }
     return sum;
 }

@@ -103,7 +103,13 @@ static void oracle_functions(struct oracle_line *o, const struct survey_pair *p,
         if (te) {
             f[PAIR_TE_V] = p->magnetic ? v / (I * o->w) : v;
             f[PAIR_TE_I] = swapped ? -v / up : v / lower;
-        } else {
+        }
+        if (te && p->loop) { /* series voltages, too; H, not H over zhat */
+            f[PAIR_TE_I1] = I * o->w * v1 / lower;
+            f[PAIR_TE_V1] = swapped ? -v / lower : v1;
+        } else if (p->loop) {
+            f[PAIR_I1] = I * o->w * v1 / lower;
+        } else if (!te) {
             f[PAIR_V] = v;
             f[PAIR_I1] = v1 / lower;
             f[PAIR_I] = swapped ? -v1 : v / lower;
@@ -171,12 +177,13 @@ static struct survey_pair any_pair(double farthest)
     struct survey_pair p = {
         .azimuth = any(0, 6.3),
         .dip = any(0, 3) < 1 ? 0 : any(-1.5, 1.5),
-        .magnetic = any(0, 2) < 1,
+        .magnetic = any(0, 3) < 2,
         .source = {0, 0, z},
         .receiver = {r * cos(phi), r * sin(phi), any(0, 2) < 1 && z > d ? z - d : z + d},
         .direction = {cos(dip) * cos(azimuth), cos(dip) * sin(azimuth), sin(dip)}};
     for (int k = 0; k < 3 && axis < 3; k++)
         p.direction[k] = k == axis;
+    p.loop = p.magnetic && any(0, 2) < 1;
     return p;
 }
 

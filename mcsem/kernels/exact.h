@@ -12,7 +12,7 @@ struct exact_plan {
     int nlevels;
     int stride;   /* from the weights of one function to those of the next */
     int base;     /* first layer below all depths */
-    int magnetic; /* then the weight of TE's V has the factor 1 / zhat */
+    int magnetic; /* EXACT_E, … */
 };
 
 FN struct field_view exact_view(struct exact_plan p, int n, double alone)
@@ -28,6 +28,7 @@ FN struct field_view exact_view(struct exact_plan p, int n, double alone)
     v.upper = level[EXACT_UPPER];
     v.in_lower = alone != 0.0 ? 0.0 : level[EXACT_IN_LOWER];
     v.in_upper = alone != 0.0 ? 0.0 : level[EXACT_IN_UPPER];
+    v.loop = p.magnetic == EXACT_LOOP;
     return v;
 }
 
@@ -50,7 +51,9 @@ FN void exact_wave(struct line_field at, GLOBAL const double *layers, struct exa
                    int deepest, struct field_room room)
 {
     const struct cx zero = cx_of(REAL(0.0), REAL(0.0));
-    const struct cx zhat = p.magnetic ? cx_of(REAL(1.0), REAL(0.0)) : cx_of(REAL(0.0), REAL(at.w));
+    const struct cx zhat = p.magnetic == EXACT_LOOP ? cx_of(REAL(0.0), REAL(-1.0 / at.w))
+                           : p.magnetic             ? cx_of(REAL(1.0), REAL(0.0))
+                                                    : cx_of(REAL(0.0), REAL(at.w));
     const struct field_base base = field_rise(at, layers, p.base, deepest, room);
     struct cx value = line_get(room.sum, 0, room.stride);
     struct field_base seed;

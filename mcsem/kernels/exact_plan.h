@@ -36,6 +36,12 @@
 #define EXACT_DERIVE   8
 #define EXACT_PAIR     9
 
+/* What EXACT_MAGNETIC says: E; H, where the weight of TE's V has the factor 1 / zhat; H of a
+ * magnetic dipole over zhat, where all of TE has (field_te_loop()). */
+#define EXACT_E    0
+#define EXACT_H    1
+#define EXACT_LOOP 2
+
 /* Work-items beside one another have their numbers beside one another, so many at a time. */
 #define EXACT_BESIDE 32
 

@@ -23,6 +23,7 @@ struct field_view {
     int swapped;               /* the source is the lower one */
     int lower, upper;          /* layers of the two depths */
     double in_lower, in_upper; /* 1: the field has the factor rho_v of that layer, else 0 */
+    int loop;                  /* H of a magnetic dipole: v and v1 of the weights are TE's */
 };
 
 /* Weights of V, I, V', I' of TM, and of V, I of TE, for a source at the upper depth. */
@@ -148,6 +149,44 @@ FN struct field_ends field_te(struct field_weights w, int swapped, struct cx zha
     return e;
 }
 
+/* TE of a magnetic dipole, where series voltages stand for what shunt currents are for an electric
+ * one: w.v weighs I' = T zu zl / (zu + zd), w.v1 V' = T zu / (zu + zd), or, where the source is the
+ * lower one, -T zl / (zu + zd) by reciprocity; all times `factor`. */
+FN struct field_ends field_te_loop(struct field_weights w, int swapped, struct cx factor,
+                                   struct cx lower, struct cx upper, struct cx above,
+                                   struct cx pass)
+{
+    struct field_ends e;
+    const struct cx s = cx_inverse(cx_add(above, upper));
+    const struct cx ts = cx_mul(cx_mul(pass, s), factor), zero = cx_of(REAL(0.0), REAL(0.0));
+    const real a = swapped ? -w.v1 : w.te_i, b = swapped ? -w.te_i : w.v1;
+    const struct cx by_lower = cx_of(MAD(w.v, above.re, a), w.v * above.im);
+    const struct cx by_above = cx_of(MAD(w.v, lower.re, b), w.v * lower.im);
+    const struct cx rest = cx_of(MAD(b, above.re, w.te_v), b * above.im);
+    e.value = cx_mul(ts, cx_mad(by_lower, lower, rest));
+    e.by_lower = cx_mul(ts, by_lower);
+    e.by_upper = cx_scale(cx_mul(e.value, s), REAL(-1.0));
+    e.by_above = cx_mad(ts, by_above, e.by_upper);
+    e.at_lower = zero;
+    e.at_upper = zero;
+    return e;
+}
+
+/* One mode at the two ends. */
+FN struct field_ends field_of_mode(struct field_view v, struct field_weights w, int te,
+                                   struct cx zhat, struct cx lower, struct cx upper,
+                                   struct cx above, struct cx pass)
+{
+    if (te)
+        return v.loop ? field_te_loop(w, v.swapped, zhat, lower, upper, above, pass)
+                      : field_te(w, v.swapped, zhat, lower, upper, above, pass);
+    if (v.loop) {
+        w.v = REAL(0.0);
+        w.v1 = REAL(0.0);
+    }
+    return field_tm(w, lower, upper, above, pass);
+}
+
 /* Back through the parts first+n-1 .. first. `value`: of the field, where what passes counts. */
 FN struct cx field_back(struct field_view v, int first, int n, struct cx by, struct cx value,
                         int passing, struct field_room r)
@@ -177,8 +216,7 @@ FN struct field_share field_mode(struct line_field f, struct field_view v, struc
     const struct line_pass pass = field_cross(f, v, lower, te, r);
     const struct cx upper = pass.by_below;
     const struct cx above = field_climb(f, v, over, v.above, air.zc, te, r);
-    const struct field_ends e = te ? field_te(w, v.swapped, zhat, lower, upper, above, pass.ratio)
-                                   : field_tm(w, lower, upper, above, pass.ratio);
+    const struct field_ends e = field_of_mode(v, w, te, zhat, lower, upper, above, pass.ratio);
     out.value = e.value;
     out.seed = cx_of(REAL(0.0), REAL(0.0));
     if (r.derive == FIELD_NONE)

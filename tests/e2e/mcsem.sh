@@ -144,7 +144,7 @@ spoil_case rec_z -0.5 'above the sea surface'
 spoil_case rec_x inf rec_x
 spoil_case src_azimuth_deg north src_azimuth_deg
 spoil_case component Jx component
-spoil_case src_kind loop src_kind
+spoil_case src_kind coil src_kind
 [ ! -e "$work/none" ]
 check $? 'nothing is written where a case is wrong'
 {

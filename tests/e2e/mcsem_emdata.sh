@@ -126,6 +126,28 @@ check $? 'each channel has its own noise'
 "$bin" "$work/turned.emdata" --iterations 0 --quiet --responses "$work/turned.csv" && grep -q ',E,1,' "$work/turned.csv"
 check $? 'a turned channel is none of the axes'
 
+# Magnetic sources: E at a receiver is what, by reciprocity, B of an electric dipole there tells; tables hold them, too.
+loops() { # rows of data
+    printf '%s\n' 'Format: EMData_2.2' '! earth nx=1,ny=1,nz=3,dz=200,seabed=1000,start=3' 'Phase Convention: lead' \
+        '# CSEM Frequencies: 1' 2 '# Transmitters: 2' '0 0 960 30 10 0 bdipole T' '300 2000 999.9 0 0 0 edipole T' \
+        '# CSEM Receivers: 2' '300 2000 999.9 0 0 0 0 R' '0 0 960 30 10 0 0 R' "# Data: $#" "$@"
+}
+loops '1 1 1 1 1e-16 1e-18' '2 1 1 1 1e-16 1e-18' '11 1 2 2 1e-18 1e-20' '12 1 2 2 1e-18 1e-20' >"$work/loops.emdata"
+"$bin" "$work/loops.emdata" --forward-survey --out "$work/clean.emdata" && grep -q '^0 0 960 30 10 0 bdipole' "$work/clean.emdata" &&
+    awk '/^# Data/ { data = 1 } data && NF == 6 { v[$1] = $5 } # E = -i w B
+         END { re = 4 * atan2(0, -1) * v[12]; im = -4 * atan2(0, -1) * v[11]; size = sqrt(re^2 + im^2)
+               exit !(size > 0 && sqrt((re - v[1])^2 + (im - v[2])^2) < 1e-8 * size) }' "$work/clean.emdata"
+check $? "loops by reciprocity: $(tail -4 "$work/clean.emdata")"
+loops '5 1 1 1 1e-16 1e-18' '6 1 1 1 1e-16 1e-18' '11 1 1 1 1e-20 1e-22' '12 1 1 1 1e-20 1e-22' >"$work/own.emdata"
+"$bin" "$work/own.emdata" --forward-survey --out "$work/own.csv" && grep -q ',src_kind$' "$work/own.csv" && grep -q ',loop$' "$work/own.csv" &&
+    "$bin" "$work/own.csv" --iterations 0 --quiet --residual complex --json "$work/run.json" &&
+    awk -v rms="$(number rms "$work/run.json")" 'BEGIN { exit !(rms < 1e-3) }'
+check $? "loops in a table: $(number rms "$work/run.json") $(cat "$work/own.csv")"
+sed 's/10 0 bdipole/10 5 bdipole/' "$work/own.emdata" >"$work/long.emdata"
+"$bin" "$work/long.emdata" --iterations 0 --quiet 2>"$work/err"
+grep -q '1 magnetic sources have a length' "$work/err"
+check $? "loops with a length: $(cat "$work/err")"
+
 spoil() { # sed script, pattern
     sed "$1" "$survey" >"$work/bad.emdata"
     "$bin" "$work/bad.emdata" --iterations 0 >"$work/out" 2>"$work/err"
@@ -138,7 +160,6 @@ spoil '1s/2.2/1.3/' "bad.emdata:1: format 'EMData_1.3'"
 spoil "${row}s/^1/Rex/" "bad.emdata:$row: 'Rex' is no data type"
 spoil '4s/lead/sideways/' 'bad.emdata:4: phase convention'
 spoil '7s/.*/-0.25/' 'bad.emdata:7: frequency -0.25 Hz'
-spoil '12s/edipole/bdipole/' 'bad.emdata:12: magnetic sources'
 spoil '12s/edipole/loop/' "bad.emdata:12: source type 'loop'"
 spoil '12s/^[^ ]* [^ ]* [^ ]*/0 0 -5/' 'source reaches'
 spoil '13s/.*/1 2 3/' 'bad.emdata:13: a transmitter has'
