@@ -43,7 +43,8 @@ static const struct opt options[] = {
     {"sea", OPT_TEXT, AT(earth_words.sea), "LIST",
      .help = "resistivity, or depth:resistivity;… of the sea", .rare = true},
     {"seabed", OPT_TEXT, AT(earth_words.floor), "HOW",
-     .help = "flat, receivers, or a table x, y, depth (flat where seabed= fits the receivers)"},
+     .help = "flat, receivers, a table [x,] y, depth, or MARE2DEM's .poly (flat where seabed= fits "
+             "the receivers)"},
     {"drop-outside", OPT_FLAG, AT(drop),
      .help = "leave out pairs whose midpoint lies more than half a cell outside the grid",
      .rare = true},

@@ -1,5 +1,6 @@
 /* mcsem/seabed.c – depths between points. */
 #include "mcsem/seabed.h"
+#include "mcsem/poly.h"
 #include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
@@ -28,6 +29,7 @@ struct floor {
     size_t n, *first;    /* [nx ny + 1] of a bucket's points */
     double x0, y0, size; /* of the buckets */
     int nx, ny;
+    bool section; /* the points lie along y, in that order: the same for all x */
 };
 
 /* ---- between points -------------------------------------------------------------------------- */
@@ -96,9 +98,24 @@ static int find_near(const struct floor *f, double x, double y, struct near near
     return n;
 }
 
+/* On the line between the two points beside y; beyond the first and the last one as there. */
+static double depth_along(const struct floor *f, double y)
+{
+    size_t low = 0, high = f->n - 1;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        *(f->point[middle].y <= y ? &low : &high) = middle;
+    }
+    const struct point *a = &f->point[low], *b = &f->point[high];
+    const double share = b->y > a->y ? (y - a->y) / (b->y - a->y) : 0;
+    return a->z + (b->z - a->z) * fmax(0, fmin(1, share));
+}
+
 /* The weighted mean of the nearest points, and the slopes of the plane through them. */
 static double depth_at(const struct floor *f, double x, double y)
 {
+    if (f->section)
+        return depth_along(f, y);
     struct near near[NEAREST] = {{f->point, INFINITY}};
     const int n = find_near(f, x, y, near);
     double w = 0, mx = 0, my = 0, mz = 0, xx = 0, xy = 0, yy = 0, xz = 0, yz = 0;
@@ -159,26 +176,34 @@ static enum ek_status take_receivers(const struct survey *s, struct floor *f)
     return EK_OK;
 }
 
-/* Whether the table's first row has numbers already. */
-static bool nameless(const char *text)
+/* What the columns are called where the table's first row has numbers already, else NULL. */
+static const char *nameless(const char *text)
 {
     while (*text == '#' || isspace((unsigned char)*text))
         text += *text == '#' ? strcspn(text, "\n") : 1;
-    return isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.';
+    if (!isdigit((unsigned char)*text) && *text != '-' && *text != '+' && *text != '.')
+        return NULL;
+    const size_t first = strcspn(text, "\n");
+    double x;
+    char rest;
+    char row[256];
+    snprintf(row, sizeof row, "%.*s", (int)fmin(first, sizeof row - 1), text);
+    return sscanf(row, "%lf%*[ ,\t\r]%lf%*[ ,\t\r]%c", &x, &x, &rest) < 3 ? "y depth" : "x y depth";
 }
 
 static enum ek_status take_rows(const struct table *t, struct floor *f)
 {
     static const char *const names[] = {"x", "y", "depth"};
     int column[3];
-    for (int k = 0; k < 3; k++)
+    f->section = table_find(t, "x") < 0;
+    for (int k = f->section; k < 3; k++)
         TRY(table_need(t, names[k], &column[k]));
     f->point = calloc(t->nrows + 1, sizeof *f->point);
     if (!f->point)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the sea floor", t->path);
     for (; f->n < t->nrows; f->n++) {
-        double x[3];
-        for (int k = 0; k < 3; k++)
+        double x[3] = {0};
+        for (int k = f->section; k < 3; k++)
             TRY(table_number(t, f->n, column[k], &x[k]));
         if (!(x[2] > 0))
             FAIL(EK_USAGE, "%s:%zu: the sea floor lies %g m deep; depths are positive down",
@@ -187,6 +212,22 @@ static enum ek_status take_rows(const struct table *t, struct floor *f)
     }
     if (!f->n)
         FAIL(EK_USAGE, "%s: there is no depth of the sea floor", t->path);
+    if (f->section)
+        qsort(f->point, f->n, sizeof *f->point, by_place);
+    return EK_OK;
+}
+
+static enum ek_status take_section(const char *path, struct floor *f)
+{
+    double(*profile)[2];
+    TRY(poly_floor(path, &profile, &f->n));
+    f->section = true;
+    f->point = calloc(f->n, sizeof *f->point);
+    for (size_t i = 0; f->point && i < f->n; i++)
+        f->point[i] = (struct point){0, profile[i][0], profile[i][1]};
+    free(profile);
+    if (!f->point)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
     return EK_OK;
 }
 
@@ -195,10 +236,12 @@ static enum ek_status take_table(const char *path, struct floor *f)
     struct table *t;
     char *text;
     file_input(path);
+    if (poly_is(path))
+        return take_section(path, f);
     TRY(file_read_text(path, &text));
-    const bool bare = nameless(text);
+    const char *names = nameless(text);
     free(text);
-    TRY(table_open(path, bare ? "x y depth" : NULL, &t));
+    TRY(table_open(path, names, &t));
     const enum ek_status st = take_rows(t, f);
     table_close(t);
     return st;
@@ -216,6 +259,8 @@ static enum ek_status fill_buckets(struct floor *f)
 {
     double x1 = -INFINITY, y1 = -INFINITY;
     f->x0 = f->y0 = INFINITY;
+    if (f->section)
+        return EK_OK;
     for (size_t i = 0; i < f->n; i++) {
         f->x0 = fmin(f->x0, f->point[i].x);
         f->y0 = fmin(f->y0, f->point[i].y);

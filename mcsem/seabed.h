@@ -1,5 +1,6 @@
 /* mcsem/seabed.h – where the sea floor lies: flat, through the receivers, or through the points of
- * a table. Between points it is a plane through the nearest ones, within their depths.
+ * a table. Between points it is a plane through the nearest ones, within their depths; where points
+ * have no x, and in a .poly (poly.h), a line along y, the same for all x.
  *
  * Every pair learns how deep the floor lies below its source and below its receiver, and every
  * column how deep it lies on average below the midpoints of its pairs: the layered earth that a
@@ -10,14 +11,14 @@
 #include "mcsem/survey.h"
 
 /* Lays the floor below a survey and its earth. `how`: "flat", as the earth has it; "receivers"; the
- * name of a table x, y, depth; NULL: flat where the floor was `given` and fits the receivers, else
- * through them. EK_USAGE: a given flat floor and receivers below it or at depths that are not
- * alike, an instrument below the floor of a table, a table that is none; `path` names the
- * survey. */
+ * name of a table [x,] y, depth or of a .poly; NULL: flat where the floor was `given` and fits the
+ * receivers, else through them. EK_USAGE: a given flat floor and receivers below it or at depths
+ * that are not alike, an instrument below the floor of a table, a table that is none; `path` names
+ * the survey. */
 enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *survey,
                           struct earth *earth);
 
-/* Depths [columns], from the sea surface, at the columns of a surface: a table x, y, depth.
+/* Depths [columns], from the sea surface, at the columns of a surface: a table [x,] y, depth.
  * EK_USAGE: it is none; EK_UNAVAILABLE. */
 enum ek_status seabed_depths(const char *table, const struct earth *earth, double *depth);
 

@@ -314,26 +314,33 @@ static int nearer(const void *a, const void *b)
     return (p[2] > q[2]) - (p[2] < q[2]);
 }
 
-/* The floor below a receiver at (x, y), through the points of the list. */
+/* The floor below a receiver at (x, y), as the file `path` tells it. */
+static double floor_by(const char *path, double x, double y)
+{
+    struct earth *earth;
+    struct survey *s;
+    assert_int_equal(earth_open(1, 1, 1, 100, 1000, 1, &earth), EK_OK);
+    assert_int_equal(survey_open(1, 1, &s), EK_OK);
+    s->pair[0].receiver[0] = s->pair[0].source[0] = x;
+    s->pair[0].receiver[1] = s->pair[0].source[1] = y;
+    const double floor =
+        MUTED(seabed_lay("survey", path, false, s, earth)) ? -1 : s->pair[0].floor[1];
+    survey_close(s);
+    earth_close(earth);
+    return floor;
+}
+
+/* Through the points of the list. */
 static double floor_below(double x, double y, double (*const point)[3], const int *which, int n)
 {
     char path[] = "/tmp/mcsem-floor-XXXXXX";
-    struct earth *earth;
-    struct survey *s;
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);
     for (int i = 0; i < n; i++)
         fprintf(f, "%.17g %.17g %.17g\n", point[which ? which[i] : i][0],
                 point[which ? which[i] : i][1], point[which ? which[i] : i][2]);
     fclose(f);
-    assert_int_equal(earth_open(1, 1, 1, 100, 1000, 1, &earth), EK_OK);
-    assert_int_equal(survey_open(1, 1, &s), EK_OK);
-    s->pair[0].receiver[0] = s->pair[0].source[0] = x;
-    s->pair[0].receiver[1] = s->pair[0].source[1] = y;
-    assert_int_equal(seabed_lay("survey", path, false, s, earth), EK_OK);
-    const double floor = s->pair[0].floor[1];
-    survey_close(s);
-    earth_close(earth);
+    const double floor = floor_by(path, x, y);
     unlink(path);
     return floor;
 }
@@ -363,6 +370,53 @@ static void the_floor_follows_its_nearest_points(void **state)
     }
 }
 
+/* In a section: land, a slope, a cliff, a plain, with a layer and a body below; nodes in any order,
+ * numbered from 1. The sea ends at y = 0 and y = 9000. */
+static void the_floor_is_the_first_segment_below_the_sea(void **state)
+{
+    static const char section[] =
+        "# a model\n14 2 0 1\n1 -9000 -20 0\n2 0 0 0\n3 4000 400 0\n4 4000 700 # a cliff\n"
+        "5 9000 700\n6 9000 0\n7 -9000 900 0\n8 9000 1100 0\n9 -20000 -50\n10 2000 500\n"
+        "11 3000 450\n12 3000 650\n13 2000 0 0\n14 9000 1200 0\n"
+        "\n13 1 # segments\n1 9 1 2\n2 1 2 2\n3 3 2 2\n4 3 4 2\n5 5 4 2\n6 2 13\n7 13 6\n8 7 8\n"
+        "9 10 11\n10 11 12\n11 12 10\n12 5 8\n13 8 14\n0\n0\n";
+    static const double want[][2] = {{50, 5},     {2000, 200}, {2500, 250}, {3999, 399.9},
+                                     {4001, 700}, {8000, 700}, {9500, 700}};
+    static const struct {
+        const char *was, *is;
+    } wrong[] = {{"14 2", "140 2"},  {"9 1 2", "9 15 2"},       {"2 0 0", "2 0 x"},
+                 {"3 400", "4 400"}, {"13 1 #", "2000000 1 #"}, {"13 2000 0", "13 2000 -9"}};
+    char path[] = "/tmp/mcsem-floor-XXXXXX.poly", table[] = "/tmp/mcsem-floor-XXXXXX";
+    (void)state;
+    FILE *f = fdopen(mkstemps(path, 5), "w");
+    assert_non_null(f);
+    fputs(section, f);
+    fclose(f);
+    assert_true(close(mkstemp(table)) == 0);
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+        for (double x = -1e5; x <= 1e5; x += 1e5)
+            close_to(floor_by(path, x, want[k][0]), want[k][1], 1, 1e-9);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        const char *at = strstr(section, wrong[k].was);
+        f = fopen(path, "w");
+        fprintf(f, "%.*s%s%s", (int)(at - section), section, wrong[k].is,
+                at + strlen(wrong[k].was));
+        fclose(f);
+        assert_true(floor_by(path, 0, 100) == -1);
+    }
+    f = fopen(table, "w");
+    fputs("0 1\r\n9000 700\n4001 700\n4000 400\n", f);
+    fclose(f);
+    close_to(floor_by(table, 7, 4000.5), 550, 1, 1e-9);
+    close_to(floor_by(table, 7, -100), 1, 1, 1e-9);
+    f = fopen(table, "w");
+    fputs("depth,y\n100,0\n300,1000\n", f);
+    fclose(f);
+    close_to(floor_by(table, 7, 250), 150, 1, 1e-9);
+    unlink(path);
+    unlink(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +428,7 @@ int main(void)
         cmocka_unit_test(wrong_emdata_is_refused),
         cmocka_unit_test(pairs_go_to_the_nearest_column),
         cmocka_unit_test(the_floor_follows_its_nearest_points),
+        cmocka_unit_test(the_floor_is_the_first_segment_below_the_sea),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

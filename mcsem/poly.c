@@ -1,0 +1,188 @@
+/* mcsem/poly.c – segments above one another, from node to node. */
+#include "mcsem/poly.h"
+#include "src/arena.h"
+#include "src/file.h"
+#include "src/sort.h"
+#include "src/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1000000 }; /* nodes, segments */
+#define SURFACE 0.01     /* m */
+
+struct point {
+    double y, z;
+};
+
+struct segment {
+    struct point from, to; /* from left to right */
+};
+
+struct reader {
+    const char *path;
+    char *rest; /* of the text */
+    size_t line;
+};
+
+/* The next line's first n words as numbers, which is all that counts. */
+static enum ek_status next_numbers(struct reader *r, const char *what, int n, double *x)
+{
+    char *line = r->rest, *word;
+    do {
+        if (!r->rest)
+            FAIL(EK_USAGE, "%s:%zu: cut short: %s is missing", r->path, r->line, what);
+        line = r->rest;
+        r->rest = strchr(line, '\n');
+        if (r->rest)
+            *r->rest++ = '\0';
+        r->line++;
+        line[strcspn(line, "#")] = '\0';
+        line += strspn(line, " \t\r");
+    } while (!*line);
+    for (int k = 0; k < n; k++) {
+        word = strtok_r(line, " \t\r", &line);
+        if (!word || !table_parse(word, &x[k]) || !isfinite(x[k]))
+            FAIL(EK_USAGE, "%s:%zu: '%s' is no number of %s", r->path, r->line, word ? word : "",
+                 what);
+    }
+    return EK_OK;
+}
+
+static enum ek_status next_count(struct reader *r, const char *what, size_t *n)
+{
+    double x;
+    TRY(next_numbers(r, what, 1, &x));
+    if (!(x >= 2) || x > MOST || x != floor(x))
+        FAIL(EK_USAGE, "%s:%zu: %g %s: 2 to %d, in this file, are wanted", r->path, r->line, x,
+             what, (int)MOST);
+    *n = (size_t)x;
+    return EK_OK;
+}
+
+static enum ek_status read_nodes(struct reader *r, struct arena *room, struct point **node,
+                                 size_t *n, double *first)
+{
+    TRY(next_count(r, "nodes", n));
+    *node = ARENA_NEW(room, *n, struct point);
+    TRY(arena_check(room, "the nodes of %s", r->path));
+    for (size_t i = 0; i < *n; i++) {
+        double x[3];
+        TRY(next_numbers(r, "a node", 3, x));
+        if (!i)
+            *first = x[0];
+        if (x[0] != *first + (double)i)
+            FAIL(EK_USAGE, "%s:%zu: node %g follows number %g", r->path, r->line, x[0],
+                 *first + (double)i - 1);
+        (*node)[i] = (struct point){x[1], x[2]};
+    }
+    return EK_OK;
+}
+
+static enum ek_status read_segments(struct reader *r, struct arena *room, const struct point *node,
+                                    size_t nodes, double first, struct segment **segment, size_t *n)
+{
+    TRY(next_count(r, "segments", n));
+    *segment = ARENA_NEW(room, *n, struct segment);
+    TRY(arena_check(room, "the segments of %s", r->path));
+    for (size_t i = 0; i < *n; i++) {
+        double x[3];
+        struct point end[2];
+        TRY(next_numbers(r, "a segment", 3, x));
+        for (int k = 0; k < 2; k++) {
+            const double at = x[1 + k] - first;
+            if (!(at >= 0 && at < (double)nodes) || at != floor(at))
+                FAIL(EK_USAGE, "%s:%zu: there is no node %g", r->path, r->line, x[1 + k]);
+            end[k] = node[(size_t)at];
+        }
+        const bool swap = end[0].y > end[1].y;
+        (*segment)[i] = (struct segment){end[swap], end[!swap]};
+    }
+    return EK_OK;
+}
+
+static double depth_of(const struct segment *s, double y)
+{
+    return s->from.z + (s->to.z - s->from.z) * (y - s->from.y) / (s->to.y - s->from.y);
+}
+
+/* The first segment below the sea surface at y, NULL: there is no sea. */
+static const struct segment *floor_at(const struct segment *segment, size_t n, double y)
+{
+    const struct segment *best = NULL;
+    bool sea = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!(segment[i].from.y < y && y < segment[i].to.y))
+            continue;
+        const double z = depth_of(&segment[i], y);
+        sea = sea || fabs(z) < SURFACE;
+        if (z >= SURFACE && (!best || z < depth_of(best, y)))
+            best = &segment[i];
+    }
+    return sea ? best : NULL;
+}
+
+/* Both ends of the floor between each node and the next one. */
+static enum ek_status walk(const char *path, const struct point *node, size_t nodes,
+                           const struct segment *segment, size_t n, double (*profile)[2],
+                           size_t *points)
+{
+    struct arena room = {0};
+    double *y = ARENA_NEW(&room, nodes, double);
+    TRY(arena_check(&room, "the nodes of %s", path));
+    for (size_t i = 0; i < nodes; i++)
+        y[i] = node[i].y;
+    sort_numbers(y, nodes);
+    *points = 0;
+    for (size_t i = 1; i < nodes; i++) {
+        const struct segment *s =
+            y[i] > y[i - 1] ? floor_at(segment, n, 0.5 * (y[i - 1] + y[i])) : NULL;
+        for (int k = 0; s && k < 2; k++) {
+            const double end = y[i - 1 + (size_t)k], z = depth_of(s, end);
+            if (*points && profile[*points - 1][0] == end && profile[*points - 1][1] == z)
+                continue;
+            profile[*points][0] = end;
+            profile[(*points)++][1] = z;
+        }
+    }
+    arena_free(&room);
+    if (!*points)
+        FAIL(EK_USAGE, "%s: no segment lies in the sea surface, z = 0, over another one", path);
+    return EK_OK;
+}
+
+bool poly_is(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 5 && !strcmp(path + n - 5, ".poly");
+}
+
+enum ek_status poly_floor(const char *path, double (**profile)[2], size_t *n)
+{
+    struct arena room = {0};
+    struct reader r = {.path = path};
+    struct point *node = NULL;
+    struct segment *segment = NULL;
+    size_t nodes, segments;
+    double first = 0;
+    char *text;
+    *profile = NULL;
+    TRY(file_read_text(path, &text));
+    r.rest = text;
+    enum ek_status st = read_nodes(&r, &room, &node, &nodes, &first);
+    if (!st)
+        st = read_segments(&r, &room, node, nodes, first, &segment, &segments);
+    free(text);
+    if (!st) {
+        *profile = calloc(2 * nodes, sizeof **profile);
+        st = *profile ? walk(path, node, nodes, segment, segments, *profile, n)
+                      : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
+    }
+    arena_free(&room);
+    if (st) {
+        free(*profile);
+        *profile = NULL;
+    }
+    return st;
+}
