@@ -115,15 +115,20 @@ static void put_line(FILE *out, const char *label, const char *format, ...)
     fprintf(out, " %-15s = %24s\n", label, text);
 }
 
-static void put_block(FILE *out, const char *name, const struct mz *mz, int steps,
-                      const json_t *result)
+/* Steps, seconds and rate are of one launch, also where an earlier one had done some of the
+ * steps. */
+static void put_block(FILE *out, const char *name, const struct mz *mz, const json_t *result)
 {
     const int *size = mz->mesh->points, n = threads(result);
+    const int steps = (int)json_number_of(result, "steps"),
+              before = (int)json_number_of(result, "steps_before");
     char text[64];
     fprintf(out, "\n\n %s Benchmark Completed.\n", name);
     put_line(out, "Class", "%c", mz->class->letter);
     put_line(out, "Size", "%dx%4dx%4d", size[0], size[1], size[2]);
     put_line(out, "Iterations", "%d", steps);
+    if (before)
+        put_line(out, "Resumed at step", "%d", before);
     put_line(out, "Time in seconds", "%.2f", json_number_of(result, "seconds"));
     put_line(out, "Total processes", "%d", (int)json_number_of(result, "ranks"));
     put_line(out, "Total threads", "%d", n);
@@ -173,7 +178,7 @@ void write_npb(FILE *out, const struct mz *mz, int steps, bool timers, const jso
     fprintf(out, " Total number of threads: %6d  (%5.1f threads/process)\n\n", n,
             (double)n / (ranks ? ranks : 1));
     put_verification(out, mz->class, result);
-    put_block(out, name, mz, steps, result);
+    put_block(out, name, mz, result);
     if (timers)
         put_timers(out, result);
 }

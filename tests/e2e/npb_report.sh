@@ -29,6 +29,11 @@ for program in bt-mz sp-mz lu-mz; do
         END { exit wrong || line != (n == "lu-mz" ? 11 : 10) }' out || say "$program: $(grep -A14 Comparison out)"
 done
 
+# The block of a run that goes on from a file is of the steps that it did itself.
+"$bin/bt-mz" --class S --layout 1x1 --checkpoint state --every 40 --json /dev/full >out 2>&1
+"$bin/bt-mz" --class S --layout 1x1 --checkpoint state >out
+[ "$(field ' Iterations  ') $(field 'Resumed at step')" = '20 40' ] || say "resumed: $(cat out)"
+
 # Where policies are compared, only if it is asked for.
 "$bin/bt-mz" --class S --compare static,dynamic >out
 grep -q Completed out && say 'a comparison prints a result block'
