@@ -107,6 +107,11 @@ bool survive_launched(void)
     return getenv(SURVIVE_MARK) != NULL;
 }
 
+int survive_launch_number(void)
+{
+    return (int)here.launch;
+}
+
 enum ek_status survive_begin(const char *command)
 {
     const char *text = getenv(SURVIVE_MARK);

@@ -27,8 +27,9 @@ enum { SURVIVE_DISMISSED = SIGALRM };
  * else has launched; EK_UNAVAILABLE. */
 enum ek_status survive_begin(const char *launch);
 
-/* This process was launched so. */
+/* This process was launched so, and in which launch, from 1 on; 0: it was not. */
 bool survive_launched(void);
+int survive_launch_number(void);
 
 /* Memory of this node, the same `bytes` for all its ranks, zeroed in the first launch. Its first
  * number is the run's: it should grow when work is kept; launches in a row that do not raise it end

@@ -2,6 +2,7 @@
 #include "cu/team/fault.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/family.h"
+#include "cu/rank/survive.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -71,12 +72,16 @@ enum ek_status fault_parse(const char *text, int nunits, struct fault_plan *plan
     return EK_OK;
 }
 
+/* Of a run that was launched again, this process knows its own launch only. */
 void fault_tell_unmet(const struct fault_plan *plan, int steps)
 {
+    const bool again = survive_launch_number() > 1;
     for (int i = 0; i < plan->n; i++)
         if (plan->fault[i].step > steps)
-            status_warn("CU_FAULT: %.*s never happened: the run had %d steps",
-                        (int)strcspn(plan->fault[i].text, ","), plan->fault[i].text, steps);
+            status_warn("CU_FAULT: %.*s %s: %s had %d steps",
+                        (int)strcspn(plan->fault[i].text, ","), plan->fault[i].text,
+                        again ? "did not happen after the last launch" : "never happened",
+                        again ? "it" : "the run", steps);
 }
 
 static bool concerns(const struct fault_plan *plan, int i, int unit, int step)
