@@ -14,6 +14,7 @@
  * ranks which share cpus with others, or with one another, do not burn the time that these need. */
 static const double MOMENT = 200e-6;
 static const struct timespec NAP = {0, 50000};
+static const double OWN_STOP = 1;
 
 /* Who waits longer than that, and than ever before, says for whom. */
 static const double PATIENCE = 10;
@@ -154,16 +155,19 @@ static void say_who_is_late(int n, const MPI_Request *request, const int *peer, 
     status_warn("rank %d of %d has waited for the other ranks since %s", rank, size, when);
 }
 
-/* peer [n] where messages come from or go to, or NULL */
+/* peer [n] where messages come from or go to, or NULL. A turn that took much longer than its nap
+ * was one in which this process was stopped itself: then it kept others waiting. */
 static void wait_all(int n, MPI_Request *request, const int *peer)
 {
     static double longest; /* whoever waits has the turn, or is alone */
-    const double start = clock_now(), patience = longest > PATIENCE ? 3 * longest : PATIENCE;
-    double waited = 0;
+    const double patience = longest > PATIENCE ? 3 * longest : PATIENCE;
+    double waited = 0, last = clock_now();
     bool said = false;
     for (int done = !n; !done;) {
         MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
-        waited = clock_now() - start;
+        const double now = clock_now();
+        waited += now - last < OWN_STOP ? now - last : 0;
+        last = now;
         if (!done && waited > MOMENT)
             nanosleep(&NAP, NULL);
         if (!done && !said && waited > patience) {

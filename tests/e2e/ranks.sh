@@ -104,6 +104,7 @@ grep -qE "rank 1 of 2 on .*\(process $frozen\) has been stopped since [0-9:]{8}"
     say "a frozen rank is not named: $(cat "$work/out")"
 [ -z "${EK_LONG:-}" ] || grep -qE 'rank 0 of 2 has waited for (rank 1 on .*|the other ranks) since' "$work/out" ||
     say "nobody waits for the frozen rank: $(cat "$work/out")"
+grep -q 'rank 1 of 2 has waited' "$work/out" && say "the frozen rank says that it waits: $(cat "$work/out")"
 kill -TERM $(rank_is 0)
 wait $run
 [ $? = 4 ] || say "a rank that was frozen: $(cat "$work/out")"
