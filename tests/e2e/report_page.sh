@@ -7,6 +7,9 @@
 cat >"$work/script.js" <<'JS'
 addEventListener('load', () => {
   say(`rows: ${document.querySelectorAll('#runs tr').length}`);
+  say(`verdict: ${document.getElementById('verdict').textContent.replace(/ · .*/, '')}`);
+  say(`heard: ${[...document.querySelectorAll('canvas')].map(e => e.getAttribute('role') + ' ' + e.ariaLabel).join(', ')}`);
+  say(`captions: ${[...document.querySelectorAll('table')].map(e => e.caption.textContent).join(', ')}`);
   say(`policies: ${[...document.getElementById('policy').options].map(o => o.textContent).sort().join(' ')}`);
   const first = gantt;
   const heads = [...document.querySelectorAll('#runs th')].map(e => e.textContent), at = heads.indexOf('lost to feeding');
@@ -22,6 +25,9 @@ addEventListener('load', () => {
 JS
 said=$(page_says "$work/report.html" "$work/script.js")
 expect 'rows: 3'
+expect 'verdict: All 2 verified'
+expect 'heard: img Computation and communication periods by policy, img Seconds lost, by cause, img How evenly the units were busy, img Units over time, img Last task of each unit over the steps'
+expect 'captions: Norms, Runs'
 expect 'policies: dynamic static'
 expect 'fed: true'
 expect 'units: cpu0 host:0'
