@@ -378,7 +378,8 @@ static void heat_stencil(void **state)
  * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
  * as one another, a first step of many launches, or with large tasks kept for a slow device, homes
  * of before a move, few tasks on many units, ranges of large tasks as long as those of small ones,
- * one memory node for all but a few tasks. */
+ * one memory node for all but a few tasks, a first task so large that it was not kept for a
+ * device. */
 static void once_wrong(void **state)
 {
     (void)state;
@@ -390,7 +391,8 @@ static void once_wrong(void **state)
         {RANDOM_SLOWDOWN, 16, 1024},  {RANDOM_DRIFT, 81, 11},      {RANDOM_FACES, 44, 11},
         {RANDOM_FACES, 71, 11},       {RANDOM_SLOWDOWN, 36, 1024}, {RANDOM_SLOWDOWN, 168, 1024},
         {RANDOM_DRIFT, 163, 1024},    {RANDOM_FIXED, 52, 1024},    {RANDOM_CLASSES, 191, 1024},
-        {RANDOM_LAUNCHES, 3060, 128}, {RANDOM_FACES, 3140, 128},   {RANDOM_DRIFT, 2060, 128}};
+        {RANDOM_LAUNCHES, 3060, 128}, {RANDOM_FACES, 3140, 128},   {RANDOM_DRIFT, 2060, 128},
+        {RANDOM_COLD, 8300138, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

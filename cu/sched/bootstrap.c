@@ -26,9 +26,10 @@ static double speed_of(const struct bootstrap_unit *u)
     return u->tasks > 0 ? u->cost / u->tasks : 0;
 }
 
+/* Of a task of this cost, brought there. */
 static double seconds_of(const struct bootstrap_unit *u, double cost)
 {
-    return u->launch + cost / speed_of(u);
+    return u->carrying + u->launch + cost / speed_of(u);
 }
 
 /* CPU units, and devices that have shown to be no faster. */
@@ -56,7 +57,7 @@ static double divide_large(struct bootstrap *l)
     for (; l->end < l->job->n; l->end++) {
         double cost = cost_of(l->job, l->order[l->end]);
         room -= cost;
-        if (cost <= FITS[!l->unknown] * share || room < 0)
+        if (cost <= FITS[!l->unknown] * share || (room < 0 && l->end))
             break;
     }
     l->small = l->end;
@@ -242,14 +243,25 @@ static double cost_of_all(const struct bootstrap *l, struct ek_range r)
     return cost;
 }
 
+/* Units that have what they need where it is work without a pause: what one lags behind them it
+ * has waited for its tasks. */
+static void tell_time(struct bootstrap *l, struct bootstrap_unit *u)
+{
+    if (u->range)
+        u->carrying = fmax(0, l->now - u->seconds) / (double)u->range;
+    l->now = u->seconds = fmax(u->seconds, l->now);
+}
+
 struct ek_range bootstrap_next(struct bootstrap *l, int cu)
 {
     struct bootstrap_unit *u = &l->unit[cu];
     pthread_mutex_lock(&l->lock);
+    tell_time(l, u);
     l->absent -= l->job->unit[cu].kind == CU_DEVICE && !u->asked;
     struct ek_range r = choose(l, cu);
     u->asked = true;
-    u->left = r.begin == r.end;
+    u->range = r.end - r.begin;
+    u->left |= r.begin == r.end; /* nobody may count on its asking again */
     u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) : INFINITY;
     pthread_mutex_unlock(&l->lock);
     return r;

@@ -12,7 +12,8 @@
  * stretches that grow.
  *
  * A unit of which the first ranges tell that launches count takes consecutive tasks at once. One
- * that would end a task later than the others end all that is left takes none. */
+ * that would end a task later than the others end all that is left takes none; what a unit lags
+ * behind the others' time it has waited for its tasks, and will again. */
 #pragma once
 
 #include "cu/sched/sched.h"
@@ -23,8 +24,10 @@ struct bootstrap_unit {
     double wanted;        /* cost of a range in which its launch counts little */
     double cost, seconds; /* what it has done, and how long that took */
     double tasks, launch; /* of these seconds, without launches; the last launch */
+    double carrying;      /* seconds that a task of its last range took to bring there */
+    size_t range;         /* tasks of its last range */
     double until;         /* when it is through with what it has; INFINITY: not known */
-    bool asked, left;     /* at all; the step, as it was given nothing */
+    bool asked, left;     /* at all; the step, as it was given nothing once */
     bool known;           /* it has done something */
 };
 
@@ -44,6 +47,7 @@ struct bootstrap {
     int fast;                     /* of them: not known to be as slow as CPU units */
     double cost, rest;            /* of all tasks; of those that nobody has taken */
     double span;                  /* of the step, as far as units are known; 0: they are not */
+    double now;                   /* seconds since the step began, as far as units tell */
     double cpu_speed;             /* cost / s of some CPU unit; 0: unknown */
     struct bootstrap_unit *unit;  /* [ncu] */
 };
