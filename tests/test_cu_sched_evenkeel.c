@@ -437,6 +437,39 @@ static void a_device_not_worth_its_link(void **state)
     plan_case_close(&c);
 }
 
+/* A link of which nobody knows how slow it is: units that see a device wait for its tasks leave it
+ * none, and what is there stays there unless the steps to come win back the way. */
+static void an_unknown_link(void **state)
+{
+    (void)state;
+    enum { N = 500 };
+    static double cost[N], bytes[N];
+    uint64_t seed = 3;
+    for (int t = 0; t < N; t++) {
+        cost[t] = 1e-3 * exp(2 * random_uniform(&seed) - 1);
+        bytes[t] = 1000;
+    }
+    for (int i = 0; i < 36; i++) {
+        static const double speed[] = {2, 10, 30}, bandwidth[] = {1e5, 1e6, 1e7};
+        static const int steps[] = {1, 2, 5, 12};
+        const struct sched_link link = {1e-5, 1 / bandwidth[i / 3 % 3]};
+        struct sim_unit unit[16];
+        for (int u = 0; u < 16; u++)
+            unit[u] = (struct sim_unit){.width = 1, .speed = 1};
+        unit[15] =
+            (struct sim_unit){.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = speed[i % 3]};
+        const struct sim_case c = {
+            .job = {.n = N, .grain = 1, .cost = cost, .bytes = bytes, .link = &link},
+            .unit = unit,
+            .ncu = 16,
+            .steps = steps[i / 9],
+            .cold = true};
+        double own = run(&c, "evenkeel").total, dynamic = run(&c, "dynamic").total;
+        if (!(own < 1.05 * dynamic))
+            fail_msg("%d: %g s, %g dynamic", i, own, dynamic);
+    }
+}
+
 /* Where busy neighbours slow units no prediction holds; what has proved fast comes back. */
 static void busy_neighbours(void **state)
 {
@@ -471,6 +504,7 @@ int main(void)
         cmocka_unit_test(a_hiccup),
         cmocka_unit_test(large_tasks_to_the_device),
         cmocka_unit_test(a_device_not_worth_its_link),
+        cmocka_unit_test(an_unknown_link),
         cmocka_unit_test(busy_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,13 +44,17 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
     if (e->changed)
         renew(p, d);
     const bool same = memcmp(e->owner, p->owner, bytes) == 0;
-    if (!same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT)) {
+    const bool fails = !same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT);
+    if (fails) {
         p->caution *= MORE;
-        p->took = p->seconds;
-        memcpy(owner, p->owner, bytes);
-        return true;
-    }
-    if (!same || fabs(p->took / p->seconds - 1) > CHANGED + doubt)
+        const double back = partition_predict(d, p->owner).moving;
+        if (back < (p->took - p->seconds) * d->horizon) {
+            p->took = p->seconds;
+            memcpy(owner, p->owner, bytes);
+            return true;
+        }
+        p->seconds = INFINITY;
+    } else if (!same || fabs(p->took / p->seconds - 1) > CHANGED + doubt)
         p->caution = 1;
     if (same || p->took < p->seconds) {
         memcpy(p->owner, e->owner, bytes);

@@ -101,7 +101,9 @@ static void partition_anew(struct state *s)
     const int *present = s->partitioned ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
     double was = fmin(partition_total(d, now), s->incumbent.took);
-    double least = s->incumbent.caution * (s->tolerance + doubt) * now.makespan, best = INFINITY;
+    /* What late binding has made was nobody's choice. */
+    double worth = s->binds_late ? 0 : s->incumbent.caution * (s->tolerance + doubt);
+    double least = worth * now.makespan, best = INFINITY;
     if (!s->partitioned || was - partition_bound(d) > least)
         best = partition_total(d, partition_search(d, present, doubt / 4, s->other));
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
@@ -222,9 +224,13 @@ static void step(void *st)
     estimate_step(&s->estimate);
     if (s->job->steps)
         s->steps--;
-    if (s->binds_late)
+    if (s->binds_late) {
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
+        s->partitioned = true;
+    }
     look(s);
+    if (s->binds_late)
+        steal_plan(&s->steal);
     const double caution = s->incumbent.caution,
                  doubt = SURPRISE + estimate_noise(&s->estimate) / 2;
     const bool fails = incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
