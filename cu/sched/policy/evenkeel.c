@@ -136,15 +136,26 @@ static bool surprised(struct state *s)
  * shortest task, for at most this share of the time that passes. */
 static const double TRIAL = 0.01, SLOW = 1.1;
 
-static bool try_again(struct state *s, int cu, size_t task)
+/* When the two units end; the one that gives the task may have to begin a range more. */
+static double end_of_trial(const struct state *s, int cu, size_t task)
 {
     const struct partition *d = &s->partition;
-    double sec = estimate_seconds(&s->estimate, cu, task) + estimate_launch(&s->estimate, cu) +
-                 2 * partition_transfer(d, d->memory[cu], task);
+    const struct estimate *e = &s->estimate;
+    const int owner = s->owner[task];
+    double there = d->load[owner] - estimate_seconds(e, owner, task);
+    if (d->launches)
+        there -= estimate_launch(e, owner) * partition_runs(d, s->owner, owner, task);
+    return fmax(there, estimate_seconds(e, cu, task) + estimate_launch(e, cu) +
+                           2 * partition_transfer(d, d->memory[cu], task));
+}
+
+static bool try_again(struct state *s, int cu, size_t task)
+{
     if (WITHOUT(TRIALS) || s->steal.expected[cu] > 0 || s->estimate.factor[cu] < SLOW)
         return false;
     s->credit[cu] += TRIAL * s->steal.planned;
-    if (s->credit[cu] < fmax(2 * TRIAL * s->steal.planned, sec - s->steal.planned))
+    if (s->credit[cu] <
+        fmax(2 * TRIAL * s->steal.planned, end_of_trial(s, cu, task) - s->steal.planned))
         return false;
     s->credit[cu] = -8 * TRIAL * s->steal.planned;
     return true;
