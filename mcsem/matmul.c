@@ -1,8 +1,9 @@
-/* mcsem/matmul.c – a block of C in registers: ROWS x VECTORS vectors (AVX2 has sixteen). */
+/* mcsem/matmul.c – a block of C in registers: ROWS x VECTORS vectors (AVX2 has sixteen of them,
+ * AVX-512 thirty-two). */
 #include "mcsem/matmul.h"
 #include "mcsem/simd.h"
 
-enum { ROWS = 4, VECTORS = LANES == 8 ? 2 : 3 };
+enum { FEW = 4, ROWS = LANES == 8 ? 8 : FEW, VECTORS = 3 };
 
 /* One block: m <= ROWS rows, v <= VECTORS vectors; both are constants where it is called. */
 FN void block(int m, int v, int k, struct matmul_view a, const double *b, long b_row, double *c,
@@ -52,6 +53,8 @@ void matmul_add(int m, int n, int k, struct matmul_view a, const double *b, long
     int i = 0;
     for (; i + ROWS <= m; i += ROWS, a.at += ROWS * a.row, c += ROWS * c_row)
         rows_of_blocks(ROWS, n, k, a, b, b_row, c, c_row);
+    for (; i + FEW <= m; i += FEW, a.at += FEW * a.row, c += FEW * c_row)
+        rows_of_blocks(FEW, n, k, a, b, b_row, c, c_row);
     for (; i < m; i++, a.at += a.row, c += c_row)
         rows_of_blocks(1, n, k, a, b, b_row, c, c_row);
 }

@@ -5,6 +5,7 @@
 #include "mcsem/kernels/exact_plan.h"
 #include <complex.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,18 @@ static void gauss_legendre(int n, double *x, double *weight)
     }
 }
 
+/* All of them that a panel may have. */
+static struct {
+    pthread_once_t once;
+    double x[PANEL_POINTS + 1][PANEL_POINTS], weight[PANEL_POINTS + 1][PANEL_POINTS];
+} rules = {.once = PTHREAD_ONCE_INIT};
+
+static void make_rules(void)
+{
+    for (int n = 1; n <= PANEL_POINTS; n++)
+        gauss_legendre(n, rules.x[n], rules.weight[n]);
+}
+
 /* Where along the wire's axis the receiver stands, and how far from it, in half lengths. */
 static double complex seen_from_wire(const struct survey_pair *pair)
 {
@@ -145,10 +158,14 @@ static void add_panels(struct rule *rule, double centre, double half)
         rule->n = PAIR_POINTS + 1;
         return;
     }
-    gauss_legendre((int)points, rule->x + rule->n, rule->weight + rule->n);
-    for (int k = 0; k < (int)points; k++, rule->n++) {
-        rule->x[rule->n] = centre + half * rule->x[rule->n];
-        rule->weight[rule->n] *= half;
+    double x[PAIR_POINTS], weight[PAIR_POINTS];
+    const int n = (int)points;
+    pthread_once(&rules.once, make_rules);
+    if (n > PANEL_POINTS)
+        gauss_legendre(n, x, weight);
+    for (int k = 0; k < n; k++, rule->n++) {
+        rule->x[rule->n] = centre + half * (n > PANEL_POINTS ? x[k] : rules.x[n][k]);
+        rule->weight[rule->n] = (n > PANEL_POINTS ? weight[k] : rules.weight[n][k]) * half;
     }
 }
 

@@ -35,7 +35,7 @@ enum ek_status shared_make(struct shared *shared, const struct earth_layers *lay
  * [n][nfreq][2][columns], real parts before imaginary ones; column 0 is the field, 1 + k the k-th
  * layer of the sediments. Thread `thread` of the unit, others may do other pairs at the same
  * time. */
-enum { SHARED_ROWS = 4 };
+enum { SHARED_ROWS = 8 };
 void shared_rows(const struct shared *shared, int thread, size_t first, int n, double *rows);
 
 /* Sizes, per frequency, of the parts [nfreq] of which a pair's field is made, and of what is `left`
