@@ -120,6 +120,8 @@ struct backend_program {
     struct backend_signature *kernel; /* [nkernels] */
 };
 
+struct backend_graph; /* a back end's own */
+
 struct backend_ops {
     const char *name, *summary;
     bool explicit_only; /* "auto" never takes its devices */
@@ -164,6 +166,14 @@ struct backend_ops {
      * signature, buffers of this device. */
     enum ek_status (*launch)(void *dev, int queue, struct backend_program *program, int kernel,
                              const size_t groups[3], const struct backend_arg *args);
+
+    /* Launches on BACKEND_COMPUTE between begin and end are gathered, not started; start() then
+     * starts all of them at once, in that order. EK_UNAVAILABLE: the driver takes no such graph;
+     * EK_LOST as ever. All NULL: the device gains nothing by it. */
+    enum ek_status (*graph_begin)(void *dev);
+    enum ek_status (*graph_end)(void *dev, struct backend_graph **graph);
+    enum ek_status (*graph_start)(void *dev, struct backend_graph *graph);
+    void (*graph_free)(void *dev, struct backend_graph *graph);
 
     /* Event slot 0 .. BACKEND_EVENTS-1 becomes the moment when all earlier work on the queue is
      * done; recording again forgets the former moment. */
@@ -268,6 +278,15 @@ enum ek_status backend_launch(struct backend *b, int queue, struct backend_progr
 #define backend_launch_items(b, program, kernel, items, nargs, args)                               \
     backend_launch((b), BACKEND_COMPUTE, (program), (kernel), (const long[]){(long)(items), 1, 1}, \
                    (nargs), (args))
+
+/* Launches on BACKEND_COMPUTE that come again and again, started by one call of the host: what
+ * launches(arg) starts, and it asks nothing else of the device, becomes the graph. Their program
+ * and buffers outlive it; arguments stay as they were. *graph = NULL: the device or its driver
+ * takes none, or a launch failed; start them one by one then. */
+void backend_gather(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
+                    struct backend_graph **graph);
+enum ek_status backend_graph_start(struct backend *b, struct backend_graph *graph);
+void backend_graph_free(struct backend *b, struct backend_graph *graph);
 
 static inline enum ek_status backend_record(struct backend *b, int queue, int event)
 {

@@ -284,6 +284,33 @@ enum ek_status backend_launch(struct backend *b, int queue, struct backend_progr
     return b->ops->launch(b->dev, queue, program, kernel, groups, args);
 }
 
+void backend_gather(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
+                    struct backend_graph **graph)
+{
+    *graph = NULL;
+    if (!b->ops->graph_begin || MUTED(b->ops->graph_begin(b->dev)))
+        return;
+    const bool complete = !MUTED(launches(arg));
+    if (MUTED(b->ops->graph_end(b->dev, graph)))
+        *graph = NULL;
+    if (!complete) {
+        backend_graph_free(b, *graph);
+        *graph = NULL;
+    }
+}
+
+enum ek_status backend_graph_start(struct backend *b, struct backend_graph *graph)
+{
+    feed(b, BACKEND_COMPUTE);
+    return b->ops->graph_start(b->dev, graph);
+}
+
+void backend_graph_free(struct backend *b, struct backend_graph *graph)
+{
+    if (graph)
+        b->ops->graph_free(b->dev, graph);
+}
+
 /* ---- between devices ---- */
 
 /* Reads rows of the box into host memory and writes them from there. */

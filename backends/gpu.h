@@ -5,6 +5,7 @@
  *
  *   gpu_find.c      opens the driver library, lists and describes the devices
  *   gpu.c           an open device: memory, launches, queues, events
+ *   gpu_graph.c     launches that are started together
  *   gpu_copy.c      copies, through pinned host memory where one side is the host
  *   gpu_build.c     kernel texts to modules, with a disk cache
  *   gpu_compiler.c  which run-time compiler serves a device, and a call of it
@@ -66,6 +67,13 @@
       void *module, const char *name)                                                              \
     X(0, function_attribute, cuFuncGetAttribute, hipFuncGetAttribute, int *value, int attribute,   \
       void *function)                                                                              \
+    X(1, gather, cuStreamBeginCapture_v2, hipStreamBeginCapture, void *stream, int mode)           \
+    X(1, gathered, cuStreamEndCapture, hipStreamEndCapture, void *stream, void **graph)            \
+    X(1, graph_ready, cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, void **ready,     \
+      void *graph, unsigned long long flags)                                                       \
+    X(1, graph_start, cuGraphLaunch, hipGraphLaunch, void *ready, void *stream)                    \
+    X(1, graph_destroy, cuGraphDestroy, hipGraphDestroy, void *graph)                              \
+    X(1, graph_ready_destroy, cuGraphExecDestroy, hipGraphExecDestroy, void *ready)                \
     X(0, launch, cuLaunchKernel, hipModuleLaunchKernel, void *function, unsigned gx, unsigned gy,  \
       unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned local_bytes, void *stream,      \
       void **args, void **extra)
@@ -190,6 +198,7 @@ struct gpu_state {
     struct backend_info info;
     size_t max_grid[3];
     size_t used;                /* bytes allocated */
+    bool refuses_graphs;        /* the driver refused one */
     unsigned long long friends; /* devices whose memory it reaches directly, a bit each */
 };
 
@@ -240,6 +249,10 @@ enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k);
 void gpu_unbuild(void *dev, struct backend_program *program);
 enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
                           const size_t groups[3], const struct backend_arg *args);
+enum ek_status gpu_graph_begin(void *dev);
+enum ek_status gpu_graph_end(void *dev, struct backend_graph **graph);
+enum ek_status gpu_graph_start(void *dev, struct backend_graph *graph);
+void gpu_graph_free(void *dev, struct backend_graph *graph);
 enum ek_status gpu_record(void *dev, int queue, int event);
 enum ek_status gpu_after(void *dev, int queue, int event);
 enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds);
@@ -285,6 +298,10 @@ enum ek_status gpu_wait(void *dev, int queue);
         .kernel = gpu_kernel,                                                                      \
         .unbuild = gpu_unbuild,                                                                    \
         .launch = gpu_launch,                                                                      \
+        .graph_begin = gpu_graph_begin,                                                            \
+        .graph_end = gpu_graph_end,                                                                \
+        .graph_start = gpu_graph_start,                                                            \
+        .graph_free = gpu_graph_free,                                                              \
         .record = gpu_record,                                                                      \
         .after = gpu_after,                                                                        \
         .elapsed = gpu_elapsed,                                                                    \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12 };
+enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, MOST_GRAPHS = 64 };
 
 /* Kernels of kernels/faces.c, behind the solver's own. */
 enum { FACES_COPY, FACES_PACK, FACES_UNPACK, FACES_KERNELS };
@@ -35,6 +35,12 @@ static const char buffer_letters[] = "ugwpskcz";
  * have come; the exchange is over. */
 enum { STAGE_FILLED, STAGE_DONE = 2, FACES_PACKED = 4, FACES_CAME, EXCHANGED };
 
+/* A batch's launches, which depend on nothing but its zones: gathered when they come again. */
+struct graph {
+    int begin, zones; /* 0: nobody's */
+    struct backend_graph *graph;
+};
+
 struct device {
     const struct mz *mz;
     struct backend *backend;
@@ -43,6 +49,8 @@ struct device {
     size_t size[BUFFERS]; /* bytes */
     struct places places;
     int nlaunches;
+    struct graph graph[MOST_GRAPHS];
+    int next_graph;        /* the oldest */
     long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
 };
 
@@ -167,6 +175,8 @@ void device_close(struct device *d)
 {
     if (!d)
         return;
+    for (int i = 0; i < MOST_GRAPHS; i++)
+        backend_graph_free(d->backend, d->graph[i].graph);
     free_fields(d);
     backend_unbuild(d->backend, d->program);
     free(d);
@@ -312,6 +322,39 @@ static enum ek_status launch_all(struct device *d, const struct batch *b)
     return EK_OK;
 }
 
+struct launches {
+    struct device *d;
+    const struct batch *b;
+};
+
+static enum ek_status launch_each(void *arg)
+{
+    const struct launches *l = arg;
+    return launch_all(l->d, l->b);
+}
+
+/* Its graph; NULL the first time, and where the device takes none. The device is idle. */
+static struct backend_graph *graph_of(struct device *d, const struct batch *b)
+{
+    struct graph *g = d->graph, *const end = d->graph + MOST_GRAPHS;
+    while (g < end && !(g->begin == b->begin && g->zones == b->zones))
+        g++;
+    if (g < end && !g->graph)
+        backend_gather(d->backend, launch_each, &(struct launches){d, b}, &g->graph);
+    if (g < end)
+        return g->graph;
+    g = &d->graph[d->next_graph++ % MOST_GRAPHS];
+    backend_graph_free(d->backend, g->graph);
+    *g = (struct graph){b->begin, b->zones, NULL};
+    return NULL;
+}
+
+static enum ek_status start_batch(struct device *d, const struct batch *b)
+{
+    struct backend_graph *graph = graph_of(d, b);
+    return graph ? backend_graph_start(d->backend, graph) : launch_all(d, b);
+}
+
 /* The batch comes to its half of the stage once what was there has left: the queue is in order. */
 static enum ek_status fetch(struct device *d, const struct batch *b)
 {
@@ -368,7 +411,7 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
             b.half = coming.half;
             TRY(backend_after(d->backend, BACKEND_COMPUTE, STAGE_FILLED + b.half));
         }
-        TRY(launch_all(d, &b));
+        TRY(start_batch(d, &b));
         if (b.staged) {
             coming = next_staged(d, at + b.zones, end, !b.half);
             if (coming.zones)

@@ -34,6 +34,7 @@ SAME(6, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 SAME(0, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 SAME(75, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 SAME(76, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+SAME(1, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME(GPU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
 SAME(GPU_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
 SAME(GPU_NOT_FOUND, CUDA_ERROR_NOT_FOUND);
@@ -67,12 +68,12 @@ static void names_are_those_of_the_header(void **state)
 #define WORDS(name) #name
 #define NAME(name)  WORDS(name)
     static const char *const current[] = {
-        NAME(cuDeviceTotalMem),  NAME(cuMemGetInfo),      NAME(cuMemAlloc),
-        NAME(cuMemFree),         NAME(cuMemHostAlloc),    NAME(cuMemcpyHtoDAsync),
-        NAME(cuMemcpyDtoHAsync), NAME(cuMemcpyDtoDAsync), NAME(cuMemcpy3DAsync),
-        NAME(cuMemcpyPeerAsync), NAME(cuStreamCreate),    NAME(cuStreamDestroy),
-        NAME(cuStreamWaitEvent), NAME(cuEventDestroy),    NAME(cuDevicePrimaryCtxRelease),
-        NAME(cuModuleLoadDataEx)};
+        NAME(cuDeviceTotalMem),   NAME(cuMemGetInfo),        NAME(cuMemAlloc),
+        NAME(cuMemFree),          NAME(cuMemHostAlloc),      NAME(cuMemcpyHtoDAsync),
+        NAME(cuMemcpyDtoHAsync),  NAME(cuMemcpyDtoDAsync),   NAME(cuMemcpy3DAsync),
+        NAME(cuMemcpyPeerAsync),  NAME(cuStreamCreate),      NAME(cuStreamDestroy),
+        NAME(cuStreamWaitEvent),  NAME(cuEventDestroy),      NAME(cuDevicePrimaryCtxRelease),
+        NAME(cuModuleLoadDataEx), NAME(cuStreamBeginCapture)};
     for (int i = 0; i < LENGTH(current); i++) {
         bool called = false;
         for (const struct gpu_symbol *s = symbols; s->name; s++)

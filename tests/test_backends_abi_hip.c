@@ -32,6 +32,7 @@ SAME(3, hipMemcpyDeviceToDevice);
 SAME(1, hipStreamNonBlocking);
 SAME(2, hipEventDisableTiming);
 SAME(0, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+SAME(1, hipStreamCaptureModeThreadLocal);
 SAME(GPU_INVALID_VALUE, hipErrorInvalidValue);
 SAME(GPU_OUT_OF_MEMORY, hipErrorOutOfMemory);
 SAME(GPU_NOT_FOUND, hipErrorNotFound);

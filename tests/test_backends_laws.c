@@ -292,6 +292,60 @@ static void a_queue_runs_in_order(void **state)
     backend_free(s->b, m);
 }
 
+struct chain {
+    struct subject *s;
+    struct backend_mem *m;
+    int links, broken; /* -1: none, else the link that no kernel takes */
+};
+
+/* Each link depends on the one before it. */
+static enum ek_status launch_chain(void *arg)
+{
+    const struct chain *c = arg;
+    for (int i = 0; i < c->links; i++)
+        TRY(backend_launch_items(
+            c->s->b, c->s->laws, SLOW, 1, i == c->broken ? 3 : 4,
+            ((struct backend_arg[]){backend_arg_mem(c->m), backend_arg_int(i % 2),
+                                    backend_arg_int((i + 1) % 2), backend_arg_int(3 + i)})));
+    return EK_OK;
+}
+
+/* Starts it `times` times from the same numbers, as a graph or by its launches. */
+static void run_chain(struct chain *c, struct backend_graph *graph, int times, int out[2])
+{
+    put(c->s->b, c->m, (int[]){17, 4}, 2 * sizeof(int));
+    for (int i = 0; i < times; i++)
+        assert_int_equal(graph ? backend_graph_start(c->s->b, graph) : launch_chain(c), EK_OK);
+    get(c->s->b, out, c->m, 2 * sizeof(int));
+}
+
+static void a_graph_is_its_launches(void **state)
+{
+    struct subject *s = *state;
+    struct chain c = {s, alloc_on(s->b, 2 * sizeof(int)), 7, -1};
+    struct backend_graph *graph, *other;
+    int launched[2], started[2], before[2];
+    run_chain(&c, NULL, 3, launched);
+    get(s->b, before, c.m, sizeof before);
+    backend_gather(s->b, launch_chain, &c, &graph);
+    get(s->b, started, c.m, sizeof started); /* nothing is started by being gathered */
+    assert_memory_equal(started, before, sizeof before);
+    if (s->b->ops->graph_begin)
+        assert_non_null(graph);
+    if (graph) {
+        run_chain(&c, graph, 3, started);
+        assert_memory_equal(started, launched, sizeof launched);
+        c.broken = 3;
+        backend_gather(s->b, launch_chain, &c, &other); /* half of a chain is none */
+        assert_null(other);
+        c.broken = -1;
+        run_chain(&c, graph, 3, started);
+        assert_memory_equal(started, launched, sizeof launched);
+    }
+    backend_graph_free(s->b, graph);
+    backend_free(s->b, c.m);
+}
+
 /* A slow kernel on one queue, its result fetched through the other. */
 static void events_order_two_queues(void **state)
 {
@@ -431,6 +485,7 @@ static const struct law laws[] = {
     LAW(arithmetic_has_the_bits_of_the_host),
     LAW(barriers_hold),
     LAW(a_queue_runs_in_order),
+    LAW(a_graph_is_its_launches),
     LAW(events_order_two_queues),
     LAW(events_have_times),
     LAW(foreign_buffers_are_refused),

@@ -133,6 +133,8 @@ done
 FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' bt-mz --class S --devices cuda:0 --layout 1x1+1
 FAKEGPU_FAULT=load:1 CU_KERNEL_CACHE=0 refused 3 'made for gfx90a on a driver of HIP 6.2' \
     bt-mz --class S --devices hip:0 --layout 0x0+1
+# A driver that takes no graphs of launches.
+FAKEGPU_FAULT=graph:1 verified lu-mz cuda:0,hip:0 0x0+2 --class S
 FAKEGPU_ARCH=gfx942 refused 3 'died \(signal 6\)' bt-mz --class S --devices hip:0 --layout 0x0+1
 FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices cuda:0 --layout 0x0+1
 

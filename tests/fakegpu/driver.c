@@ -38,7 +38,8 @@ void gpu_keep(struct gpu *g, enum kind what, int one)
 /* At exit: whoever opened a device has closed it, and with it all that belongs to it. */
 __attribute__((destructor)) static void look_back(void)
 {
-    static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers"};
+    static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers",
+                                             "graphs"};
     for (int i = 0; i < ngpus; i++) {
         const struct gpu *g = &gpus[i];
         price_tell(g);
@@ -103,10 +104,9 @@ static bool is_device(int device)
     return device >= 0 && device < ngpus;
 }
 
-/* Counts a call; whether it is the one that fails. */
-static bool fails(struct gpu *g, enum count what)
+bool gpu_fails(struct gpu *g, enum count what)
 {
-    static const char *const names[COUNTS] = {"alloc", "pinned", "launch", "load"};
+    static const char *const names[COUNTS] = {"alloc", "pinned", "launch", "load", "graph"};
     pthread_mutex_lock(&g->lock);
     long call = ++g->calls[what];
     pthread_mutex_unlock(&g->lock);
@@ -353,9 +353,9 @@ SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
 {
     struct gpu *g;
     int code = enter(&g);
-    if (code || !bytes)
-        return code ? code : INVALID_VALUE;
-    if (fails(g, ALLOCS) || bytes > g->memory - g->used)
+    if (code || !bytes || queue_gathers("memory is asked for"))
+        return code ? code : !bytes ? INVALID_VALUE : NOT_WHILE_GATHERING;
+    if (gpu_fails(g, ALLOCS) || bytes > g->memory - g->used)
         return OUT_OF_MEMORY;
     struct buffer *b = new_buffer(bytes);
     if (!b)
@@ -372,8 +372,8 @@ SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
 SHOWN(NAME(cuMemFree_v2, hipFree), void *address)
 {
     struct gpu *g = gpu_current();
-    if (!g)
-        return INVALID_CONTEXT;
+    if (!g || queue_gathers("memory is freed"))
+        return g ? NOT_WHILE_GATHERING : INVALID_CONTEXT;
     pthread_mutex_lock(&g->lock);
     struct buffer **at = &g->buffers, *found;
     while (*at && (*at)->byte != address)
@@ -410,7 +410,7 @@ SHOWN(NAME(cuMemHostAlloc, hipHostMalloc), void **byte, size_t bytes, unsigned f
     if (flags &
         ~1u) /* portable; write-combined memory would be read, mapped memory is not asked for */
         gpu_complain("device %d: pinned memory with flags %u", g->index, flags);
-    struct gpu **owner = fails(g, PINS) ? NULL : malloc(WALL + bytes);
+    struct gpu **owner = gpu_fails(g, PINS) ? NULL : malloc(WALL + bytes);
     if (!owner)
         return OUT_OF_MEMORY;
     *owner = g;
@@ -476,7 +476,7 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
     struct gpu *g;
     int bad = enter(&g);
     if (!bad)
-        bad = fails(g, LOADS) ? INVALID_IMAGE : read_code(code, target, words, &text);
+        bad = gpu_fails(g, LOADS) ? INVALID_IMAGE : read_code(code, target, words, &text);
     if (bad) {
         if (noptions && options[0] == 5)
             snprintf(values[0], 32, "the stand-in refuses it");
@@ -514,6 +514,9 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
                          m->gpu->index, f->name);
             m->gpu->lost = true; /* nothing of its queues runs any more */
         }
+        if (f->gathered)
+            gpu_complain("device %d: the module of kernel %s goes before a graph of it",
+                         m->gpu->index, f->name);
         cl->ReleaseKernel(f->kernel);
         free(f);
     }
@@ -581,6 +584,6 @@ SHOWN(NAME(cuLaunchKernel, hipModuleLaunchKernel), void *function, unsigned gx, 
     if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || local_bytes ||
         extra)
         return INVALID_VALUE;
-    return fails(g, LAUNCHES) ? OUT_OF_RESOURCES
-                              : queue_launch(stream, function, grid, group, args);
+    return gpu_fails(g, LAUNCHES) ? OUT_OF_RESOURCES
+                                  : queue_launch(stream, function, grid, group, args);
 }

@@ -24,6 +24,7 @@
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     dies at that launch, and stays dead
  *        load     refuses the code          build    (compiler) finds an error in the text
+ *        graph    refuses a graph of launches
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
@@ -59,6 +60,7 @@ enum {
     INVALID_CONTEXT = 201,
     NO_BINARY = 209,
     INVALID_HANDLE = 400,
+    NOT_WHILE_GATHERING = 900,
     NOT_FOUND = 500,
     OUT_OF_RESOURCES = 701,
     PEER_OPEN_ALREADY = 704,
@@ -122,10 +124,10 @@ bool fault_due(const char *what, int device, long call);
 enum { DEVICES = 16, ARGS = 64 };
 
 /* Calls that a fault can hit. */
-enum count { ALLOCS, PINS, LAUNCHES, LOADS, COUNTS };
+enum count { ALLOCS, PINS, LAUNCHES, LOADS, GRAPHS, COUNTS };
 
 /* What a device must be rid of in the end. */
-enum kind { STREAMS, EVENTS, MODULES, PINNED, KINDS };
+enum kind { STREAMS, EVENTS, MODULES, PINNED, KEPT_GRAPHS, KINDS };
 
 /* What works by itself on a device: its multiprocessors (copies within its memory, too), the copies
  * each way. */
@@ -169,6 +171,10 @@ struct gpu *gpu_current(void);
 bool gpu_owns(struct gpu *g, const void *at, size_t bytes);
 /* Counts one made, or with -1 given back. */
 void gpu_keep(struct gpu *g, enum kind what, int one);
+/* Counts a call; whether it is the one that fails. */
+bool gpu_fails(struct gpu *g, enum count what);
+/* Whether the calling thread gathers launches; then it is told of a call that must not be. */
+bool queue_gathers(const char *what);
 /* Says what is wrong on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -191,9 +197,10 @@ double price_call(struct gpu *g);
 void price_wait(struct gpu *g);
 void price_waited(struct gpu *g, double clock);
 /* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
- * addresses, which took the host's cpus so many seconds; a copy. */
+ * addresses, which took the host's cpus so many seconds, alone or behind another of its graph; a
+ * copy. */
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
-                    int addresses, double cpu);
+                    int addresses, double cpu, bool linked);
 /* Says of each kernel: launches, work-groups of one, how much of the card they filled; and how busy
  * the card was. */
 void price_tell(const struct gpu *g);
@@ -206,6 +213,7 @@ struct function {
     cl_kernel kernel;
     size_t group[3]; /* that its text states, 0: none */
     long queued;     /* launches not yet done */
+    long gathered;   /* in graphs */
     int nargs;
     size_t size[ARGS]; /* bytes of an argument, 0: an address */
 };

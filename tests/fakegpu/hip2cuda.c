@@ -110,6 +110,13 @@ FORWARD(hipModuleGetFunction, cuModuleGetFunction,
         (void **function, void *module, const char *name), (function, module, name))
 FORWARD(hipFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, void *function),
         (value, attribute, function))
+FORWARD(hipStreamBeginCapture, cuStreamBeginCapture_v2, (void *stream, int mode), (stream, mode))
+FORWARD(hipStreamEndCapture, cuStreamEndCapture, (void *stream, void **graph), (stream, graph))
+FORWARD(hipGraphInstantiateWithFlags, cuGraphInstantiateWithFlags,
+        (void **ready, void *graph, unsigned long long flags), (ready, graph, flags))
+FORWARD(hipGraphLaunch, cuGraphLaunch, (void *ready, void *stream), (ready, stream))
+FORWARD(hipGraphDestroy, cuGraphDestroy, (void *graph), (graph))
+FORWARD(hipGraphExecDestroy, cuGraphExecDestroy, (void *ready), (ready))
 FORWARD(hipModuleLaunchKernel, cuLaunchKernel,
         (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
          unsigned bz, unsigned local_bytes, void *stream, void **args, void **extra),

@@ -18,6 +18,7 @@
 #include <string.h>
 
 enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
+static const double LINKED = 0.4;    /* of a start: behind another kernel of the same graph */
 
 static const struct price {
     const char *name;
@@ -156,7 +157,7 @@ void price_tell(const struct gpu *g)
 }
 
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
-                    int addresses, double cpu)
+                    int addresses, double cpu, bool linked)
 {
     const struct price *p = chosen();
     const size_t wave = (size_t)p->multiprocessors * RESIDENT, waves = (groups + wave - 1) / wave;
@@ -165,7 +166,7 @@ double price_launch(struct gpu *g, double from, const char *kernel, size_t group
     const double arithmetic = measures() ? cpu / p->cores : 0;
     if (g->began <= 0)
         g->began = from;
-    return take(g, ENGINE_WORK, from + p->start,
+    return take(g, ENGINE_WORK, from + p->start * (linked ? LINKED : 1),
                 later((double)waves * p->group, later(arithmetic, bytes / p->bandwidth)));
 }
 

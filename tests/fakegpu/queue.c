@@ -28,14 +28,32 @@ struct work {
     struct stream *stream; /* AFTER: up to its piece `number` */
     long number;
     double called; /* the caller's clock */
+    bool linked;   /* LAUNCH: behind another of its graph */
+};
+
+/* Launches gathered from a queue, and what is started of them. */
+struct graph {
+    struct gpu *gpu;
+    struct work *work; /* [n] */
+    long n;
 };
 
 struct stream {
     struct gpu *gpu;
     struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
     long done, queued, room;
-    double clock; /* when what it did would be done */
+    double clock;          /* when what it did would be done */
+    struct graph *gathers; /* or NULL */
 };
+
+static _Thread_local const struct stream *gathering; /* by this thread */
+
+bool queue_gathers(const char *what)
+{
+    if (gathering)
+        gpu_complain("device %d: %s while launches are gathered", gathering->gpu->index, what);
+    return gathering;
+}
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
@@ -86,8 +104,9 @@ static void charge(struct stream *s, const struct work *w, double cpu)
     for (int i = 0; w->kind == LAUNCH && i < w->function->nargs; i++)
         addresses += !w->function->size[i];
     if (w->kind == LAUNCH)
-        s->clock = price_launch(s->gpu, from, w->function->name,
-                                grid[0] * grid[1] * grid[2] / items, items, addresses, cpu);
+        s->clock =
+            price_launch(s->gpu, from, w->function->name, grid[0] * grid[1] * grid[2] / items,
+                         items, addresses, cpu, w->linked);
     else if (w->kind == COPY)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
@@ -157,8 +176,25 @@ static int enter(const struct stream *s)
     return g->lost ? LAUNCH_FAILED : OK;
 }
 
+static int gather(struct graph *g, const struct work *w)
+{
+    if (w->kind != LAUNCH && queue_gathers("something else is queued"))
+        return NOT_WHILE_GATHERING;
+    struct work *more = realloc(g->work, (size_t)(g->n + 1) * sizeof *more);
+    if (!more)
+        return OUT_OF_MEMORY;
+    g->work = more;
+    more[g->n] = *w;
+    more[g->n].linked = g->n > 0;
+    g->n++;
+    return OK;
+}
+
+/* By a call of the host that costs, or with the one before it. */
 static int append(struct stream *s, const struct work *w)
 {
+    if (s->gathers)
+        return gather(s->gathers, w);
     pthread_mutex_lock(&s->gpu->lock);
     const long waiting = s->queued - s->done;
     if (waiting == s->room) {
@@ -168,7 +204,7 @@ static int append(struct stream *s, const struct work *w)
     int code = s->work ? OK : OUT_OF_MEMORY;
     if (!code) {
         s->work[waiting] = *w;
-        s->work[waiting].called = price_call(s->gpu);
+        s->work[waiting].called = w->linked ? s->gpu->host : price_call(s->gpu);
         s->queued++;
         if (w->kind == LAUNCH)
             w->function->queued++;
@@ -256,6 +292,8 @@ SHOWN(NAME(cuStreamSynchronize, hipStreamSynchronize), void *stream)
 {
     struct stream *s = stream;
     int code = enter(s);
+    if (!code && queue_gathers("a queue is waited for"))
+        return NOT_WHILE_GATHERING;
     return code ? code : drain_locked(s, s->queued);
 }
 
@@ -319,6 +357,91 @@ SHOWN(NAME(cuEventElapsedTime, hipEventElapsedTime), float *milliseconds, void *
         return INVALID_HANDLE;
     *milliseconds = (float)(1e3 * (b->time - a->time));
     return OK;
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+static int drop(struct graph *g)
+{
+    gpu_keep(g->gpu, KEPT_GRAPHS, -1);
+    free(g->work);
+    free(g);
+    return OK;
+}
+
+SHOWN(NAME(cuStreamBeginCapture_v2, hipStreamBeginCapture), void *stream, int mode)
+{
+    struct stream *s = stream;
+    const int code = enter(s);
+    if (code || s->gathers || mode < 0 || mode > 2)
+        return code ? code : INVALID_VALUE;
+    s->gathers = calloc(1, sizeof *s->gathers);
+    s->gathers->gpu = s->gpu;
+    gathering = s;
+    return OK;
+}
+
+SHOWN(NAME(cuStreamEndCapture, hipStreamEndCapture), void *stream, void **graph)
+{
+    struct stream *s = stream;
+    struct graph *g = s->gathers;
+    const int code = enter(s);
+    if (!g)
+        return code ? code : INVALID_VALUE;
+    s->gathers = NULL;
+    gathering = NULL;
+    gpu_keep(s->gpu, KEPT_GRAPHS, 1);
+    if (code)
+        drop(g);
+    else
+        *graph = g;
+    return code;
+}
+
+static void count_launches(const struct graph *g, int one)
+{
+    for (long i = 0; i < g->n; i++)
+        g->work[i].function->gathered += one;
+}
+
+SHOWN(NAME(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags), void **ready, void *graph,
+      unsigned long long flags)
+{
+    const struct graph *g = graph;
+    if (flags || gpu_fails(g->gpu, GRAPHS))
+        return flags ? INVALID_VALUE : OUT_OF_MEMORY;
+    struct graph *r = calloc(1, sizeof *r);
+    *r = *g;
+    r->work = malloc((size_t)g->n * sizeof *r->work + 1);
+    if (g->n)
+        memcpy(r->work, g->work, (size_t)g->n * sizeof *r->work);
+    count_launches(r, 1);
+    gpu_keep(g->gpu, KEPT_GRAPHS, 1);
+    *ready = r;
+    return OK;
+}
+
+SHOWN(NAME(cuGraphDestroy, hipGraphDestroy), void *graph)
+{
+    return drop(graph);
+}
+
+SHOWN(NAME(cuGraphExecDestroy, hipGraphExecDestroy), void *ready)
+{
+    count_launches(ready, -1);
+    return drop(ready);
+}
+
+SHOWN(NAME(cuGraphLaunch, hipGraphLaunch), void *ready, void *stream)
+{
+    const struct graph *g = ready;
+    struct stream *s = stream;
+    int code = enter(s);
+    if (!code && g->gpu != s->gpu)
+        code = INVALID_HANDLE;
+    for (long i = 0; i < g->n && !code; i++)
+        code = append(s, &g->work[i]);
+    return code;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

@@ -1,0 +1,68 @@
+/* backends/gpu_graph.c – launches that are gathered once and started together from then on. What a
+ * driver does not take is no error: the launches are then started one by one. */
+#include "backends/gpu.h"
+#include "src/arena.h"
+
+#include <stdlib.h>
+
+struct backend_graph {
+    void *ready; /* the driver's executable graph */
+};
+
+/* All of the driver's calls are there, and none has been refused. */
+static bool takes_graphs(const struct gpu_state *d)
+{
+    const struct gpu_driver *gpu = d->driver;
+    return !d->refuses_graphs && gpu->gather && gpu->gathered && gpu->graph_ready &&
+           gpu->graph_start && gpu->graph_destroy && gpu->graph_ready_destroy;
+}
+
+enum ek_status gpu_graph_begin(void *dev)
+{
+    enum { THIS_THREAD = 1 }; /* what other threads do with the device meanwhile is no mistake */
+    struct gpu_state *d = dev;
+    if (!takes_graphs(d))
+        FAIL(EK_UNAVAILABLE, "%s: the driver takes no graphs", d->label);
+    TRY(gpu_use(d));
+    const int code = d->driver->gather(d->stream[BACKEND_COMPUTE], THIS_THREAD);
+    d->refuses_graphs = code;
+    return gpu_check(d, code, "gathering launches");
+}
+
+enum ek_status gpu_graph_end(void *dev, struct backend_graph **graph)
+{
+    struct gpu_state *d = dev;
+    void *gathered = NULL;
+    NEW(struct backend_graph, g, 1, "%s: out of host memory", d->label);
+    int code = gpu_use(d);
+    if (!code)
+        code = d->driver->gathered(d->stream[BACKEND_COMPUTE], &gathered);
+    if (!code)
+        code = d->driver->graph_ready(&g->ready, gathered, 0);
+    if (gathered)
+        d->driver->graph_destroy(gathered);
+    if (code) {
+        free(g);
+        d->refuses_graphs = true;
+        return gpu_check(d, code, "making a graph of launches");
+    }
+    *graph = g;
+    return EK_OK;
+}
+
+enum ek_status gpu_graph_start(void *dev, struct backend_graph *g)
+{
+    const struct gpu_state *d = dev;
+    TRY(gpu_use(d));
+    return gpu_check(d, d->driver->graph_start(g->ready, d->stream[BACKEND_COMPUTE]),
+                     "starting a graph of launches");
+}
+
+void gpu_graph_free(void *dev, struct backend_graph *g)
+{
+    const struct gpu_state *d = dev;
+    d->vendor->use(d);
+    gpu_settle(d);
+    d->driver->graph_ready_destroy(g->ready);
+    free(g);
+}
