@@ -147,11 +147,12 @@ static json_t *offsets_of(const struct inversion *s)
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
-    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false),
-                      "grid", grid_of(s->start), "model", model_of(s->inv->earth), "truth",
-                      s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
-                      pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
-                      offsets_of(s));
+    *view =
+        json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false),
+                  "grid", grid_of(s->start), "model", model_of(s->inv->earth), "truth",
+                  s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
+                  pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
+                  offsets_of(s), "instruments", figures_instruments(s));
     if (!*view)
         FAIL(EK_UNAVAILABLE, "out of memory for the report's figures");
     return EK_OK;

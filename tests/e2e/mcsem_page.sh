@@ -32,8 +32,18 @@ addEventListener('load', () => {
   say(`offsets: ${chart('offsets').length}`);
   say(`pairs: ${chart('cell-pairs')[0].data.reduce((a, b) => a + b, 0)}`);
   say(`costs: ${chart('cell-cost')[0].data.every(p => p.y > 0)}`);
-  say(`load: ${chart('uneven').map(d => `${d.label} ${d.data.length}`).sort().join(', ')}`);
+  say(`load: ${document.getElementById('load') === null ? 'none' : chart('uneven').map(d => `${d.label} ${d.data.length}`).sort().join(', ')}`);
   say(`cards: ${all('#cards .card').length}`);
+  say(`receivers: ${document.getElementById('receiver').options.length}`);
+  say(`data: ${chart('amplitudes').length} ${chart('phases').length}`);
+  const fit = n => chart(n)[0].data.every((p, i) => p.span[0] < p.y && p.y < p.span[1]) && chart(n)[0].data.length > 5;
+  const bins = id => chart(id).map(d => d.data.length).join(' ');
+  say(`bars: ${fit('amplitudes') && fit('phases')}`);
+  const worst = bins('amplitudes'), dots = picture(document.querySelector('#cell-map canvas'));
+  const cells = document.querySelector('#cell-map canvas');
+  point(cells, 'click', 70, cells.getBoundingClientRect().height - 45);
+  say(`took: ${document.getElementById('receiver').selectedOptions[0].textContent.replace(/:.*/, '')} ${picture(cells) !== dots}`);
+  say(`note: ${document.getElementById('fit-note').textContent.includes('RMS misfit of all data')}`);
   const map = picture(document.querySelector('#cell-map canvas'));
   document.getElementById('cell-what').value = 'misfit';
   document.getElementById('cell-what').dispatchEvent(new Event('change'));
@@ -61,6 +71,11 @@ expect 'pairs: 320'
 expect 'costs: true'
 expect 'load: heft 2, naive 2'
 expect 'cards: 5'
+expect 'receivers: 12'
+expect 'data: 4 4'
+expect 'bars: true'
+expect 'took: 0.00 km, 0.00 km true'
+expect 'note: true'
 expect 'other map: true'
 expect 'rows: 3'
 grep -qE '^depth: (9[0-9]{2}|1[01][0-9]{2}) m$' <<<"$said" || say "it does not open at the body: $said"
@@ -70,4 +85,5 @@ page --iterations 1 --layout 1x1 --earth nx=8
 expect 'slices: 3'
 expect 'cards: 5'
 expect 'pairs: 320'
+expect 'load: none'
 exit $failed
