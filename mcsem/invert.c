@@ -288,8 +288,8 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
     const bool first = inv->nrecords == 1;
     if (first && !isfinite(r->phi))
         FAIL(EK_UNVERIFIED,
-             "the fields of the starting model are not finite: give other resistivities "
-             "to start from (--start)");
+             "the fields of the starting model, or their residuals, are not finite: give other "
+             "resistivities to start from (--start), or errors that are not that small");
     r->gain = r->iteration ? (inv->phi - r->phi) / inv->predicted : 1;
     r->accepted =
         first || (isfinite(r->phi) &&
