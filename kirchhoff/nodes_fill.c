@@ -209,6 +209,8 @@ static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, co
     for (int k = 0; k < n; k += MIGRATE_BLOCK)
         resample(p, sum, k, at);
     continue_end(p, at);
+    for (int k = 0; k < n; k++)
+        at[TABLE_L * n + k] *= at[TABLE_T * n + k];
     lower_end(n, end, at);
     fill_times(p, at, row);
     fill_weights(p, end, at, row);

@@ -134,6 +134,7 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
     for (int m = 0; m < c->n; m++)
         add_table(t, t->table[c->node[m]].data, (double)c->weight[m],
                   (const double[]){(double)c->dx[m], (double)c->dy[m]}, x, a);
+    a->spread *= a->time; /* until here per time */
     if (end->datum != 0 && a->time > 0)
         lower(end, a);
 }

@@ -130,6 +130,21 @@ static void fill_by_formula(const struct traveltime_cache *t, int node, float *d
         }
 }
 
+/* L becomes L / T; at the source what it is below that, or above. */
+static void divide_spread(const struct traveltime_cache *t, float *data)
+{
+    const int nz = t->grid.n[2];
+    for (size_t c = 0; c < grid_nodes(&t->grid) / (size_t)nz; c++) {
+        const float *time = data + (c * TABLE_FIELDS + TABLE_T) * (size_t)nz;
+        float *l = data + (c * TABLE_FIELDS + TABLE_L) * (size_t)nz;
+        for (int k = 0; k < nz; k++)
+            l[k] = time[k] == 0 ? 0 : l[k] / time[k];
+        for (int k = 0; k < nz; k++)
+            if (time[k] == 0)
+                l[k] = k + 1 < nz ? l[k + 1] : k > 0 ? l[k - 1] : 0;
+    }
+}
+
 static enum ek_status load(const struct traveltime_cache *t, int node, float **out)
 {
     float *data = calloc(1, t->bytes);
@@ -142,6 +157,7 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
         st = status_fail(EK_USAGE, "--velocity %s: its tables have not been made", t->name);
     else
         fill_by_formula(t, node, data);
+    divide_spread(t, data);
     if (st)
         free(data);
     else

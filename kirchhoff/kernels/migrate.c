@@ -142,6 +142,7 @@ KERNEL(migrate_rows, 64, 1, 1)
             node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
             par[PAR_HALF_STEP]);
     const float h = end_f[END_DATUM];
+    a.l = a.l * a.t;
     if (h != 0.0f && a.t > 0.0f)
         a = migrate_lower(a, h, end_f[END_MIDWAY], end_f[END_SQUARE], end_f[END_TURN]);
     const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;

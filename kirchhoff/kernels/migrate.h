@@ -7,8 +7,10 @@
 
 enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; computed together */
 
-/* Of a table, at its nodes: time s, slowness s/m, spreading m, change of time with the source's
- * place s/m. */
+/* Of a table, at its nodes: time s, slowness s/m, spreading over time m/s, change of time with the
+ * source's place s/m. Spreading grows with the distance like the time does: what it is per time
+ * changes little from source to source and from column to column, not at all where v is constant,
+ * and is blended; then it is multiplied by the blended time. */
 enum { TABLE_T, TABLE_PX, TABLE_PY, TABLE_PZ, TABLE_L, TABLE_SX, TABLE_SY, TABLE_FIELDS };
 
 /* Of an end, at its nodes: time in samples; its change over half a step of nodes; weight; change of
