@@ -21,6 +21,10 @@ struct mig {
     struct migrate *m;
     struct lsm *lsm;       /* or NULL */
     int steps, kept_steps; /* done, and by an interrupted run */
+    int kept_slabs, shown; /* slabs done by one; 1 + that which was read again, 0: none */
+    bool kept_part;        /* and something of the slab after them */
+    atomic_bool cut;       /* ranks left chunks out: the run is to end */
+    int *opened;           /* [set->n] the slab that a unit's worker or device is for */
     struct cu_set *set;
     size_t span[2];                 /* chunks of the part, on all ranks: from, to before */
     size_t first, end;              /* those of this process */
@@ -46,12 +50,26 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
 enum ek_status mig_prepare(void *st, const struct cu *cu);
 enum ek_status mig_reset(void *st);
 enum ek_status mig_interrupted(void *st);
+/* The same of ranks that have left chunks out: EK_STOPPED. Collective. */
+enum ek_status mig_cut(struct mig *p);
 void mig_written(void *st);
 void mig_release(void *st, const struct cu *cu);
 void mig_end(void *st);
 extern const struct team_ops mig_verbs;
 
 extern const struct bench_program mig_program;
+
+/* mig_slabs.c: with several slabs, p->checkpoint is the name of the file of the one at hand. */
+void mig_slab_name(struct mig *p, int slab);
+/* An empty slab, of which nothing is done. */
+enum ek_status mig_slab_begin(struct mig *p, int slab);
+/* The first slab that no interrupted run has finished; p->done is what it has of it. */
+enum ek_status mig_slabs_resume(struct mig *p);
+/* Keeps the slab that is done, and begins the next one. */
+enum ek_status mig_slab_end(struct mig *p, bool last);
+/* Brings a slab back; nothing happens where there is one only. */
+enum ek_status mig_slab_take(struct mig *p, int slab);
+void mig_slabs_remove(struct mig *p);
 
 /* write_image.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0.
  * EK_UNAVAILABLE. */
@@ -65,13 +83,13 @@ enum ek_status write_headers(const struct migrate_options *o, const char *path);
 
 /* Runs `write` there; where the disk is full, here or in the temporary folder, which a warning
  * says: what took hours is not thrown away. EK_UNAVAILABLE. */
-enum ek_status mig_write_anywhere(const struct mig *p, const char *path,
-                                  enum ek_status (*write)(const struct mig *, const char *));
+enum ek_status mig_write_anywhere(struct mig *p, const char *path,
+                                  enum ek_status (*write)(struct mig *, const char *));
 
 /* write_part.c: the image of those chunks that are p->done, to be added to others, and what their
  * points summed again are. The file says of which migration it is: EK_USAGE where it is another
  * one's, damaged, or has chunks that the image has; EK_UNAVAILABLE. */
-enum ek_status mig_part_write(const struct mig *p, const char *path);
+enum ek_status mig_part_write(struct mig *p, const char *path);
 /* Reads it; to list is to say p->done, to add does so, too. */
 enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use use);
 
@@ -90,4 +108,4 @@ json_t *mig_facts(const void *st);
 json_t *mig_residual(const struct mig *p);
 
 /* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
-json_t *mig_page(const struct mig *p);
+json_t *mig_page(struct mig *p);

@@ -124,7 +124,24 @@ static json_t *paint(const struct picture *a, const char *title)
                      range_of(a->p, a->across), "down", range_of(a->p, a->down), "tones", tones);
 }
 
-json_t *mig_page(const struct mig *p)
+/* The slab with the strongest point is the one at hand afterwards. */
+static struct spot strongest_slab(struct mig *p)
+{
+    double most = -1;
+    int best = 0;
+    for (int slab = 0; p->m->slabs > 1 && slab < p->m->slabs; slab++) {
+        if (MUTED(mig_slab_take(p, slab)))
+            continue;
+        const struct spot s = strongest(p);
+        const double x = fabs(image_value(p, &s));
+        best = x > most ? slab : best;
+        most = fmax(x, most);
+    }
+    (void)MUTED(mig_slab_take(p, best));
+    return strongest(p);
+}
+
+json_t *mig_page(struct mig *p)
 {
     enum { X, Y, Z, CLASS };
     static const struct {
@@ -137,7 +154,7 @@ json_t *mig_page(const struct mig *p)
                  {"Depth slice: x and y", X, Y, image_value},
                  {"Fold at that depth", X, Y, fold_value},
                  {"Gather: offset and depth", CLASS, Z, image_value}};
-    const struct spot s = strongest(p);
+    const struct spot s = strongest_slab(p);
     const struct grid *g = &p->m->grid;
     json_t *pictures = json_array();
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {

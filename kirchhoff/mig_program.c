@@ -1,5 +1,6 @@
 /* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, and the judgement of a run. */
 #include "kirchhoff/mig.h"
+#include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/disk.h"
 #include "kirchhoff/generate.h"
@@ -91,6 +92,9 @@ static const struct opt options[] = {
      .rare = true},
     {"max-memory", OPT_REAL, AT(o.max_memory), "GIB", "for tables on the host (2)", .min = 1e-6,
      .max = 1e6, .rare = true},
+    {"image-memory", OPT_REAL, AT(o.image_memory), "GIB",
+     "for the image: a larger one is made in slabs, one after another (half of what is free)",
+     .min = 1e-6, .max = 1e6, .rare = true},
     {"unfilled-max", OPT_REAL, AT(o.unfilled_most), "PERCENT",
      "nodes of the tables that may have no time (5)", .min = 0, .max = 100, .rare = true},
     {"residual-max", OPT_REAL, AT(o.failing_most), "PERCENT",
@@ -196,14 +200,30 @@ static enum ek_status find_part(struct mig *p)
     return arena_check(&p->arena, "%zu chunks", s->nchunks);
 }
 
-/* An image of one run by one process is kept when that is interrupted. */
+/* An image of one run is kept when that is interrupted; least squares, where one process does
+ * them. */
 static void name_checkpoint(struct mig *p)
 {
     const char *image = p->out ? p->out : p->raw;
     *p->checkpoint = '\0';
     if (image && p->run && !p->run->compare && p->run->repeat == 1 && !p->part &&
-        cluster_launch().size == 1 && file_replaceable(image))
+        (cluster_launch().size == 1 || !p->iterations) && file_replaceable(image))
         snprintf(p->checkpoint, sizeof p->checkpoint, "%.4000s.checkpoint", image);
+    mig_slab_name(p, 0);
+}
+
+/* Slabs are what one process keeps in files of its own between one step and the next. */
+static enum ek_status check_slabs(const struct mig *p)
+{
+    char size[32];
+    if (p->m->slabs > 1 &&
+        (!*p->checkpoint || p->iterations || p->partial || cluster_launch().size > 1))
+        FAIL(EK_USAGE,
+             "the image takes %s, more than --image-memory; it can be made in slabs by one run of "
+             "one process with --out or --raw, but not by --lsm, --part, --compare, --repeat, "
+             "ranks and jobs",
+             memory_text(image_bytes(&p->m->whole, &p->m->input.classes), size, sizeof size));
+    return EK_OK;
 }
 
 /* Least squares wants all traces at once, and an image that is what the traces are made of. */
@@ -243,14 +263,15 @@ static enum ek_status check_parts(const struct mig *p)
 /* Room for what is written at the end. */
 static enum ek_status check_disks(const struct mig *p)
 {
-    const struct grid *g = &p->m->grid;
+    const struct grid *g = &p->m->whole;
     const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->input.classes.n;
     const size_t floats = 4 * columns * (size_t)g->n[2];
     if (p->out)
         TRY(disk_check(p->out, 3600 + 240 * columns + floats));
     if (p->raw)
         TRY(disk_check(p->raw, 2 * floats));
-    return p->partial ? disk_check(p->partial, image_bytes(g, &p->m->input.classes)) : EK_OK;
+    const char *beside = p->m->slabs > 1 ? p->checkpoint : p->partial;
+    return beside ? disk_check(beside, image_bytes(g, &p->m->input.classes)) : EK_OK;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
@@ -266,8 +287,9 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
     name_checkpoint(p);
+    TRY(check_slabs(p));
     TRY(check_disks(p));
-    grid_text(&p->m->grid, grid, sizeof grid);
+    grid_text(&p->m->whole, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
              migrate_weights[p->o.weight]);
     *bytes = migrate_bytes(p->m, 1) + (p->iterations ? lsm_bytes(p->m) : 0);
@@ -314,18 +336,19 @@ void mig_close(struct mig *p)
     free(p);
 }
 
-/* Of a run: an image, or a migration and a demigration for each iteration that is left. */
+/* Of a run: slabs of the image, or a migration and a demigration for each iteration, that are
+ * left. */
 static int steps(const void *st)
 {
     const struct mig *p = st;
-    return p->iterations ? 2 * p->iterations - p->kept_steps : 1;
+    return p->iterations ? 2 * p->iterations - p->kept_steps : p->m->slabs - p->kept_slabs;
 }
 
 static double work(const void *st)
 {
     const struct mig *p = st;
-    return 1e-6 * steps(p) * migrate_updates(p->m) * (p->traces - p->kept) /
-           (double)p->m->survey->n;
+    const double share = (double)steps(p) / (p->iterations ? 1 : p->m->slabs);
+    return 1e-6 * share * migrate_updates(p->m) * (p->traces - p->kept) / (double)p->m->survey->n;
 }
 
 /* ---- after a run ------------------------------------------------------------------------------*/
@@ -336,7 +359,6 @@ static bool measure(struct mig *p)
     bool good = true;
     const struct image *image = p->m->image;
     float *column = malloc((size_t)p->m->grid.n[2] * sizeof *column);
-    p->peak = 0;
     for (int class = 0; class < image->classes.n && column; class ++)
         for (size_t c = 0; c < image->columns; c++) {
             mig_column(p, class, c, column);
@@ -383,14 +405,33 @@ static void warn(const struct mig *p)
             p->again.failing, p->again.points, 100 * p->again.share);
 }
 
+/* Points of one more slab; the share is that of the worst one. */
+static void add_verdict(struct resum_verdict *all, const struct resum_verdict *v)
+{
+    all->points += v->points;
+    all->failing += v->failing;
+    all->share = fmax(all->share, v->share);
+    all->good = all->good && v->good;
+}
+
 bool mig_judge(struct mig *p)
 {
-    p->whole = !cluster_any(!is_whole(p));
+    struct resum_verdict all = {.good = true};
+    p->whole = true;
+    p->peak = p->silent = 0;
+    for (int slab = 0; slab < p->m->slabs; slab++) {
+        const bool good = !mig_slab_take(p, slab) && is_whole(p);
+        p->whole = !cluster_any(!good) && p->whole;
+        if (!p->lsm) {
+            const struct resum_verdict v = resum_judge(p->m->resum);
+            add_verdict(&all, &v);
+        }
+        p->silent = fmax(p->silent, (double)atomic_load(&p->m->silent));
+    }
     if (p->lsm)
         p->mismatch = lsm_mismatch(p->lsm);
     else
-        p->again = resum_judge(p->m->resum);
-    p->silent = (double)atomic_load(&p->m->silent);
+        p->again = all;
     cluster_sum(&p->silent, 1);
     if (cluster_rank() == 0)
         warn(p);
@@ -400,7 +441,9 @@ bool mig_judge(struct mig *p)
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct mig *p = st;
-    if (!p->lsm)
+    if (cluster_any(p->cut))
+        return mig_cut(p);
+    if (!p->lsm && p->m->slabs == 1)
         image_gather(p->m->image);
     *verified = mig_judge(p);
     *detail = json_pack("{s:s s:b}", "method",
@@ -454,10 +497,10 @@ json_t *mig_facts(const void *st)
     const struct mig *p = st;
     const struct migrate *m = p->m;
     char grid[128], cells[32];
-    grid_text(&m->grid, grid, sizeof grid);
+    grid_text(&m->whole, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
     return json_pack(
-        "{s:o s:o s:s s:s s:o s:o s:I s:f s:I s:I s:I s:I s:I s:s s:s s:s s:b s:o s:i s:f s:I}",
+        "{s:o s:o s:s s:s s:o s:o s:I s:f s:I s:I s:I s:I s:I s:s s:s s:s s:b s:o s:i s:f s:I s:i}",
         "certificate", certificate(p), "lsm", least_squares(p), "dimension",
         migrate_dimensions[m->o.dimension], "filter", migrate_filters[m->filter], "silent_traces",
         json_number_or_null(p->silent), "line_beside_m",
@@ -468,7 +511,7 @@ json_t *mig_facts(const void *st)
         "chunks", (json_int_t)m->survey->nchunks, "block_cells", cells, "grid", grid, "weight",
         migrate_weights[m->o.weight], "derivative", m->filter == FILTER_DERIVATIVE, "peak",
         json_number_or_null(p->peak), "levels", m->sum.levels, "updates", migrate_updates(m),
-        "table_loads", (json_int_t)m->travel->loads);
+        "table_loads", (json_int_t)m->travel->loads, "slabs", m->slabs);
 }
 
 static void remark(FILE *out, const void *st, const json_t *f)

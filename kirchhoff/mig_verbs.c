@@ -1,10 +1,12 @@
 /* kirchhoff/mig_verbs.c – opens a run, and migrates its chunks. */
 #include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "kirchhoff/mig.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 enum ek_status mig_prepare(void *st, const struct cu *cu)
 {
     struct mig *p = st;
+    p->opened[cu->index] = p->m->slab;
     if (cu->kind == CU_DEVICE && !p->lsm)
         return migrate_device_open(p->m, cu->device, &p->device[cu->index]);
     return migrate_worker_open(p->m, cu->width, &p->worker[cu->index]);
@@ -23,27 +26,44 @@ void mig_release(void *st, const struct cu *cu)
     struct mig *p = st;
     migrate_worker_close(p->worker[cu->index]);
     migrate_device_close(p->device[cu->index]);
+    p->worker[cu->index] = NULL;
+    p->device[cu->index] = NULL;
 }
 
-/* The chunks that no interrupted run has left. */
-static void list_todo(struct mig *p)
+/* What an interrupted run has done: the first rank reads it. */
+static enum ek_status list_done(struct mig *p)
 {
     const struct chunks *s = p->m->survey;
-    if (*p->checkpoint && !access(p->checkpoint, F_OK) &&
+    if (p->m->slabs > 1)
+        return mig_slabs_resume(p);
+    if (*p->checkpoint && cluster_rank() == 0 && !access(p->checkpoint, F_OK) &&
         mig_part_take(p, p->checkpoint, MIG_PART_LIST))
         status_warn("that is not used; the migration begins anew");
+    cluster_share(p->done, s->nchunks * sizeof *p->done);
+    return EK_OK;
+}
+
+/* The chunks that no interrupted run has left; all of them for each slab, where some are passed
+ * over. */
+static enum ek_status list_todo(struct mig *p)
+{
+    const struct chunks *s = p->m->survey;
+    TRY(list_done(p));
     if (p->lsm) { /* which goes on from a step, with all chunks */
         p->kept_steps = p->lsm->at.steps;
         memset(p->done, 0, s->nchunks * sizeof *p->done);
     }
     for (size_t c = p->first; c < p->end; c++) {
         const double traces = (double)(s->first[c + 1] - s->first[c]);
-        p->kept += p->done[c] ? traces : 0;
-        if (p->done[c])
+        const bool kept = p->done[c] && p->m->slabs == 1;
+        p->kept += kept ? traces : 0;
+        if (kept)
             continue;
         p->cost[p->n] = traces;
         p->todo[p->n++] = c;
     }
+    cluster_sum(&p->kept, 1);
+    return EK_OK;
 }
 
 enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
@@ -58,11 +78,12 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     p->cost = ARENA_NEW(&p->arena, chunks, double);
     p->times = ARENA_NEW(&p->arena, chunks, _Atomic int);
     p->worker = ARENA_NEW(&p->arena, set->n, struct migrate_worker *);
+    p->opened = ARENA_NEW(&p->arena, set->n, int);
     p->device = ARENA_NEW(&p->arena, set->n, struct migrate_device *);
     TRY(arena_check(&p->arena, "%zu chunks", chunks));
     if (p->iterations)
         TRY(lsm_open(p->m, p->iterations, p->first, p->end, &p->lsm));
-    list_todo(p);
+    TRY(list_todo(p));
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
     return EK_OK;
 }
@@ -84,13 +105,31 @@ static void note_task(struct mig *p, size_t task)
     p->done[p->todo[task]] = true;
 }
 
+/* Nothing to do for it: the slab has it, or lies out of its reach; or ranks are to end. These leave
+ * a step as one, so that its end is where they find out. */
+static bool passes(struct mig *p, size_t task)
+{
+    if (cluster_size() > 1 && !p->lsm && stop_requested()) {
+        p->cut = true;
+        return true;
+    }
+    const size_t chunk = p->todo[task];
+    if (p->m->slabs == 1 || !(p->done[chunk] || !migrate_reaches(p->m, chunk)))
+        return false;
+    note_task(p, task);
+    return true;
+}
+
 /* Chunks that follow one another at once. */
 static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
                                 double *seconds)
 {
     for (size_t begin = r.begin, end; begin < r.end; begin = end) {
         const double start = clock_now();
-        for (end = begin + 1; end < r.end && p->todo[end] == p->todo[end - 1] + 1;)
+        end = begin + 1;
+        if (passes(p, begin))
+            continue;
+        while (end < r.end && p->m->slabs == 1 && p->todo[end] == p->todo[end - 1] + 1)
             end++;
         TRY(migrate_device_run(p->device[cu->index], p->todo[begin], p->todo[end - 1] + 1));
         for (size_t t = begin; t < end; t++) {
@@ -105,10 +144,16 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
 {
     struct mig *p = ctx;
     const bool forecasts = p->lsm && !lsm_migrates(p->steps + 1);
+    if (p->opened[cu->index] != p->m->slab) {
+        mig_release(p, cu);
+        TRY(mig_prepare(p, cu));
+    }
     if (cu->kind == CU_DEVICE && !p->lsm)
         return on_device(p, cu, r, seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
+        if (passes(p, t))
+            continue;
         TRY(forecasts ? migrate_adjoint(p->worker[cu->index], cu, p->todo[t], p->lsm->direction,
                                         p->lsm->forecast)
                       : migrate_chunk(p->worker[cu->index], cu, p->todo[t]));
@@ -124,6 +169,8 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     struct mig *p = ctx;
     (void)step;
     p->steps++;
+    if (p->m->slabs > 1)
+        return mig_slab_end(p, p->steps == p->m->slabs - p->kept_slabs);
     if (!p->lsm)
         return EK_OK;
     lsm_step(p->lsm, p->steps, last);
@@ -142,14 +189,15 @@ enum ek_status mig_reset(void *st)
     image_clear(p->m->image);
     resum_clear(p->m->resum);
     p->m->silent = 0;
-    p->steps = 0;
+    p->steps = p->shown = 0;
     if (p->lsm)
         lsm_reset(p->lsm);
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
-    if (p->kept > 0 || p->kept_steps > 0)
+    if ((p->kept > 0 || p->kept_steps > 0 || p->kept_part) && cluster_rank() == 0)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
+    cluster_share(p->done, p->m->survey->nchunks * sizeof *p->done);
     if (p->kept_steps > 0) {
         p->steps = p->lsm->at.steps;
         p->again = p->lsm->at.again;
@@ -188,14 +236,43 @@ enum ek_status mig_interrupted(void *st)
         return keep_steps(p);
     p->silent = (double)atomic_load(&p->m->silent);
     TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
+    if (p->m->slabs > 1)
+        status_warn("slab %d of %d:", p->m->slab + 1, p->m->slabs);
     status_warn("interrupted with %zu of %zu chunks summed, kept in %s; run it again to go on",
                 p->end - p->first - left, p->end - p->first, p->checkpoint);
     return EK_OK;
 }
 
+/* All that the ranks have comes to the first one, which keeps it as if it had done it alone. */
+enum ek_status mig_cut(struct mig *p)
+{
+    const struct chunks *s = p->m->survey;
+    double *done = calloc(s->nchunks + 1, sizeof *done);
+    if (!done)
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", s->nchunks);
+    for (size_t c = 0; c < s->nchunks; c++)
+        done[c] = p->done[c];
+    cluster_sum(done, s->nchunks);
+    for (size_t c = 0; c < s->nchunks; c++)
+        p->done[c] = done[c] > 0;
+    free(done);
+    image_gather(p->m->image);
+    (void)resum_judge(p->m->resum); /* which sums its points, too */
+    double silent = (double)atomic_load(&p->m->silent);
+    cluster_sum(&silent, 1);
+    p->m->silent = (long)silent;
+    p->first = p->span[0];
+    p->end = p->span[1];
+    if (cluster_rank() == 0)
+        TRY(mig_interrupted(p));
+    return EK_STOPPED;
+}
+
 void mig_written(void *st)
 {
-    const struct mig *p = st;
+    struct mig *p = st;
+    if (p->m->slabs > 1)
+        mig_slabs_remove(p);
     if (p->kept > 0 || p->kept_steps > 0)
         unlink(p->checkpoint);
 }

@@ -383,7 +383,9 @@ static enum ek_status fill(struct migrate *m)
     TRY(open_survey(m));
     TRY(set_weights(m));
     TRY(open_bank(m));
-    TRY(image_open(&m->grid, &m->input.classes, &m->image));
+    TRY(nodes_plan_open(&m->grid, &m->travel->grid, 1, m->par, &m->nodes)); /* does it fit? */
+    TRY(migrate_slabs_plan(m));
+    TRY(migrate_slab(m, 0));
     m->sum.depths = m->image->depths;
     m->sum.nodes = m->image->nodes;
     m->sum.par = m->par;
@@ -391,8 +393,6 @@ static enum ek_status fill(struct migrate *m)
     set_limits(m);
     TRY(set_aperture(m));
     TRY(set_rounding(m));
-    TRY(resum_open(m, &m->resum));
-    TRY(nodes_plan_open(&m->grid, &m->travel->grid, m->image->nodes, m->par, &m->nodes));
     m->input.segy = m->segy;
     m->input.survey = m->survey;
     m->input.travel = m->travel;
@@ -450,6 +450,7 @@ double migrate_updates(const struct migrate *m)
 {
     const double disc = M_PI * square(m->o.aperture);
     const double area = m->grid.step[0] * m->grid.step[1];
-    const double columns = fmin((double)m->image->columns, disc / area);
+    const double all = (double)m->whole.n[0] * m->whole.n[1];
+    const double columns = fmin(all, disc / area);
     return (double)m->survey->n * columns * m->grid.n[2];
 }

@@ -51,7 +51,7 @@ struct migrate_options {
     int classes;
     double class_first, class_width; /* m; width 0: one class */
     int chunk;
-    double max_memory;                  /* GiB for tables */
+    double max_memory, image_memory;    /* GiB for tables; for the image, 0: half of what is free */
     double unfilled_most, failing_most; /* %, of the tables' nodes */
     bool deterministic, trust_geometry;
 };
@@ -64,7 +64,8 @@ struct migrate {
     struct filter_bank *bank;
     struct image *image;
     struct resum *resum;
-    struct grid grid;
+    struct grid grid, whole; /* of the slab at hand, of all of them along x */
+    int slabs, slab, across; /* how many; which one; its nodes along x, but for the last one's */
     struct batch_input input;
     struct nodes_plan nodes;
     struct sum_plan sum;
@@ -91,6 +92,15 @@ enum ek_status migrate_open(const struct migrate_options *o, struct migrate **m)
  * threads. EK_UNVERIFIED: such as no image is made of; EK_UNAVAILABLE, EK_STOPPED. */
 enum ek_status migrate_begin(struct migrate *m, int threads);
 void migrate_close(struct migrate *m);
+
+/* slabs.c: says of m->grid how many slabs along x it takes, so that each has room in memory.
+ * EK_UNAVAILABLE: not even one x has. */
+enum ek_status migrate_slabs_plan(struct migrate *m);
+/* From now on this slab is the image, and it is empty. No unit works, and units' workers and
+ * devices are opened anew for it. EK_UNAVAILABLE. */
+enum ek_status migrate_slab(struct migrate *m, int slab);
+/* Whether a chunk has a trace within the aperture of the slab. */
+bool migrate_reaches(const struct migrate *m, size_t chunk);
 
 /* Bytes on the host beside the tables, for `units` CPU units. */
 size_t migrate_bytes(const struct migrate *m, int units);

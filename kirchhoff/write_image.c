@@ -30,6 +30,7 @@ static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int
 {
     const struct grid *g = &p->m->grid;
     const int i = (int)(column / (size_t)g->n[1]), j = (int)(column % (size_t)g->n[1]);
+    const int before = p->m->slab * p->m->across; /* in other slabs */
     const double at[2] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j)};
     const double offset = class_offset(&p->m->input.classes, class);
     const struct segy_put put = {.sx = at[0],
@@ -38,23 +39,32 @@ static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int
                                  .gy = at[1],
                                  .cdpx = at[0],
                                  .cdpy = at[1],
-                                 .iline = i + 1,
+                                 .iline = before + i + 1,
                                  .xline = j + 1,
-                                 .cdp = (int)column + 1,
+                                 .cdp = before * g->n[1] + (int)column + 1,
                                  .offset = offset,
                                  .delay = 1e-3 * g->origin[2]};
     mig_column(p, class, column, x);
     return segy_put(w, &put, x);
 }
 
+static enum ek_status put_slab(struct mig *p, struct segy_writer *w, int slab, float *x)
+{
+    TRY(mig_slab_take(p, slab));
+    for (size_t c = 0; c < p->m->image->columns; c++)
+        for (int class = 0; class < p->m->input.classes.n; class ++)
+            TRY(put_column(p, w, class, c, x));
+    return EK_OK;
+}
+
 /* Gathers: the classes of a column follow one another. Depths are stored as times: a metre as a
  * millisecond. */
-static enum ek_status write_segy(const struct mig *p, const char *path)
+static enum ek_status write_segy(struct mig *p, const char *path)
 {
     const struct migrate *m = p->m;
     struct segy_writer *w;
     char grid[76], how[76], least[76] = "";
-    grid_text(&m->grid, grid, sizeof grid);
+    grid_text(&m->whole, grid, sizeof grid);
     snprintf(how, sizeof how, "weight %s, filter %s", migrate_weights[m->o.weight],
              migrate_filters[m->filter]);
     if (p->lsm)
@@ -73,9 +83,8 @@ static enum ek_status write_segy(const struct mig *p, const char *path)
         free(x);
         return st;
     }
-    for (size_t c = 0; c < m->image->columns; c++)
-        for (int class = 0; class < m->input.classes.n && !st; class ++)
-            st = put_column(p, w, class, c, x);
+    for (int slab = 0; slab < m->slabs && !st; slab++)
+        st = put_slab(p, w, slab, x);
     free(x);
     if (st) {
         segy_abandon(w);
@@ -93,16 +102,29 @@ static void fold_column(const struct mig *p, int class, size_t column, float *ou
         out[k] = image_fold_at(fold, k);
 }
 
+static enum ek_status write_class(struct mig *p, struct file *w, int class, float *x,
+                                  void (*get)(const struct mig *, int, size_t, float *))
+{
+    const size_t bytes = (size_t)p->m->grid.n[2] * sizeof *x;
+    for (int slab = 0; slab < p->m->slabs; slab++) {
+        TRY(mig_slab_take(p, slab));
+        for (size_t c = 0; c < p->m->image->columns; c++) {
+            get(p, class, c, x);
+            TRY(file_write(w, x, bytes));
+        }
+    }
+    return EK_OK;
+}
+
 /* Columns of all classes, as `get` makes them, to PREFIX + suffix. */
-static enum ek_status write_floats(const struct mig *p, const char *prefix, const char *suffix,
+static enum ek_status write_floats(struct mig *p, const char *prefix, const char *suffix,
                                    void (*get)(const struct mig *, int, size_t, float *))
 {
     char path[4096];
     struct file *w;
-    const size_t bytes = (size_t)p->m->grid.n[2] * sizeof(float);
     if (snprintf(path, sizeof path, "%s%s", prefix, suffix) >= (int)sizeof path)
         FAIL(EK_USAGE, "--raw: the name is too long");
-    float *x = malloc(bytes);
+    float *x = malloc((size_t)p->m->grid.n[2] * sizeof *x);
     if (!x)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = file_create(path, &w);
@@ -110,11 +132,8 @@ static enum ek_status write_floats(const struct mig *p, const char *prefix, cons
         free(x);
         return st;
     }
-    for (int class = 0; class < p->m->input.classes.n; class ++)
-        for (size_t c = 0; c < p->m->image->columns && !st; c++) {
-            get(p, class, c, x);
-            st = file_write(w, x, bytes);
-        }
+    for (int class = 0; class < p->m->input.classes.n && !st; class ++)
+        st = write_class(p, w, class, x, get);
     free(x);
     if (st) {
         file_abandon(w);
@@ -123,10 +142,10 @@ static enum ek_status write_floats(const struct mig *p, const char *prefix, cons
     return file_finish(w);
 }
 
-static enum ek_status write_raw(const struct mig *p, const char *prefix)
+static enum ek_status write_raw(struct mig *p, const char *prefix)
 {
     char path[4096];
-    const struct grid *g = &p->m->grid;
+    const struct grid *g = &p->m->whole;
     const struct chunks_classes *c = &p->m->input.classes;
     TRY(write_floats(p, prefix, ".f32", mig_column));
     TRY(write_floats(p, prefix, ".fold.f32", fold_column));
@@ -144,8 +163,8 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
     return st;
 }
 
-enum ek_status mig_write_anywhere(const struct mig *p, const char *path,
-                                  enum ek_status (*write)(const struct mig *, const char *))
+enum ek_status mig_write_anywhere(struct mig *p, const char *path,
+                                  enum ek_status (*write)(struct mig *, const char *))
 {
     const char *slash = strrchr(path, '/'), *tmp = getenv("TMPDIR");
     const char *const folders[] = {".", tmp && *tmp ? tmp : "/tmp"};

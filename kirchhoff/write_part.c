@@ -147,7 +147,7 @@ static uint64_t sum_of(const struct head *h, void *const piece[PIECES])
     return checksum_end(&c);
 }
 
-enum ek_status mig_part_write(const struct mig *p, const char *path)
+enum ek_status mig_part_write(struct mig *p, const char *path)
 {
     struct head head;
     struct file *w;

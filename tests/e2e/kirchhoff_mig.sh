@@ -286,6 +286,41 @@ for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300
     check $? 'interrupted several times, the same image'
 done
 
+# An image in slabs, for want of memory: the same bits on cores and devices, interrupted and not, and what is beyond the aperture.
+for run in "--classes 3 --class-width 300 --layout 1x1" "--aperture 150 --layout 1x1+1 --devices host:0"; do
+    slabs="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --grid 13x7x45:50x50x10@1000,1300,400 $run"
+    "$bin" $slabs --raw "$work/whole" --out "$work/whole.segy"
+    rc=4
+    for delay in 0.3 0.6 60; do
+        [ $rc = 0 ] || timeout --preserve-status -s TERM "$delay" "$bin" $slabs --image-memory 0.00002 --raw "$work/slabs" \
+            --out "$work/slabs.segy" --json "$work/slabs.json" 2>"$work/err"
+        rc=$?
+    done
+    for kind in .f32 .fold.f32 .segy; do cmp -s "$work/whole$kind" "$work/slabs$kind" || say "slabs, $run: $kind differs: $(cat "$work/err")"; done
+    [ "$(number slabs "$work/slabs.json")" -gt 2 ] && grep -q '"verified": true' "$work/slabs.json" && ! compgen -G "$work/*.slab*" >/dev/null
+    check $? "slabs, $run: $(grep -e slabs -e verified "$work/slabs.json"; ls "$work")"
+done
+refuses 2 'made in slabs by one run' "$data" $usual --image-memory 0.00001 --part 0/2 --partial "$work/x"
+# Ranks are told to end: one of them knows, all end, what they have is kept, one process goes on with it.
+if command -v mpirun >/dev/null; then
+    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 61x61x121:10x10x10@1200,1200,400"
+    (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $ranks --raw "$work/ranks" >"$work/out" 2>&1) &
+    launcher=$!
+    sleep 1.5
+    first=$(ps -o pid= --ppid $launcher | head -1)
+    [ -z "$first" ] || kill -INT $first
+    wait $launcher
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 4 ] || [ $rc = 130 ] # 130: before it had begun
+    check $? "ranks that are told to end: $rc, $(cat "$work/out")"
+    [ $rc != 4 ] || [ -e "$work/ranks.checkpoint" ]
+    check $? "ranks keep what they have: $(cat "$work/out")"
+    "$bin" $ranks --raw "$work/ranks" --json "$work/ranks.json" && "$bin" $ranks --raw "$work/whole" &&
+        cmp -s "$work/whole.f32" "$work/ranks.f32" && [ ! -e "$work/ranks.checkpoint" ] &&
+        { [ $rc != 4 ] || [ "$(number kept_traces "$work/ranks.json" | cut -d. -f1)" -gt 0 ]; }
+    check $? "one process goes on with what ranks have kept: $(grep kept "$work/ranks.json")"
+fi
+
 # A disk that is full in the end: the image stands elsewhere, and the run says so.
 tool=$(realpath "$bin")
 (mkdir "$work/elsewhere" && cd "$work/elsewhere" && "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"

@@ -1,0 +1,80 @@
+/* kirchhoff/mig_slabs.c – slabs of an image that memory has no room for: each is kept in a file
+ * when it is summed, and comes back when it is judged, written and shown. */
+#include "kirchhoff/mig.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void mig_slab_name(struct mig *p, int slab)
+{
+    const char *image = p->out ? p->out : p->raw;
+    if (p->m->slabs > 1)
+        snprintf(p->checkpoint, sizeof p->checkpoint, "%.4000s.slab%dof%d", image, slab + 1,
+                 p->m->slabs);
+}
+
+static void forget(struct mig *p)
+{
+    memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
+    p->m->silent = 0;
+}
+
+enum ek_status mig_slab_begin(struct mig *p, int slab)
+{
+    if (slab != p->m->slab)
+        TRY(migrate_slab(p->m, slab));
+    mig_slab_name(p, slab);
+    forget(p);
+    return EK_OK;
+}
+
+static bool is_done(const struct mig *p)
+{
+    for (size_t c = p->first; c < p->end; c++)
+        if (!p->done[c])
+            return false;
+    return true;
+}
+
+enum ek_status mig_slabs_resume(struct mig *p)
+{
+    for (int slab = 0; slab < p->m->slabs; slab++) {
+        TRY(mig_slab_begin(p, slab));
+        const bool there = !access(p->checkpoint, F_OK);
+        p->kept_slabs = slab;
+        p->kept_part = there && !mig_part_take(p, p->checkpoint, MIG_PART_LIST);
+        if (there && !p->kept_part)
+            status_warn("that is not used; this slab begins anew");
+        if (!p->kept_part || !is_done(p))
+            return EK_OK;
+    }
+    return EK_OK; /* the last one is read again, and nothing is left to do in it */
+}
+
+enum ek_status mig_slab_end(struct mig *p, bool last)
+{
+    p->silent = (double)atomic_load(&p->m->silent);
+    TRY(mig_part_write(p, p->checkpoint));
+    return last ? EK_OK : mig_slab_begin(p, p->m->slab + 1);
+}
+
+enum ek_status mig_slab_take(struct mig *p, int slab)
+{
+    if (p->m->slabs == 1 || p->shown == slab + 1)
+        return EK_OK;
+    TRY(mig_slab_begin(p, slab));
+    image_clear(p->m->image);
+    resum_clear(p->m->resum);
+    TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
+    p->shown = slab + 1;
+    return EK_OK;
+}
+
+void mig_slabs_remove(struct mig *p)
+{
+    for (int slab = 0; slab < p->m->slabs; slab++) {
+        mig_slab_name(p, slab);
+        unlink(p->checkpoint);
+    }
+}
