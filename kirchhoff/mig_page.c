@@ -1,10 +1,14 @@
 /* kirchhoff/mig_page.c – what the page shows of an image: slices through its strongest point, the
- * velocity and the fold there, and the gather above it. */
+ * velocity and the fold there, the gather above it and some along the inline, and the spectra of
+ * traces and image. */
 #include "kirchhoff/mig.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { PIXELS = 400, TONES = 127 }; /* most along an edge; of either sign */
+enum { PIXELS = 400, TONES = 127 };             /* most along an edge; of either sign */
+enum { X, Y, Z, CLASS, GATHERS };               /* axes; the last: the classes at places along x */
+enum { PLACES = 5, LINES = 200, SAMPLED = 64 }; /* gathers; of a spectrum: numbers, traces */
 
 struct spot {
     int class, at[3];
@@ -14,13 +18,15 @@ struct spot {
 struct picture {
     const struct mig *p;
     struct spot spot;
-    int across, down; /* axes: 0 x, 1 y, 2 z, 3 class */
+    int across, down; /* axes */
     double (*get)(const struct mig *p, const struct spot *s);
 };
 
 static double image_value(const struct mig *p, const struct spot *s)
 {
     const struct image *m = p->m->image;
+    if (s->class == m->classes.n)
+        return 0; /* between two gathers */
     const size_t column = (size_t)(s->at[0] * m->grid.n[1] + s->at[1]);
     const double sum = image_sum(m, s->class, column)[s->at[2]];
     const double fold = (double)image_fold_at(image_fold(m, s->class, column), s->at[2]);
@@ -68,27 +74,49 @@ static struct spot strongest(const struct mig *p)
     return best;
 }
 
-static int length_of(const struct mig *p, int axis)
+static int places(const struct mig *p)
 {
-    return axis < 3 ? p->m->grid.n[axis] : p->m->input.classes.n;
+    return p->m->grid.n[0] < PLACES ? p->m->grid.n[0] : PLACES;
 }
 
-static void move_to(struct spot *s, int axis, int i)
+static int place_at(const struct mig *p, int i)
 {
-    if (axis < 3)
+    return (2 * i + 1) * p->m->grid.n[0] / (2 * places(p));
+}
+
+/* Gathers stand apart by one class that is none. */
+static int length_of(const struct mig *p, int axis)
+{
+    const int classes = p->m->input.classes.n;
+    return axis == GATHERS ? places(p) * (classes + 1) - 1
+           : axis == CLASS ? classes
+                           : p->m->grid.n[axis];
+}
+
+static void move_to(const struct mig *p, struct spot *s, int axis, int i)
+{
+    const int apart = p->m->input.classes.n + 1;
+    if (axis <= Z)
         s->at[axis] = i;
     else
-        s->class = i;
+        s->class = axis == CLASS ? i : i % apart;
+    if (axis == GATHERS)
+        s->at[0] = place_at(p, i / apart);
 }
 
 /* Ends of an axis for its labels. */
 static json_t *range_of(const struct mig *p, int axis)
 {
-    static const char *const names[] = {"x, m", "y, m", "depth, m", "offset, m"};
+    static const char *const names[] = {"x, m", "y, m", "depth, m", "offset, m",
+                                        "x of the gather, m"};
+    json_t *labels = json_array();
+    for (int i = 0; axis == GATHERS && i < places(p); i++)
+        json_array_append_new(labels, json_real(grid_coordinate(&p->m->grid, 0, place_at(p, i))));
     const struct chunks_classes *c = &p->m->input.classes;
-    const double from = axis < 3 ? p->m->grid.origin[axis] : c->first;
-    const double to = axis < 3 ? grid_end(&p->m->grid, axis) : c->first + c->n * c->width;
-    return json_pack("{s:s s:f s:f}", "name", names[axis], "from", from, "to", to);
+    const double from = axis <= Z ? p->m->grid.origin[axis] : c->first;
+    const double to = axis <= Z ? grid_end(&p->m->grid, axis) : c->first + c->n * c->width;
+    return json_pack("{s:s s:f s:f s:o}", "name", names[axis], "from", from, "to", to, "labels",
+                     labels);
 }
 
 static double largest(const struct picture *a, int stride[2])
@@ -97,8 +125,8 @@ static double largest(const struct picture *a, int stride[2])
     struct spot s = a->spot;
     for (int j = 0; j < length_of(a->p, a->down); j += stride[1])
         for (int i = 0; i < length_of(a->p, a->across); i += stride[0]) {
-            move_to(&s, a->across, i);
-            move_to(&s, a->down, j);
+            move_to(a->p, &s, a->across, i);
+            move_to(a->p, &s, a->down, j);
             most = fmax(most, fabs(a->get(a->p, &s)));
         }
     return most;
@@ -113,8 +141,8 @@ static json_t *paint(const struct picture *a, const char *title)
     json_t *tones = json_array();
     for (int j = 0; j < n[1]; j += stride[1])
         for (int i = 0; i < n[0]; i += stride[0]) {
-            move_to(&s, a->across, i);
-            move_to(&s, a->down, j);
+            move_to(a->p, &s, a->across, i);
+            move_to(a->p, &s, a->down, j);
             json_array_append_new(
                 tones, json_integer(most > 0 ? lrint(TONES * a->get(a->p, &s) / most) : 0));
         }
@@ -122,6 +150,64 @@ static json_t *paint(const struct picture *a, const char *title)
                      (n[0] + stride[0] - 1) / stride[0], "height",
                      (n[1] + stride[1] - 1) / stride[1], "largest", most, "across",
                      range_of(a->p, a->across), "down", range_of(a->p, a->down), "tones", tones);
+}
+
+/* ---- spectra ----------------------------------------------------------------------------------*/
+
+/* Adds the squared amplitudes of x [n] at LINES frequencies up to Nyquist's: Goertzel's
+ * recurrence, with the ends faded out. */
+static void add_spectrum(const float *x, long n, double *power)
+{
+    for (int l = 0; l < LINES; l++) {
+        const double turn = 2 * cos(M_PI * (l + 1) / LINES);
+        double a = 0, b = 0;
+        for (long i = 0; i < n; i++) {
+            const double fade = sin(M_PI * ((double)i + 0.5) / (double)n);
+            const double now = fade * fade * (double)x[i] + turn * a - b;
+            b = a;
+            a = now;
+        }
+        power[l] += a * a + b * b - turn * a * b;
+    }
+}
+
+/* Of 1, and of nothing where all is 0. */
+static json_t *amplitudes(const char *name, const char *unit, double last, const double *power)
+{
+    double most = 0;
+    json_t *y = json_array();
+    for (int l = 0; l < LINES; l++)
+        most = fmax(most, power[l]);
+    for (int l = 0; l < LINES && most > 0; l++)
+        json_array_append_new(y, json_real(rint(1e4 * sqrt(fmax(power[l], 0) / most)) / 1e4));
+    return json_pack("{s:s s:s s:f s:o}", "name", name, "unit", unit, "last", last, "amplitude", y);
+}
+
+static json_t *trace_spectrum(const struct mig *p)
+{
+    const struct segy *s = p->m->segy;
+    double power[LINES] = {0};
+    float *x = malloc((size_t)s->ns * sizeof *x);
+    for (size_t i = 0; x && i < s->n; i += s->n / SAMPLED + 1)
+        if (!MUTED(segy_read(s, i, x)))
+            add_spectrum(x, s->ns, power);
+    free(x);
+    return amplitudes("Traces", "Hz", 0.5 / s->dt, power);
+}
+
+static json_t *image_spectrum(const struct mig *p)
+{
+    const struct grid *g = &p->m->grid;
+    const size_t columns = p->m->image->columns;
+    double power[LINES] = {0};
+    float *x = malloc((size_t)g->n[2] * sizeof *x);
+    for (size_t c = 0; x && c < columns; c += columns / SAMPLED + 1)
+        for (int class = 0; class < p->m->input.classes.n; class ++) {
+            mig_column(p, class, c, x);
+            add_spectrum(x, g->n[2], power);
+        }
+    free(x);
+    return amplitudes("Image", "cycles per km of depth", 500 / g->step[2], power);
 }
 
 /* The slab with the strongest point is the one at hand afterwards. */
@@ -143,7 +229,6 @@ static struct spot strongest_slab(struct mig *p)
 
 json_t *mig_page(struct mig *p)
 {
-    enum { X, Y, Z, CLASS };
     static const struct {
         const char *title;
         int across, down;
@@ -153,17 +238,20 @@ json_t *mig_page(struct mig *p)
                  {"Crossline: y and depth", Y, Z, image_value},
                  {"Depth slice: x and y", X, Y, image_value},
                  {"Fold at that depth", X, Y, fold_value},
-                 {"Gather: offset and depth", CLASS, Z, image_value}};
+                 {"Gather: offset and depth", CLASS, Z, image_value},
+                 {"Gathers along the inline, small offsets left", GATHERS, Z, image_value}};
     const struct spot s = strongest_slab(p);
     const struct grid *g = &p->m->grid;
     json_t *pictures = json_array();
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        if (shown[i].get == velocity_value && !(velocity_value(p, &s) > 0))
+        if ((shown[i].get == velocity_value && !(velocity_value(p, &s) > 0)) ||
+            (shown[i].across == GATHERS && p->m->input.classes.n == 1))
             continue;
         const struct picture a = {p, s, shown[i].across, shown[i].down, shown[i].get};
         json_array_append_new(pictures, paint(&a, shown[i].title));
     }
-    return json_pack("{s:[f f f] s:o s:o}", "at", grid_coordinate(g, 0, s.at[0]),
+    return json_pack("{s:[f f f] s:o s:o s:[o o]}", "at", grid_coordinate(g, 0, s.at[0]),
                      grid_coordinate(g, 1, s.at[1]), grid_coordinate(g, 2, s.at[2]), "pictures",
-                     pictures, "residual", mig_residual(p));
+                     pictures, "residual", mig_residual(p), "spectra", trace_spectrum(p),
+                     image_spectrum(p));
 }

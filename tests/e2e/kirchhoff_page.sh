@@ -1,5 +1,5 @@
-# tests/e2e/kirchhoff_page.sh – the migration's page in a browser: slices, fold and gather are drawn,
-# the strongest point is where the diffractor is, units have bars. Needs BIN and Chromium.
+# tests/e2e/kirchhoff_page.sh – the migration's page in a browser: slices, fold, gathers and spectra are
+# drawn, the wavelet's frequency is where the spectrum has its peak, the strongest point is where the diffractor is, units have bars. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 "$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy"
@@ -15,6 +15,10 @@ addEventListener('load', () => {
     return `${c.width}x${c.height}:${new Set(d).size > 2}`;
   });
   say(`painted: ${painted.join(' ')}`);
+  const s = data.view.spectra, grey4 = [...document.querySelectorAll('#spectra canvas')].map(c =>
+    [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data].filter(v => v === 0x9a).length > 100);
+  const top = a => a.indexOf(Math.max(...a)) + 1, peak = s[0].last * top(s[0].amplitude) / s[0].amplitude.length;
+  say(`spectra: ${s.map(o => o.name).join(' ')} ${grey4.join(' ')}, peak within a tenth: ${Math.abs(peak / 15 - 1) < .1}`);
   const bars = document.getElementById('bars'), d = bars.getContext('2d').getImageData(0, 0, bars.width, bars.height).data;
   let grey = 0, black = 0;
   for (let i = 0; i < d.length; i += 4) {
@@ -26,9 +30,10 @@ addEventListener('load', () => {
 });
 JS
 said=$(page_says "$work/report.html" "$work/script.js")
-expect 'pictures: 6'
+expect 'pictures: 7'
 expect 'Slices through the strongest point, x 1500 m, y 1500 m, depth 1000 m.'
-expect 'painted: 9x41:true 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true'
+expect 'painted: 9x41:true 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true 24x41:true'
+expect 'spectra: Traces Image true true, peak within a tenth: true'
 expect 'bars: true true'
 grep -q '^error' <<<"$said" && say "the page has errors: $said"
 exit $failed
