@@ -50,7 +50,7 @@ size_t cell_count_near(const struct cell_work *w)
     const double ranges = source.last - source.first + receiver.last - receiver.first;
     const double reach = fmax(NEAR_SPREADS * ranges, NEAR_CLEARANCES * clearance);
     for (size_t i = 0; i < cell_pairs(w); i++)
-        if (offset_of(&w->pair[i]) - 0.5 * w->pair[i].length < reach)
+        if (offset_of(&w->pair[i]) - 0.5 * (w->pair[i].length + w->pair[i].span) < reach)
             near = i + 1;
     return near;
 }

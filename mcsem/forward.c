@@ -186,7 +186,7 @@ int forward_filter(const struct survey_pair *p, int which)
     const double along = x * cos(p->azimuth) + y * sin(p->azimuth);
     const double across = y * cos(p->azimuth) - x * sin(p->azimuth);
     const double flat = 0.5 * p->length * cos(p->dip), rise = 0.5 * p->length * fabs(sin(p->dip));
-    const double r = hypot(across, fmax(0, fabs(along) - flat));
+    const double r = hypot(across, fmax(0, fabs(along) - flat)) - 0.5 * p->span;
     const double d = fabs(p->receiver[2] - p->source[2]) + rise;
     return r < STEEP * d && which < HANKEL_FILTERS ? FINEST : which;
 }
@@ -298,6 +298,7 @@ static enum ek_status rounding_of(struct choice *c, int which, struct forward_er
         p.receiver[d] *= TWIN;
     }
     p.length *= TWIN;
+    p.span *= TWIN;
     for (int q = 0; q < c->nfreq; q++)
         c->slow[q] = c->freq[q] / (TWIN * TWIN);
     TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, twin, NULL));

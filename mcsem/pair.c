@@ -194,12 +194,31 @@ static int points_of(const struct survey_pair *pair, const struct earth_layers *
     return rule.n;
 }
 
+/* Points along the receiver's wire likewise, which is level: all at one depth. */
+static int points_of_receiver(const struct survey_pair *p, double tolerance, double *x,
+                              double *weight)
+{
+    static const struct earth_layers any = {.n = 1};
+    x[0] = 0;
+    weight[0] = 1;
+    if (p->span == 0)
+        return 1;
+    struct survey_pair wire = {.length = p->span,
+                               .azimuth = atan2(p->direction[1], p->direction[0])};
+    memcpy(wire.source, p->receiver, sizeof wire.source);
+    memcpy(wire.receiver, p->source, sizeof wire.receiver);
+    return points_of(&wire, &any, tolerance, x, weight);
+}
+
 enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
 {
     static const struct earth_layers any = {.n = 1};
     double x[PAIR_POINTS], weight[PAIR_POINTS];
     const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
-    if (p->length == 0 ? here : points_of(p, &any, tolerance, x, weight) > PAIR_POINTS)
+    const int across = points_of_receiver(p, tolerance, x, weight);
+    if (p->length == 0 && p->span == 0
+            ? here
+            : across * points_of(p, &any, tolerance, x, weight) > PAIR_POINTS)
         FAIL(EK_USAGE, "%s:%zu: the source touches the receiver", path, p->line);
     return EK_OK;
 }
@@ -327,6 +346,8 @@ struct survey_pair pair_seen(const struct survey_pair *p)
     q.floor[1] = p->floor[0];
     q.loop = false;
     q.magnetic = true;
+    q.length = p->span;
+    q.span = 0;
     return q;
 }
 
@@ -443,38 +464,45 @@ static int add_sights(struct pair_sight s, double share, double near, struct pai
 int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share)
 {
-    double x[PAIR_POINTS], whole[PAIR_POINTS];
+    double x[PAIR_POINTS], whole[PAIR_POINTS], along[PAIR_POINTS], part[PAIR_POINTS];
     const int points = points_of(p, layers, tolerance, x, whole);
+    const int seen = points_of_receiver(p, tolerance, along, part);
+    const double level = 0.5 * p->span / fmax(hypot(p->direction[0], p->direction[1]), 1e-3);
     int n = 0;
     const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
     const double cosine = cos(p->azimuth), sine = sin(p->azimuth);
     const double receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])];
-    for (int k = 0; points <= PAIR_POINTS && k < points; k++) {
-        struct pair_sight s = {.x = p->receiver[0] - p->source[0] - x[k] * half * flat * cosine,
-                               .y = p->receiver[1] - p->source[1] - x[k] * half * flat * sine,
-                               .lift = 1,
-                               .z = p->source[2] + x[k] * half * steep,
-                               .cosine = cosine,
-                               .sine = sine,
-                               .flat = flat,
-                               .steep = steep,
-                               .direction = p->direction,
-                               .magnetic = p->magnetic,
-                               .loop = p->loop,
-                               .receiver_rho = receiver_rho};
+    if (points > PAIR_POINTS || seen > PAIR_POINTS)
+        return PAIR_POINTS + 1;
+    for (int i = 0; i < points * seen; i++) {
+        const int k = i / seen;
+        const double to = along[i % seen] * level, own = whole[k] * part[i % seen];
+        struct pair_sight s = {
+            .x = p->receiver[0] - p->source[0] + to * p->direction[0] - x[k] * half * flat * cosine,
+            .y = p->receiver[1] - p->source[1] + to * p->direction[1] - x[k] * half * flat * sine,
+            .lift = 1,
+            .z = p->source[2] + x[k] * half * steep,
+            .cosine = cosine,
+            .sine = sine,
+            .flat = flat,
+            .steep = steep,
+            .direction = p->direction,
+            .magnetic = p->magnetic,
+            .loop = p->loop,
+            .receiver_rho = receiver_rho};
         const double near = NEAR * fabs(p->receiver[2] - s.z);
         s.r = hypot(s.x, s.y);
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
         if (n + (s.r < near ? NEAR_SIGHTS : 1) > PAIR_POINTS)
             return PAIR_POINTS + 1;
         if (s.r < near) {
-            n += add_sights(s, whole[k], near, sight + n, share + n);
+            n += add_sights(s, own, near, sight + n, share + n);
         } else {
-            share[n] = whole[k];
+            share[n] = own;
             sight[n++] = s;
         }
     }
-    return points > PAIR_POINTS ? points : n;
+    return n;
 }
 
 /* Whole filter steps by which a point's grid begins above that of the longest offset. */

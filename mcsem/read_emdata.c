@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 enum { MOST_FREQUENCIES = 64 };
+#define LEVEL   0.1   /* rise of a wire that counts as level */
 #define SPACING 500.0 /* of columns where the file says nothing, m */
 
 /* ---- what types mean --------------------------------------------------------------------------*/
@@ -96,6 +97,8 @@ static struct survey_pair make_pair(const struct emdata *e, const struct entry *
                             .receiver_id = entry->receiver,
                             .line = entry->datum->line};
     point_channel(r, entry->channel % 3, p.direction);
+    if (!p.magnetic && fabs(p.direction[2]) < LEVEL)
+        p.span = r->length;
     return p;
 }
 
@@ -223,26 +226,30 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
 
 static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
 {
-    size_t wires = 0, loops = 0;
-    double longest = 0;
+    size_t loops = 0;
     for (size_t i = 0; i < e->ntransmitters; i++)
         loops += e->transmitter[i].loop && e->transmitter[i].length > 0;
     if (loops)
         status_warn("%s: %zu magnetic sources have a length; they are taken as points", e->path,
                     loops);
-    for (size_t i = 0; i < e->nreceivers; i++) {
-        wires += e->receiver[i].length > 0;
-        longest = fmax(longest, e->receiver[i].length);
-    }
-    if (wires)
-        status_warn("%s: %zu receivers have a length, of up to %g m; they are taken as points",
-                    e->path, wires, longest);
     if (others)
         status_warn("%s: %zu data are of kinds that are not inverted; left out", e->path, others);
     if (alone)
         status_warn("%s: %zu numbers say again what others of their datum say (real and imaginary "
                     "part, or amplitude and phase); left out",
                     e->path, alone);
+}
+
+static void warn_of_points(const struct emdata *e, const struct survey *s)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < s->npairs; i++)
+        points += !s->pair[i].magnetic && s->pair[i].span == 0 &&
+                  e->receiver[s->pair[i].receiver_id].length > 0;
+    if (points)
+        status_warn("%s: %zu pairs have channels of E that have a length and are not level; they "
+                    "are taken as points",
+                    e->path, points);
 }
 
 static enum ek_status make_survey(const struct emdata *e, const struct survey_noise *noise,
@@ -259,6 +266,7 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
     enum ek_status st = fill_survey(e, entry, n, noise->relative > 0, s, &alone);
     if (!st) {
         warn_of_losses(e, e->nothers + e->ndata - n, alone);
+        warn_of_points(e, s);
         survey_weigh(s, noise);
         st = survey_check(s, e->path);
     }

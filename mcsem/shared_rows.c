@@ -117,7 +117,7 @@ void shared_parts(const struct shared *s, size_t pair, double *parts, double *le
     const int points = p->length > 0 ? 3 : 1;
     const double axis[3] = {cos(p->dip) * cos(p->azimuth), cos(p->dip) * sin(p->azimuth),
                             sin(p->dip)};
-    point.length = 0;
+    point.length = point.span = 0;
     for (int i = 0; i < points; i++) {
         double all;
         for (int d = 0; d < 3; d++)

@@ -75,6 +75,11 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
     if (p->length < 0)
         FAIL(EK_USAGE, "%s:%zu: the source is %g m long, which is negative", path, p->line,
              p->length);
+    if (!(p->span >= 0 && p->span <= MOST_OFFSET))
+        FAIL(EK_USAGE, "%s:%zu: a receiver %g m long", path, p->line, p->span);
+    if (p->span > 0 && (p->magnetic || fabs(p->direction[2]) > 0.5))
+        FAIL(EK_USAGE, "%s:%zu: a receiver %g m long: those of H, and upright ones, are points",
+             path, p->line, p->span);
     if (p->loop && p->length != 0)
         FAIL(EK_USAGE, "%s:%zu: a magnetic source is a dipole of length 0, not %g m", path, p->line,
              p->length);

@@ -15,6 +15,7 @@ struct survey_pair {
     double source[3], azimuth, dip, length; /* centre m; rad; m, 0 = point dipole */
     double receiver[3];                     /* m */
     double direction[3];                    /* unit vector of the channel: Ex is (1, 0, 0) */
+    double span;                            /* m, of a wire that measures E, level; 0 = a point */
     double floor[2];                        /* depth of the sea floor below both; 0: the column's */
     bool magnetic;                          /* H, else E */
     bool loop; /* the source is a magnetic dipole of 1 A m^2, of no length; else electric */

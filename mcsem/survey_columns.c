@@ -20,6 +20,7 @@ enum ek_status survey_columns_find(const struct table *t, struct survey_columns 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         TRY(table_need(t, needed[i].name, needed[i].column));
     c->kind = table_find(t, "src_kind");
+    c->span = table_find(t, "rec_len_m");
     return EK_OK;
 }
 
@@ -62,6 +63,8 @@ enum ek_status survey_columns_pair(const struct table *t, const struct survey_co
     TRY(table_number(t, row, c->azimuth, &p->azimuth));
     TRY(table_number(t, row, c->dip, &p->dip));
     TRY(table_number(t, row, c->length, &p->length));
+    if (c->span >= 0)
+        TRY(table_number(t, row, c->span, &p->span));
     TRY(read_kind(t, c, row, p));
     TRY(read_component(t, c, row, p));
     p->azimuth *= degree;

@@ -1,13 +1,13 @@
 /* mcsem/survey_columns.h – the columns of a table that describe a pair: src_x, src_y, src_z,
  * src_azimuth_deg, src_dip_deg, src_len_m, src_kind (point, bipole or loop; optional), rec_x,
- * rec_y, rec_z, component (Ex Ey Ez Hx Hy Hz), freq_hz. */
+ * rec_y, rec_z, rec_len_m (of a wire; optional), component (Ex Ey Ez Hx Hy Hz), freq_hz. */
 #pragma once
 
 #include "mcsem/survey.h"
 #include "src/table.h"
 
 struct survey_columns {
-    int source[3], azimuth, dip, length, kind, receiver[3], component, freq;
+    int source[3], azimuth, dip, length, kind, receiver[3], span, component, freq;
 };
 
 /* EK_USAGE: a column is missing. */

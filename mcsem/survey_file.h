@@ -58,8 +58,9 @@ enum ek_status write_csv(const char *path, const struct survey *survey, const st
  * Its sigma is the root mean square of the standard errors of both, those of amplitude A and phase
  * p being (dA, A dp) or (A ln 10 dlogA, A dp). B becomes H = B / mu0. A number without its
  * partner is a datum of one part; axes of polarisation ellipses and other methods' data are left
- * out and counted in a warning. Receivers are points, whatever their length; that is said. Errors
- * of 0 stand for those of `noise`, where its relative part is given. */
+ * out and counted in a warning. Channels of E are wires of their receiver's length where they are
+ * level, else points; that is said. Errors of 0 stand for those of `noise`, where its relative part
+ * is given. */
 
 /* Reads and checks a survey. Adds to *list what comments "! earth …" and "! sea …" say; where there
  * is no such comment, a grid of columns 500 m apart below all midpoints. EK_USAGE with file and

@@ -6,16 +6,23 @@
 
 #include <math.h>
 
-/* What no column tells otherwise. */
-static bool has_loops(const struct survey *s)
+/* Columns that few surveys need. */
+struct extra {
+    bool kinds, spans;
+};
+
+static struct extra extra_of(const struct survey *s)
 {
-    for (size_t i = 0; i < s->npairs; i++)
-        if (s->pair[i].loop)
-            return true;
-    return false;
+    struct extra x = {false, false};
+    for (size_t i = 0; i < s->npairs; i++) {
+        x.kinds = x.kinds || s->pair[i].loop;
+        x.spans = x.spans || s->pair[i].span > 0;
+    }
+    return x;
 }
 
-static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows)
+static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows,
+                          struct extra x)
 {
     fprintf(f, "# survey of %zu pairs\n", s->npairs);
     fprintf(f, "# earth ");
@@ -25,15 +32,16 @@ static void write_preface(FILE *f, const struct survey *s, const struct earth *e
     fprintf(f, "\n# rows %zu\n", rows);
     fprintf(f,
             "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
-            "component,freq_hz,re,im,sigma%s\n",
-            has_loops(s) ? ",src_kind" : "");
+            "component,freq_hz,re,im,sigma%s%s\n",
+            x.kinds ? ",src_kind" : "", x.spans ? ",rec_len_m" : "");
 }
 
-static void write_pair(FILE *f, const struct survey *s, size_t i, const char *kind)
+static void write_pair(FILE *f, const struct survey *s, size_t i, struct extra x)
 {
     const struct survey_pair *p = &s->pair[i];
     const double degree = acos(-1) / 180;
-    char geometry[400];
+    char geometry[400], span[40];
+    snprintf(span, sizeof span, ",%.10g", p->span);
     snprintf(geometry, sizeof geometry, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s",
              p->source[0], p->source[1], p->source[2], p->azimuth / degree, p->dip / degree,
              p->length, p->receiver[0], p->receiver[1], p->receiver[2],
@@ -41,13 +49,18 @@ static void write_pair(FILE *f, const struct survey *s, size_t i, const char *ki
     for (int q = 0; q < s->nfreq; q++) {
         const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
         if (isfinite(d->sigma))
-            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g%s\n", geometry, s->freq[q], d->re, d->im,
-                    d->sigma, kind);
+            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g%s%s\n", geometry, s->freq[q], d->re, d->im,
+                    d->sigma,
+                    !x.kinds  ? ""
+                    : p->loop ? ",loop"
+                              : ",bipole",
+                    x.spans ? span : "");
     }
 }
 
 enum ek_status write_csv(const char *path, const struct survey *s, const struct earth *e)
 {
+    const struct extra x = extra_of(s);
     struct write_text t;
     size_t rows = 0;
     for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
@@ -59,9 +72,8 @@ enum ek_status write_csv(const char *path, const struct survey *s, const struct 
                  "name in .emdata",
                  path, s->pair[i].line);
     TRY(write_begin(path, &t));
-    write_preface(t.f, s, e, rows);
-    const bool kinds = has_loops(s);
+    write_preface(t.f, s, e, rows, x);
     for (size_t i = 0; i < s->npairs; i++)
-        write_pair(t.f, s, i, !kinds ? "" : s->pair[i].loop ? ",loop" : ",bipole");
+        write_pair(t.f, s, i, x);
     return write_end(&t);
 }

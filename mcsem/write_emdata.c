@@ -22,7 +22,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Transmitter: position, azimuth, dip, length, magnetic or not; receiver: position, theta,
- * alpha. */
+ * alpha, length. */
 static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
 {
     for (size_t i = 0; i < s->npairs; i++) {
@@ -34,16 +34,15 @@ static void fill_keys(const struct survey *s, bool receivers, struct listed *lis
             theta = atan2(u[1], u[0]) / EMDATA_DEGREE;
             alpha = asin(fmax(-1, fmin(1, u[2]))) / EMDATA_DEGREE;
         }
-        list[i] =
-            receivers
-                ? (struct listed){{p->receiver[0], p->receiver[1], p->receiver[2], theta, alpha, 0},
-                                  i,
-                                  0}
-                : (struct listed){{p->source[0], p->source[1], p->source[2],
-                                   p->azimuth / EMDATA_DEGREE, p->dip / EMDATA_DEGREE, p->length,
-                                   p->loop},
-                                  i,
-                                  0};
+        list[i] = receivers ? (struct listed){{p->receiver[0], p->receiver[1], p->receiver[2],
+                                               theta, alpha, p->span},
+                                              i,
+                                              0}
+                            : (struct listed){{p->source[0], p->source[1], p->source[2],
+                                               p->azimuth / EMDATA_DEGREE, p->dip / EMDATA_DEGREE,
+                                               p->length, p->loop},
+                                              i,
+                                              0};
     }
 }
 
@@ -69,7 +68,7 @@ static void write_table(FILE *f, const struct survey *s, bool receivers, struct 
         fprintf(f, "%.10g %.10g %.10g %.10g %.10g ", k[0], k[1], k[2], k[3], k[4]);
         row++;
         if (receivers)
-            fprintf(f, "0 0 R%zu\n", row);
+            fprintf(f, "0 %.10g R%zu\n", k[5], row);
         else
             fprintf(f, "%.10g %s T%zu\n", k[5], k[6] != 0 ? "bdipole" : "edipole", row);
     }

@@ -249,6 +249,44 @@ static void source_and_receiver_change_places(void **state)
     }
 }
 
+/* E along a receiver's wire is that of the wire as a source; with both of them wires it is the mean
+ * of points along one. */
+static void receivers_may_be_wires(void **state)
+{
+    (void)state;
+    const struct earth_layers l = mcsem_sea_floor();
+    for (int p = 0; p < 3; p++) {
+        struct survey_pair there = mcsem_pairs[p];
+        there.source[0] = p == 2 ? 1700 : 1400; /* 350 to 1900 m away */
+        there.length = 0;
+        there.span = 250;
+        there.direction[0] = there.direction[1] = sqrt(0.5);
+        there.direction[2] = 0;
+        struct survey_pair back = turned_round(&there);
+        back.length = there.span;
+        const double complex field = field_of(&l, &there, 0.5);
+        close_to(field_of(&l, &back, 0.5), field, cabs(field), 1e-10);
+        there.length = 200;
+        back.span = 200;
+        const double complex both = field_of(&l, &there, 0.5);
+        close_to(field_of(&l, &back, 0.5), both, cabs(both), 1e-9);
+        double complex mean = 0;
+        for (int k = 0; k < 3; k++) { /* Simpson's rule on 16 pieces of the receiver's wire */
+            const int n = 16 << k;
+            double complex sum = 0;
+            for (int i = 0; i <= 2 * n; i++) {
+                struct survey_pair point = there;
+                point.span = 0;
+                for (int d = 0; d < 2; d++)
+                    point.receiver[d] += 125 * ((double)i / n - 1) * there.direction[d];
+                sum += field_of(&l, &point, 0.5) * (i % (2 * n) == 0 ? 1 : i % 2 ? 4 : 2);
+            }
+            mean = sum / (6 * n);
+        }
+        close_to(both, mean, cabs(both), 1e-8);
+    }
+}
+
 static void a_layer_may_be_two(void **state)
 {
     (void)state;
@@ -519,6 +557,7 @@ int main(void)
         cmocka_unit_test(layers_below_have_the_same_derivatives_alone),
         cmocka_unit_test(sediments_beside_the_pair_have_derivatives),
         cmocka_unit_test(source_and_receiver_change_places),
+        cmocka_unit_test(receivers_may_be_wires),
         cmocka_unit_test(a_layer_may_be_two),
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
         cmocka_unit_test(errors_are_told_at_the_extremes),

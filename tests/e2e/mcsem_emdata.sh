@@ -55,10 +55,28 @@ sed '/^! /d' "$survey" >"$work/plain.emdata"
     grep -q '"cells": [1-9]' "$work/run.json" && grep -q '"layers": 5' "$work/run.json"
 check $? "a grid of its own: $(cat "$work/err")"
 
-# Lengths of receivers are not computed with, and that is said.
+# Lengths of receivers: level channels of E are wires, upright ones points, which is said.
 awk '/^# CSEM Rec/ { wires = 1 } / 0 0 R[13]$/ && wires { sub(/0 R/, "30 R") } { print }' "$survey" >"$work/wires.emdata"
-"$bin" "$work/wires.emdata" --iterations 0 --quiet 2>"$work/err" && grep -q '2 receivers have a length, of up to 30 m' "$work/err"
-check $? "lengths of receivers: $(cat "$work/err")"
+sed -i 's/ 30 R/ 20 R/' "$work/wires.emdata"
+for mode in shared exact; do
+    "$bin" "$work/wires.emdata" --mode $mode --forward-survey --out "$work/wires.$mode.emdata" 2>"$work/err" && [ ! -s "$work/err" ] &&
+        "$bin" "$survey" --mode $mode --forward-survey --out "$work/points.$mode.emdata"
+    check $? "receivers' wires in $mode mode: $(cat "$work/err")"
+done
+grep -q ' 20 R' "$work/wires.exact.emdata" && paste <(grep '^[12] [12] ' "$work/wires.shared.emdata" | cut -d' ' -f5) \
+    <(grep '^[12] [12] ' "$work/wires.exact.emdata" | cut -d' ' -f5) |
+    awk '{ if (($1 - $2)^2 > 1e-9 * ($2^2 + 1e-30)) bad++; n++ } END { exit bad > 0 || n < 600 }'
+check $? "wires in both modes: $(head -20 "$work/wires.shared.emdata")"
+cmp -s "$work/wires.exact.emdata" "$work/points.exact.emdata"
+[ $? = 1 ]
+check $? 'wires are no points'
+awk '/^# Data/ { data = 1 } data && $1 == 1 { $1 = 5 } data && $1 == 2 { $1 = 6 } { print }' "$work/wires.emdata" >"$work/upright.emdata"
+"$bin" "$work/upright.emdata" --forward-survey --out "$work/up.emdata" 2>"$work/err" && grep -q 'not level; they are taken as points' "$work/err"
+check $? "upright channels: $(cat "$work/err")"
+"$bin" "$work/wires.exact.emdata" --forward-survey --out "$work/wires.csv" && grep -q ',rec_len_m$' "$work/wires.csv" && grep -q ',20$' "$work/wires.csv" &&
+    "$bin" "$work/wires.csv" --mode exact --residual complex --iterations 0 --quiet --json "$work/run.json" &&
+    awk -v rms="$(number rms "$work/run.json")" 'BEGIN { exit !(rms < 1e-3) }'
+check $? "wires in a table: $(number rms "$work/run.json")"
 
 # The older format: names, a length for all, heads of columns; receivers of 1.0 without angles.
 for version in 1.0 1.2; do
