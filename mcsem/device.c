@@ -18,7 +18,8 @@ static const struct backend_kernel kernels[KERNELS] = {
 
 /* Of a batch: pairs, doubles of their plans, sums; batches of a call. */
 enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 23, MOST_SUMS = 1 << 26, MOST_BATCHES = 4 };
-#define SHARE_OF_MEMORY 0.25 /* for the place where work-items work */
+#define SHARE_OF_MEMORY 0.25      /* for the place where work-items work */
+#define SHARE_OF_PLANS  (1. / 32) /* for each flight's */
 
 /* A batch's plans, here and on the device. */
 struct flight {
@@ -32,7 +33,7 @@ struct device {
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     int layers, nfreq;
-    size_t call, batch, most_rows; /* call: pairs of one, at most */
+    size_t call, batch, most_rows, most_numbers; /* call: pairs of one, at most */
     struct flight flight[FLIGHT];
     struct pair_plan plan;
     double *table, *line; /* table: [DEVICE_SHARES][4 * layers] */
@@ -82,6 +83,8 @@ static void choose_batch(struct device *d, size_t pairs)
     while (d->batch > 1 && !fits(d, d->batch))
         d->batch /= 2;
     d->call = MOST_BATCHES * d->batch < pairs ? MOST_BATCHES * d->batch : pairs;
+    const double plans = SHARE_OF_PLANS * (double)d->backend->info.memory / sizeof(double);
+    d->most_numbers = plans < MOST_NUMBERS ? (size_t)plans : MOST_NUMBERS;
     d->most_rows =
         d->batch * (EXACT_PAIR + 4 * EXACT_LEVEL + groups / 4) + PAIR_POINTS * EXACT_LEVEL + groups;
 }
@@ -92,7 +95,7 @@ static enum ek_status open_host(struct device *d)
     d->line = ARENA_NEW(&d->arena, d->nfreq, double);
     d->deepest = ARENA_NEW(&d->arena, PAIR_WAVES / PAIR_GROUP, int);
     for (int f = 0; f < FLIGHT; f++) {
-        d->flight[f].number = ARENA_NEW(&d->arena, MOST_NUMBERS, double);
+        d->flight[f].number = ARENA_NEW(&d->arena, d->most_numbers, double);
         d->flight[f].row = ARENA_NEW(&d->arena, d->most_rows, int);
     }
     TRY(arena_check(&d->arena, "plans of pairs for %s", d->backend->label));
@@ -110,7 +113,7 @@ static enum ek_status open_buffers(struct device *d)
         TRY(backend_alloc(d->backend, bytes[b], &d->buffer[b]));
     for (int f = 0; f < FLIGHT; f++) {
         struct flight *at = &d->flight[f];
-        TRY(backend_alloc(d->backend, MOST_NUMBERS * sizeof(double), &at->numbers));
+        TRY(backend_alloc(d->backend, d->most_numbers * sizeof(double), &at->numbers));
         TRY(backend_alloc(d->backend, d->most_rows * sizeof(int), &at->plans));
     }
     return EK_OK;
@@ -310,13 +313,16 @@ static enum ek_status fill_batch(struct device *d, const struct device_share *sh
         TRY(hankel_open(forward_filter(&seen, s->filter), &filter));
         TRY(pair_make(&s->layers, &seen, filter, forward_wire(&s->layers, &seen, nfreq, freq),
                       &d->plan));
-        if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
+        if (d->numbers + plan_numbers(&d->plan) > d->most_numbers ||
             d->rows + plan_rows(d) > d->most_rows)
-            break;
+            break; /* to the next batch, or never */
         add_plan(d, nfreq, at->share, forward_derive(&s->layers, &d->plan, derivatives));
         at->pair++;
         at->left--;
     }
+    if (!d->pairs)
+        FAIL(EK_UNAVAILABLE, "%s: its memory, %.1f MB, is too small for a wire of %d levels",
+             d->backend->label, 1e-6 * (double)d->backend->info.memory, d->plan.nlevels);
     return EK_OK;
 }
 
