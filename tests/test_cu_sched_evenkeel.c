@@ -444,9 +444,9 @@ static void an_unknown_link(void **state)
     (void)state;
     enum { N = 500 };
     static double cost[N], bytes[N];
-    uint64_t seed = 3;
+    struct random_case drawn = {.state = 3};
     for (int t = 0; t < N; t++) {
-        cost[t] = 1e-3 * exp(2 * random_uniform(&seed) - 1);
+        cost[t] = 1e-3 * exp(2 * random_uniform(&drawn) - 1);
         bytes[t] = 1000;
     }
     for (int i = 0; i < 36; i++) {
