@@ -114,7 +114,7 @@ survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 4
 # Ranks, told as Slurm tells them: all save the same step.
 if command -v mpirun >/dev/null; then
     with_mpi
-    mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
+    mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class B --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
         >"$work/out" 2>&1 &
     launcher=$!
     guards=
