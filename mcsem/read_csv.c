@@ -40,17 +40,21 @@ static enum ek_status read_remark(const char *where, char *line, struct preface 
     return EK_OK;
 }
 
-/* The lines in front that begin with #. */
+/* The lines in front that begin with #, behind a byte-order mark or none. */
 static enum ek_status read_preface(const char *path, struct preface *p)
 {
+    static const char mark[] = "\xef\xbb\xbf";
     char line[4096], where[4200];
     enum ek_status st = EK_OK;
     FILE *f = fopen(path, "r");
     if (!f)
         FAIL(EK_USAGE, "%s: %s", path, strerror(errno));
-    for (int number = 1; !st && fgets(line, sizeof line, f) && *line == '#'; number++) {
+    for (int number = 1; !st && fgets(line, sizeof line, f); number++) {
+        char *text = line + (number == 1 && !strncmp(line, mark, 3) ? 3 : 0);
+        if (*text != '#')
+            break;
         snprintf(where, sizeof where, "%s:%d", path, number);
-        st = read_remark(where, line, p);
+        st = read_remark(where, text, p);
     }
     fclose(f);
     return st;
