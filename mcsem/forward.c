@@ -276,10 +276,12 @@ static double cut_of(const struct choice *c, double freq)
     const double r = fmax(1e-3, fmax(hypot(flat, steep) - 0.5 * c->pair->length, steep));
     const struct pair_view *view = &c->forward->plan.level[0].view;
     const double rho = fmax(c->layers->rho_v[view->upper], c->layers->rho_v[view->lower]);
-    const double electric = (rho / (r * r) + forward_line(freq)) / r, magnetic = 1 / (r * r);
-    const bool h = c->pair->magnetic;
-    const double loop = h ? 1 / r : forward_line(freq);
-    return CUT / (4 * acos(-1)) * (c->pair->loop ? loop * magnetic : h ? magnetic : electric);
+    const double least = fmin(c->layers->rho_h[view->upper], c->layers->rho_h[view->lower]);
+    const double line = forward_line(freq), magnetic = 1 / (r * r);
+    const double electric = (rho * magnetic + line) / r, loop = (magnetic + line / least) / r;
+    if (c->pair->loop)
+        return CUT / (4 * acos(-1)) * (c->pair->magnetic ? loop : line * magnetic);
+    return CUT / (4 * acos(-1)) * (c->pair->magnetic ? magnetic : electric);
 }
 
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
