@@ -22,9 +22,21 @@ bool grid_fits(const struct job *job)
 
 size_t grid_bytes(const struct job *job)
 {
+    const struct model *m = job->model;
     double n = 0;
-    for (int a = 0; a < job->naxes; a++) /* a table, and lists where the axis is an inner one */
-        n += (double)(job->axis[a].n + PLENTY) * (double)(2 * model_values(job->model) + 4);
+    for (int s = 0; s < job->nsources; s++) {
+        double directions = 1;
+        for (int a = 0; a < job->naxes; a++) {
+            const double places = (double)job->axis[a].n;
+            if (job->source[a] != s || job_role(job, a) == MODEL_AMPLITUDE)
+                continue;
+            if (job_role(job, a) == MODEL_DIRECTION)
+                directions *= places;
+            else /* a table, and lists where the axis is an inner one */
+                n += (places + PLENTY) * (double)(2 * model_values(m) + 4);
+        }
+        n += directions * (double)(m->nbasis + m->nparameters + 1);
+    }
     return (size_t)fmin(n * sizeof(double), 0x1p62);
 }
 

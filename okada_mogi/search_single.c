@@ -176,15 +176,32 @@ static bool narrow_directions(const struct grid *g, const struct search_station 
     return lanes_any(~(x->least > x->most));
 }
 
+/* The first amplitude of a direction, whose first trial is `first`, that is not before `trial`. */
+static long amplitude_from(const struct grid *g, trial_number first, trial_number trial)
+{
+    const trial_number n = (trial_number)g->namplitude,
+                       step = g->amplitude_step ? g->amplitude_step : 1,
+                       place = trial > first ? (trial - first + step - 1) / step : 0;
+    return (long)(place < n ? place : n);
+}
+
 /* Judges the amplitudes of direction m that no station forbids. */
 static enum ek_status judge_direction(struct search_worker *w, const struct grid *g,
                                       trial_number outer, long entry, long m, double least,
                                       double most)
 {
     const struct own *own = w->own;
+    const trial_number first = grid_trial(g, outer, entry, m, 0), asked = w->range.first;
     long begin, end;
+    if (least > most)
+        return EK_OK;
+    TRY(search_go_on(w, first > asked ? (double)(first - asked) : 0));
     places_within(&g->amplitude, least, most, &begin, &end);
-    for (long i = begin; i < end && !(least > most); i++) {
+    const long from = amplitude_from(g, first, asked),
+               to = amplitude_from(g, first, asked + w->range.count);
+    begin = from > begin ? from : begin;
+    end = to < end ? to : end;
+    for (long i = begin; i < end; i++) {
         const struct judge_source source = {own->basis, g->weight + m * g->model->nbasis,
                                             grid_amplitude(g, i)};
         TRY(search_judge_sources(w, grid_trial(g, outer, entry, m, i), &source));
