@@ -77,7 +77,7 @@ static const struct {
     {"vsm_sar", "E N value sigma lE lN lU"},
     {"geodef", "lon lat uE uN uU sE sN sU"},
     {"enu", "site lon lat uE uN uU sE sN sU"},
-    {"psvelo", "lon lat uE uN sE sN correlation site"},
+    {"psvelo", "lon lat uE uN sE sN correlation site*"},
 };
 
 static const struct {

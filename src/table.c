@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,7 +26,7 @@ static char *next_row(char **rest, size_t *line)
             *end = '\0';
         ++*line;
         row += strspn(row, " \t\r");
-        if (*row && *row != '#')
+        if (*row && *row != '#' && *row != '>')
             return row;
     }
     return NULL;
@@ -45,13 +46,16 @@ static char *trimmed(char *cell)
     return cell;
 }
 
-/* Cuts a row into at most `room` cells; returns how many there are. */
-static int cut(char *row, char separator, const char **cell, int room)
+/* Cuts a row into at most `room` cells; returns how many there are. Text at the end: the last cell
+ * is all that is left, or nothing. */
+static int cut(char *row, char separator, const char **cell, int room, bool text)
 {
     int n = 0;
     while (row) {
-        char *end;
-        if (separator == ',') {
+        char *end = NULL;
+        if (text && n == room - 1) {
+            row += strspn(row, " \t\r");
+        } else if (separator == ',') {
             end = strchr(row, ',');
         } else {
             row += strspn(row, " \t\r");
@@ -67,6 +71,8 @@ static int cut(char *row, char separator, const char **cell, int room)
         n++;
         row = end;
     }
+    if (text && n == room - 1)
+        cell[n++] = "";
     return n;
 }
 
@@ -78,7 +84,7 @@ static bool missing(const char *cell)
 static enum ek_status name_columns(struct table *t, char *row, char separator, size_t line)
 {
     const char *name[MOST_COLUMNS];
-    int n = cut(row, separator, name, MOST_COLUMNS), numbers = 0;
+    int n = cut(row, separator, name, MOST_COLUMNS, false), numbers = 0;
     double x;
     if (n < 1 || n > MOST_COLUMNS)
         FAIL(EK_USAGE, "%s:%zu: %d columns; a table has 1 to %d", t->path, line, n, MOST_COLUMNS);
@@ -106,13 +112,29 @@ static enum ek_status cut_rows(struct table *t, char *row, char *rest, char sepa
         TRY(arena_grow(&t->cell, &rows, t->nrows, bytes, "rows"));
         TRY(arena_grow(&t->line, &lines, t->nrows, sizeof *t->line, "rows"));
         const char **cell = t->cell + t->nrows * (size_t)t->ncolumns;
-        int n = cut(row, separator, cell, t->ncolumns);
+        int n = cut(row, separator, cell, t->ncolumns, t->text_last);
         if (n != t->ncolumns)
             FAIL(EK_USAGE, "%s:%zu: %d cells where there are %d columns", t->path, line, n,
                  t->ncolumns);
         t->line[t->nrows++] = line;
     }
     return EK_OK;
+}
+
+/* Some cell of a row is one. */
+static bool has_number(const char *row)
+{
+    const char *const between = " \t\r,";
+    char cell[64];
+    double x;
+    for (row += strspn(row, between); *row; row += strspn(row, between)) {
+        const size_t n = strcspn(row, between);
+        snprintf(cell, sizeof cell, "%.*s", (int)n, row);
+        if (table_parse(cell, &x))
+            return true;
+        row += n;
+    }
+    return false;
 }
 
 static enum ek_status fill(struct table *t, const char *names)
@@ -133,7 +155,14 @@ static enum ek_status fill(struct table *t, const char *names)
         t->names = strdup(names);
         if (!t->names)
             FAIL(EK_UNAVAILABLE, "%s: out of memory", t->path);
+        const size_t n = strlen(names);
+        t->text_last = n && names[n - 1] == '*';
+        t->names[n - t->text_last] = '\0';
         TRY(name_columns(t, t->names, strchr(names, ',') ? ',' : ' ', 0));
+        if (!has_number(row)) {
+            status_warn("%s:%zu: not read: names; the columns are %s", t->path, line, names);
+            row = next_row(&rest, &line);
+        }
     }
     return cut_rows(t, row, rest, separator, line);
 }

@@ -1,9 +1,9 @@
 /* src/table.h – tables of numbers in text files: rows of cells, columns found by name.
  *
- * A line is a row; empty lines and lines that begin with # are none. Cells are separated by commas
- * where the first row has a comma, else by blanks. The first row names the columns, unless the
- * caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns do
- * not belong to it. */
+ * A line is a row; empty lines and lines that begin with # or > are none. Cells are separated by
+ * commas where the first row has a comma, else by blanks. The first row names the columns, unless
+ * the caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns
+ * do not belong to it. */
 #pragma once
 
 #include "src/status.h"
@@ -17,14 +17,16 @@ struct table {
     size_t nrows;
     const char **cell; /* [nrows][ncolumns] texts, "" where nothing stands */
     size_t *line;      /* [nrows] line in the file, from 1 */
+    bool text_last;    /* the last column is all that is left of a line, or nothing */
     char *text, *names;
 };
 
 /* Reads the whole file ("-" = standard input). `names`: the columns' names, separated by blanks or
- * commas, for a file whose first row is data already; NULL: the first row has them. EK_USAGE with
- * file and line: a row with more or fewer cells than columns, two columns of one name, numbers
- * where names should be, no columns at all, a file that cannot be opened; EK_UNAVAILABLE: reading
- * fails, out of memory. The caller owns *t; close accepts NULL. Any thread. */
+ * commas, for a file whose first row is data already, or has other names, which a warning tells;
+ * an asterisk at the end: text_last. NULL: the first row has them. EK_USAGE with file and line: a
+ * row with more or fewer cells than columns, two columns of one name, numbers where names should
+ * be, no columns at all, a file that cannot be opened; EK_UNAVAILABLE: reading fails, out of
+ * memory. The caller owns *t; close accepts NULL. Any thread. */
 enum ek_status table_open(const char *path, const char *names, struct table **t);
 void table_close(struct table *t);
 

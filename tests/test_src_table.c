@@ -77,6 +77,31 @@ static void test_named_by_the_caller(void **state)
     assert_int_equal(t->nrows, 2);
     assert_true(number(t, 1, "a") == 3 && number(t, 0, "b") == 2);
     table_close(t);
+    status_mute(1);
+    t = opened("> segment\nEast, North\n1,2\nnan,4\n", "a b"); /* other names */
+    status_mute(-1);
+    assert_int_equal(t->nrows, 2);
+    assert_true(number(t, 0, "a") == 1 && number(t, 1, "b") == 4);
+    table_close(t);
+    refused("1,2\nx,y,z\n", "a b", ":2: 3 cells where there are 2");
+}
+
+/* The last column is text with blanks, or nothing. */
+static void test_text_last(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"1 2 Piz  Nair \n3 4\n5 6 X\n",
+                                       "1,2,Piz  Nair\n3,4\n5,6,X\n"};
+    for (int i = 0; i < 2; i++) {
+        struct table *t = opened(same[i], "a b site*");
+        assert_int_equal(t->ncolumns, 3);
+        assert_string_equal(table_text(t, 0, table_find(t, "site")), "Piz  Nair");
+        assert_string_equal(table_text(t, 1, 2), "");
+        assert_string_equal(table_text(t, 2, 2), "X");
+        assert_true(number(t, 1, "b") == 4);
+        table_close(t);
+    }
+    refused("1 2 A\n3\n", "a b site*", ":2: 1 cells where there are 3");
 }
 
 static void test_missing_values(void **state)
@@ -184,9 +209,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_separators),     cmocka_unit_test(test_named_by_the_caller),
-        cmocka_unit_test(test_missing_values), cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_separators),      cmocka_unit_test(test_named_by_the_caller),
+        cmocka_unit_test(test_text_last),       cmocka_unit_test(test_missing_values),
+        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
