@@ -253,9 +253,10 @@ static void compare_scene(const struct judge *j, const struct scene *c, const do
                           const double *white, struct comparison *sum)
 {
     const double mean = c->root ? 0 : sqrt(scene_squares(white, c->n) / c->n) * (1 - 1e-9);
-    const double least = fmax(mean, sum->most) > judge_reach(j->job, INFINITY)
+    const double reach = judge_reach(j->job, INFINITY);
+    const double least = fmax(mean, sum->most) > reach
                              ? mean
-                             : scene_least(c, &j->job->stations, left, j->work);
+                             : scene_least(c, &j->job->stations, left, reach, j->work);
     sum->most = least > sum->most || isnan(least) ? least : sum->most;
 }
 

@@ -340,9 +340,9 @@ static void solve_line(const struct programme *p, double *x)
     for (int i = 0; i < p->n; i++) {
         const double a = p->row[i * ROW], b = p->row[i * ROW + DIM];
         if (a > 1e-13)
-            high = fmin(high, b / a);
+            high = b < high * a ? b / a : high;
         else if (a < -1e-13)
-            low = fmax(low, b / a);
+            low = b < low * a ? b / a : low;
     }
     if (low > high) /* by rounding */
         x[0] = (low + high) / 2;
@@ -375,12 +375,13 @@ static void solve_on(const struct programme *p, int i, double *x)
         for (int a = 0, b = 0; a < p->dim; a++)
             if (a != out) {
                 to[b] = row[a] - factor * on[a];
-                size = fmax(size, fabs(to[b++]));
+                size = fabs(to[b]) > size ? fabs(to[b]) : size;
+                b++;
             }
-        to[DIM] = row[DIM] - factor * on[DIM];
-        for (int b = 0; b < less.dim && size > 1e-13; b++)
-            to[b] /= size;
-        to[DIM] /= size > 1e-13 ? size : 1;
+        const double per = size > 1e-13 ? 1 / size : 1;
+        for (int b = 0; b < less.dim; b++)
+            to[b] *= per;
+        to[DIM] = (row[DIM] - factor * on[DIM]) * per;
     }
     for (int a = 0, b = 0; a < p->dim; a++)
         if (a != out)
@@ -416,83 +417,89 @@ static void solve(const struct programme *p, double *x)
 
 size_t scene_room(const struct scene *c)
 {
-    return (size_t)(DIM + 1) * (2 * (size_t)c->n + 2 * DIM) * ROW + (size_t)c->n;
+    return (size_t)(DIM + 1) * (2 * (size_t)c->n + 2 * DIM) * ROW + 2 * (size_t)c->n;
 }
 
-static double worst(const struct scene *c, const struct stations *s, const double *d,
-                    const double *unknown, double scale)
+/* What unknowns leave of all points, in standard deviations; the largest. */
+static double leave(const struct scene *c, const struct stations *s, const double *d,
+                    const double *unknown, double scale, double *left)
 {
     double most = 0;
     for (int i = 0; i < c->n; i++) {
-        double left = d[i];
+        double x = d[i];
         for (int a = 0; a < c->unknowns; a++)
-            left -= scale * unknown[a] * c->shape[i * c->unknowns + a];
-        const double r = fabs(left) / s->sigma[c->datum[i]];
-        most = r > most || isnan(r) ? r : most;
+            x -= scale * unknown[a] * c->shape[i * c->unknowns + a];
+        left[i] = fabs(x) / s->sigma[c->datum[i]];
+        most = left[i] > most || isnan(left[i]) ? left[i] : most;
     }
     return most;
 }
 
-/* The station of the largest |d| / sigma of those from number `first` of the order on; to its
- * front. */
-static void bring_worst(const struct scene *c, const struct stations *s, const double *d, int first,
-                        int *order)
+/* Of an order of points the first `n` are looked at: the worst of those of which more than `least`
+ * is left join them. Returns how many are. */
+static int look_at_worst(const struct scene *c, const double *left, double least, int *order, int n)
 {
-    int best = first;
-    double most = -1;
-    for (int i = first; i < c->n; i++) {
-        const double r = fabs(d[order[i]]) / s->sigma[c->datum[order[i]]];
-        if (r > most) {
-            most = r;
-            best = i;
-        }
+    enum { AT_A_TIME = 4 };
+    int worst[AT_A_TIME], found = 0; /* places in the order, the worst first */
+    for (int i = n; i < c->n; i++) {
+        const double r = left[order[i]];
+        if (!(r > least) || (found == AT_A_TIME && !(r > left[order[worst[found - 1]]])))
+            continue;
+        int k = found < AT_A_TIME ? found++ : found - 1;
+        for (; k > 0 && r > left[order[worst[k - 1]]]; k--)
+            worst[k] = worst[k - 1];
+        worst[k] = i;
     }
-    const int swap = order[best];
-    order[best] = order[first];
-    order[first] = swap;
+    for (int k = 0; k < found; k++, n++) {
+        const int from = worst[k], point = order[from];
+        for (int m = k + 1; m < found; m++) /* which has to make room */
+            worst[m] = worst[m] == n ? from : worst[m];
+        order[from] = order[n];
+        order[n] = point;
+    }
+    return n;
 }
 
-/* Those first that will decide; the rest as they come: pixels, in no order to speak of. */
-static void put_in_order(const struct scene *c, const struct stations *s, const double *d,
-                         int *order)
+/* Both sides of a point: the numbers are the unknowns, in units of the largest residual, and the
+ * maximum, in units of what it is without them. */
+static void set_rows(const struct scene *c, const struct stations *s, const double *d, int point,
+                     double before, double largest, double *row)
 {
-    enum { FIRST = 4 * DIM };
-    for (int i = 0; i < c->n; i++)
-        order[i] = (int)((long)i * 7919 % c->n);
-    if (c->n % 7919 == 0)
-        for (int i = 0; i < c->n; i++)
-            order[i] = i;
-    for (int i = 0; i < FIRST && i < c->n; i++)
-        bring_worst(c, s, d, i, order);
+    const double sigma = s->sigma[c->datum[point]] * before / largest, size = fmax(1, sigma);
+    memset(row, 0, 2 * ROW * sizeof *row);
+    for (int sign = -1; sign <= 1; sign += 2, row += ROW) {
+        for (int a = 0; a < c->unknowns; a++)
+            row[a] = sign * c->shape[point * c->unknowns + a] / size;
+        row[c->unknowns] = -sigma / size;
+        row[DIM] = sign * d[point] / largest / size;
+    }
 }
 
-/* The numbers are the unknowns, in units of the largest residual, and the maximum, in units of what
- * it is without them. */
-double scene_least(const struct scene *c, const struct stations *s, const double *d, double *work)
+/* The least maximum of a few points is at most that of all; the worst of the others join them until
+ * none is worse. */
+double scene_least(const struct scene *c, const struct stations *s, const double *d, double reach,
+                   double *work)
 {
-    static const double none[SCENES_UNKNOWNS] = {0};
-    int *order = (int *)work;
-    struct programme p = {.dim = c->unknowns + 1, .n = 2 * c->n, .row = work + c->n};
-    const double before = worst(c, s, d, none, 0);
-    double largest = 0, x[DIM] = {0};
-    for (int i = 0; i < c->n; i++)
-        largest = fmax(largest, fabs(d[i]));
+    int *order = (int *)work, n;
+    double *left = work + c->n, largest = 0, least = 0, x[DIM] = {0};
+    struct programme p = {.dim = c->unknowns + 1, .row = left + c->n};
+    const double before = leave(c, s, d, x, 0, left);
+    double most = before;
     if (!(before > 0) || !isfinite(before) || !c->unknowns)
         return before;
-    put_in_order(c, s, d, order);
-    for (int i = 0; i < c->n; i++)
-        for (int sign = -1; sign <= 1; sign += 2) {
-            const int at = order[i];
-            double *row = p.row + (2 * i + (sign > 0)) * ROW;
-            const double sigma = s->sigma[c->datum[at]] * before / largest;
-            const double size = fmax(1, sigma);
-            memset(row, 0, ROW * sizeof *row);
-            for (int a = 0; a < c->unknowns; a++)
-                row[a] = sign * c->shape[at * c->unknowns + a] / size;
-            row[c->unknowns] = -sigma / size;
-            row[DIM] = sign * d[at] / largest / size;
-        }
+    for (int i = 0; i < c->n; i++) {
+        largest = fmax(largest, fabs(d[i]));
+        order[i] = i;
+    }
     p.cost[c->unknowns] = 1;
-    solve(&p, x);
-    return fmin(worst(c, s, d, x, largest), before);
+    while ((n = look_at_worst(c, left, least * (1 + 1e-12), order, p.n / 2)) > p.n / 2) {
+        for (; p.n < 2 * n; p.n += 2)
+            set_rows(c, s, d, order[p.n / 2], before, largest, p.row + p.n * ROW);
+        solve(&p, x);
+        least = x[c->unknowns] * before;
+        if (least * (1 - 1e-6) > reach)
+            return least;
+        most = leave(c, s, d, x, largest, left);
+    }
+    return fmin(most, before);
 }

@@ -64,7 +64,8 @@ double scene_squares(const double *d, int n);
 void scene_correlate(const struct scene *c, double *d);
 /* ln of the determinant of the covariance's root. */
 double scene_log_root(const struct scene *c, const struct stations *s);
-/* The least that max |d| / sigma can be with any unknowns, to rounding. work: room for
- * scene_room() doubles. */
-double scene_least(const struct scene *c, const struct stations *s, const double *d, double *work);
+/* The least that max |d| / sigma can be with any unknowns, to rounding; where it is above `reach`,
+ * something above that which is no more. work: room for scene_room() doubles. */
+double scene_least(const struct scene *c, const struct stations *s, const double *d, double reach,
+                   double *work);
 size_t scene_room(const struct scene *c);

@@ -72,11 +72,17 @@ static void test_least(void **state)
             for (int a = 0; a < c->unknowns; a++)
                 moved[k] += (7.0 - 3 * a) * c->shape[k * c->unknowns + a];
         }
-        const double least = scene_least(c, &s, d, work), again = scene_least(c, &s, moved, work);
+        const double least = scene_least(c, &s, d, INFINITY, work),
+                     again = scene_least(c, &s, moved, INFINITY, work);
         const double walked = walk_down(&s, c, d);
         assert_true(fabs(least - again) <= 1e-9 * least + 1e-12);
         assert_true(least <= walked * (1 + 1e-9));
         assert_true(least >= walked * 0.98); /* walks stop early in narrow valleys */
+        for (int k = 0; k < 4; k++) {        /* what is out may be known before the end */
+            const double reach = least * (const double[]){0.2, 0.9, 0.9999, 1.0001}[k];
+            const double known = scene_least(c, &s, d, reach, work);
+            assert_true(known <= least * (1 + 1e-9) && (known > reach) == (k < 3 && least > 0));
+        }
         scene_project(c, &s, d, work);
         scene_project(c, &s, moved, work);
         for (int k = 0; k < n; k++) {
@@ -109,12 +115,12 @@ static void test_planes(void **state)
     double *work = malloc(scene_room(&all.scene[0]) * sizeof *work);
     for (int i = 0; i < 20; i++)
         d[i] = 3 + 1e-3 * s.east[i] - 2e-3 * s.north[i];
-    assert_true(scene_least(&all.scene[0], &s, d, work) < 1e-8);
+    assert_true(scene_least(&all.scene[0], &s, d, INFINITY, work) < 1e-8);
     for (int i = 0; i < 20; i++)
         d[i] = 0;
-    assert_true(scene_least(&all.scene[0], &s, d, work) == 0);
+    assert_true(scene_least(&all.scene[0], &s, d, INFINITY, work) == 0);
     d[3] = NAN;
-    assert_true(isnan(scene_least(&all.scene[0], &s, d, work)));
+    assert_true(isnan(scene_least(&all.scene[0], &s, d, INFINITY, work)));
     free(work);
     scenes_close(&all);
     for (int i = 0; i < 20; i++)
