@@ -61,8 +61,6 @@ extern const struct bench_program mig_program;
 
 /* mig_slabs.c: with several slabs, p->checkpoint is the name of the file of the one at hand. */
 void mig_slab_name(struct mig *p, int slab);
-/* An empty slab, of which nothing is done. */
-enum ek_status mig_slab_begin(struct mig *p, int slab);
 /* The first slab that no interrupted run has finished; p->done is what it has of it. */
 enum ek_status mig_slabs_resume(struct mig *p);
 /* Keeps the slab that is done, and begins the next one. */

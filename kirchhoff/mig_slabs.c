@@ -20,7 +20,8 @@ static void forget(struct mig *p)
     p->m->silent = 0;
 }
 
-enum ek_status mig_slab_begin(struct mig *p, int slab)
+/* An empty slab, of which nothing is done. */
+static enum ek_status begin(struct mig *p, int slab)
 {
     if (slab != p->m->slab)
         TRY(migrate_slab(p->m, slab));
@@ -40,7 +41,7 @@ static bool is_done(const struct mig *p)
 enum ek_status mig_slabs_resume(struct mig *p)
 {
     for (int slab = 0; slab < p->m->slabs; slab++) {
-        TRY(mig_slab_begin(p, slab));
+        TRY(begin(p, slab));
         const bool there = !access(p->checkpoint, F_OK);
         p->kept_slabs = slab;
         p->kept_part = there && !mig_part_take(p, p->checkpoint, MIG_PART_LIST);
@@ -56,14 +57,14 @@ enum ek_status mig_slab_end(struct mig *p, bool last)
 {
     p->silent = (double)atomic_load(&p->m->silent);
     TRY(mig_part_write(p, p->checkpoint));
-    return last ? EK_OK : mig_slab_begin(p, p->m->slab + 1);
+    return last ? EK_OK : begin(p, p->m->slab + 1);
 }
 
 enum ek_status mig_slab_take(struct mig *p, int slab)
 {
     if (p->m->slabs == 1 || p->shown == slab + 1)
         return EK_OK;
-    TRY(mig_slab_begin(p, slab));
+    TRY(begin(p, slab));
     image_clear(p->m->image);
     resum_clear(p->m->resum);
     TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
