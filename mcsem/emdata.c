@@ -2,6 +2,7 @@
 #include "mcsem/emdata.h"
 #include "mcsem/survey.h"
 #include "src/arena.h"
+#include "src/file.h"
 #include "src/opt.h"
 #include "src/table.h"
 
@@ -354,9 +355,9 @@ bool emdata_is(const char *path)
 {
     char line[256];
     bool is = false;
-    FILE *in = strcmp(path, "-") ? fopen(path, "r") : NULL;
+    FILE *in = file_replaceable(path) ? fopen(path, "r") : NULL; /* a pipe is read once */
     while (in && fgets(line, sizeof line, in)) {
-        const char *text = blanks_off(line);
+        const char *text = blanks_off(file_text_start(line));
         if (!*text || *text == '!' || *text == '%')
             continue;
         is = !strncasecmp(text, "format", 6) &&
@@ -371,14 +372,17 @@ bool emdata_is(const char *path)
 enum ek_status emdata_open(const char *path, struct emdata **emdata)
 {
     NEW(struct emdata, e, 1, "%s: out of memory", path);
-    struct reader r = {.to = e, .in = fopen(path, "r")};
+    struct reader r = {.to = e};
+    char *whole = NULL;
     e->path = path;
-    enum ek_status st =
-        r.in ? read_all(&r)
-             : status_fail(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    enum ek_status st = file_read_text(path, &whole);
+    r.in = whole ? fmemopen(whole, strlen(whole), "r") : NULL;
+    if (!st)
+        st = r.in ? read_all(&r) : status_fail(EK_USAGE, "%s: nothing in it", path);
     if (r.in)
         fclose(r.in);
     free(r.text);
+    free(whole);
     if (st)
         emdata_close(e);
     else

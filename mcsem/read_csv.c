@@ -4,7 +4,6 @@
 #include "src/arena.h"
 #include "src/sort.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,24 +39,18 @@ static enum ek_status read_remark(const char *where, char *line, struct preface 
     return EK_OK;
 }
 
-/* The lines in front that begin with #, behind a byte-order mark or none. */
-static enum ek_status read_preface(const char *path, struct preface *p)
+static enum ek_status read_preface(const struct table *t, struct preface *p)
 {
-    static const char mark[] = "\xef\xbb\xbf";
     char line[4096], where[4200];
-    enum ek_status st = EK_OK;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        FAIL(EK_USAGE, "%s: %s", path, strerror(errno));
-    for (int number = 1; !st && fgets(line, sizeof line, f); number++) {
-        char *text = line + (number == 1 && !strncmp(line, mark, 3) ? 3 : 0);
-        if (*text != '#')
-            break;
-        snprintf(where, sizeof where, "%s:%d", path, number);
-        st = read_remark(where, text, p);
+    int number = 0;
+    for (const char *text = t->preface; *text; text += *text == '\n') {
+        const size_t n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        snprintf(where, sizeof where, "%s:%d", t->path, ++number);
+        TRY(read_remark(where, line, p));
+        text += n;
     }
-    fclose(f);
-    return st;
+    return EK_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -230,15 +223,15 @@ static enum ek_status make_survey(struct harvest *h, struct survey **survey)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static enum ek_status read_table(const char *path, const struct preface *p,
+static enum ek_status read_table(const char *path, struct preface *p,
                                  const struct survey_noise *noise, struct survey **survey)
 {
     struct harvest h = {.nfreq = 0};
     struct table *t;
     TRY(table_open(path, NULL, &t));
     h.table = t;
-    enum ek_status st = EK_OK;
-    if (p->rows >= 0 && (double)t->nrows != p->rows)
+    enum ek_status st = read_preface(t, p);
+    if (!st && p->rows >= 0 && (double)t->nrows != p->rows)
         st = status_fail(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
                          t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
     if (!st)
@@ -257,7 +250,6 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
 {
     struct preface p = {.list = *list, .rows = -1};
     struct survey *s = NULL;
-    TRY(read_preface(path, &p));
     enum ek_status st = read_table(path, &p, noise, &s);
     if (!st)
         st = survey_check(s, path);

@@ -115,8 +115,7 @@ static void blank_non_numbers(char *text)
 static enum ek_status parse(const char *path, const char *text, json_t **root)
 {
     json_error_t error;
-    const bool marked = !strncmp(text, "\xef\xbb\xbf", 3); /* byte-order mark */
-    char *copy = strdup(text + (marked ? 3 : 0));
+    char *copy = strdup(text);
     if (!copy)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     blank_non_numbers(copy);

@@ -374,12 +374,19 @@ enum ek_status file_read(const char *path, char **bytes, size_t *n)
     return read_whole(path, false, bytes, n);
 }
 
+char *file_text_start(char *text)
+{
+    return text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
+}
+
 enum ek_status file_read_text(const char *path, char **text)
 {
     char *all;
     size_t n, line = 1;
     TRY(read_whole(path, true, &all, &n));
     if (strlen(all) == n && n <= TEXT_MOST) {
+        const char *start = file_text_start(all);
+        memmove(all, start, strlen(start) + 1);
         *text = all;
         return EK_OK;
     }

@@ -57,9 +57,11 @@ void file_make_folders(const char *path);
 /* The whole file ("-" = standard input) in *bytes [*n], which the caller frees; a NUL that does not
  * count follows. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: not read, out of memory. */
 enum ek_status file_read(const char *path, char **bytes, size_t *n);
-/* The same of a text; EK_USAGE as well where it holds a zero byte: the line says where; or is
- * longer than 1 GiB. It reads no further than that: devices have no end. */
+/* The same of a text, without a byte-order mark; EK_USAGE as well where it holds a zero byte: the
+ * line says where; or is longer than 1 GiB. It reads no further than that: devices have no end. */
 enum ek_status file_read_text(const char *path, char **text);
+/* Where a text begins: behind its byte-order mark, if it has one. */
+char *file_text_start(char *text);
 
 /* What a file at `path` means by `name`: a file in its own folder, unless the name begins at the
  * root; an empty name stays empty. EK_USAGE: longer than `room`. */

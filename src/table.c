@@ -32,6 +32,11 @@ static char *next_row(char **rest, size_t *line)
     return NULL;
 }
 
+static char separator_of(const char *row)
+{
+    return strchr(row, ';') ? ';' : strchr(row, ',') ? ',' : ' ';
+}
+
 /* Without blanks and quotes at its ends. */
 static char *trimmed(char *cell)
 {
@@ -55,8 +60,8 @@ static int cut(char *row, char separator, const char **cell, int room, bool text
         char *end = NULL;
         if (text && n == room - 1) {
             row += strspn(row, " \t\r");
-        } else if (separator == ',') {
-            end = strchr(row, ',');
+        } else if (separator != ' ') {
+            end = strchr(row, separator);
         } else {
             row += strspn(row, " \t\r");
             if (!*row)
@@ -124,7 +129,7 @@ static enum ek_status cut_rows(struct table *t, char *row, char *rest, char sepa
 /* Some cell of a row is one. */
 static bool has_number(const char *row)
 {
-    const char *const between = " \t\r,";
+    const char *const between = " \t\r,;";
     char cell[64];
     double x;
     for (row += strspn(row, between); *row; row += strspn(row, between)) {
@@ -137,17 +142,30 @@ static bool has_number(const char *row)
     return false;
 }
 
+/* The lines in front that begin with #. */
+static enum ek_status keep_preface(struct table *t)
+{
+    const char *end = t->text;
+    while (*end == '#') {
+        end += strcspn(end, "\n");
+        end += *end == '\n';
+    }
+    t->preface = strndup(t->text, (size_t)(end - t->text));
+    if (!t->preface)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", t->path);
+    return EK_OK;
+}
+
 static enum ek_status fill(struct table *t, const char *names)
 {
     TRY(file_read_text(t->path, &t->text));
     char *rest = t->text;
     size_t line = 0;
-    if (!strncmp(rest, "\xef\xbb\xbf", 3))
-        rest += 3;
+    TRY(keep_preface(t));
     char *row = next_row(&rest, &line);
     if (!row)
         FAIL(EK_USAGE, "%s: no rows in it", t->path);
-    const char separator = strchr(row, ',') ? ',' : ' ';
+    const char separator = separator_of(row);
     if (!names) {
         TRY(name_columns(t, row, separator, line));
         row = next_row(&rest, &line);
@@ -158,7 +176,7 @@ static enum ek_status fill(struct table *t, const char *names)
         const size_t n = strlen(names);
         t->text_last = n && names[n - 1] == '*';
         t->names[n - t->text_last] = '\0';
-        TRY(name_columns(t, t->names, strchr(names, ',') ? ',' : ' ', 0));
+        TRY(name_columns(t, t->names, separator_of(names), 0));
         if (!has_number(row)) {
             status_warn("%s:%zu: not read: names; the columns are %s", t->path, line, names);
             row = next_row(&rest, &line);
@@ -187,6 +205,7 @@ void table_close(struct table *t)
     free(t->cell);
     free(t->line);
     free(t->text);
+    free(t->preface);
     free(t->names);
     free(t);
 }

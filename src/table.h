@@ -1,7 +1,7 @@
 /* src/table.h – tables of numbers in text files: rows of cells, columns found by name.
  *
  * A line is a row; empty lines and lines that begin with # or > are none. Cells are separated by
- * commas where the first row has a comma, else by blanks. The first row names the columns, unless
+ * semicolons where the first row has one, else by commas where it has one, else by blanks. The first row names the columns, unless
  * the caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns
  * do not belong to it. */
 #pragma once
@@ -18,6 +18,7 @@ struct table {
     const char **cell; /* [nrows][ncolumns] texts, "" where nothing stands */
     size_t *line;      /* [nrows] line in the file, from 1 */
     bool text_last;    /* the last column is all that is left of a line, or nothing */
+    char *preface;     /* the lines in front that begin with #, "" where there are none */
     char *text, *names;
 };
 

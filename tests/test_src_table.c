@@ -58,9 +58,11 @@ static void test_separators(void **state)
         "# heading\n\nsite,E_m, N_m\nA,1,-2.5\nB,3e3,4\n",
         "site E_m  N_m\r\nA 1\t-2.5\r\n  # between\r\nB 3e3 4",
         "\xef\xbb\xbf\"site\",E_m,N_m\n\"A\", 1 ,-2.5\nB,3e3,4\n",
+        "site;E_m; N_m\nA; 1;-2.5\nB;3e3;4\n",
     };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct table *t = opened(same[i], NULL);
+        assert_string_equal(t->preface, i ? "" : "# heading\n");
         assert_int_equal(t->ncolumns, 3);
         assert_int_equal(t->nrows, 2);
         assert_string_equal(table_text(t, 0, table_find(t, "site")), "A");

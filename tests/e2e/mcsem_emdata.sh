@@ -50,6 +50,9 @@ for kind in 21 27; do
 done
 
 # No word of the earth: a grid below the midpoints.
+{ printf '\357\273\277'; cat "$survey"; } >"$work/marked.emdata"
+[ "$(rms "$work/marked.emdata")" = "$want" ]
+check $? "behind a byte-order mark: $(rms "$work/marked.emdata"), $want"
 sed '/^! /d' "$survey" >"$work/plain.emdata"
 "$bin" "$work/plain.emdata" --earth nz=5,dz=200 --iterations 0 --quiet --json "$work/run.json" 2>"$work/err" &&
     grep -q '"cells": [1-9]' "$work/run.json" && grep -q '"layers": 5' "$work/run.json"

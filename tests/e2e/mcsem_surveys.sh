@@ -75,10 +75,19 @@ cut -d, -f2-9,13,14 "$work/both" | grep -v src | sort >"$work/together"
 [ "$(wc -l <"$work/apart")" -gt 200 ] && paste -d, "$work/apart" "$work/together" | awk -F, '
     { d = sqrt(($9-$19)^2 + ($10-$20)^2) / sqrt($9^2 + $10^2); if ($1 != $11 || d > 1e-6) bad++ } END { exit bad > 0 }'
 check $? 'fields over a step are those over two floors'
-# A byte-order mark before the lines that say what the earth is.
-{ printf '\357\273\277'; cat "$work/west.csv"; } >"$work/marked.csv"
-"$bin" "$work/marked.csv" $fields --responses "$work/marked" && cmp "$work/west" "$work/marked"
-check $? 'a table behind a byte-order mark'
+# A byte-order mark before the lines that say what the earth is; semicolons; out of a pipe.
+mark() { { printf '\357\273\277'; cat "$1"; } >"$2"; }
+mark "$work/west.csv" "$work/marked.csv"
+mark "$work/floor.xyz" "$work/marked.xyz"
+sed '/^#/!s/,/;/g' "$work/west.csv" >"$work/semicolons.csv"
+for same in marked.csv semicolons.csv; do
+    "$bin" "$work/$same" $fields --responses "$work/same" && cmp "$work/west" "$work/same"
+    check $? "a table: $same"
+done
+"$bin" /dev/stdin $fields --responses "$work/same" < <(cat "$work/west.csv") && cmp "$work/west" "$work/same"
+check $? 'a table out of a pipe'
+"$bin" "$work/both.csv" --seabed "$work/marked.xyz" $fields --responses "$work/same" && cmp "$work/both" "$work/same"
+check $? 'a sea floor behind a byte-order mark'
 refuses 'receivers below the sea floor' 'said to lie 500 m deep' "$bin" "$survey" --earth seabed=500 --iterations 0
 refuses 'receivers at many depths over one floor' 'over one sea floor' "$bin" "$work/both.csv" --earth seabed=1300 --iterations 0
 awk 'NR == 2 { sub(/seabed=[0-9.]*,/, "") } { print }' "$work/both.csv" >"$work/unsaid.csv"
