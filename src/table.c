@@ -310,12 +310,13 @@ static bool parse_short(const char *text, double *x)
 
 bool table_parse(const char *text, double *x)
 {
-    if (parse_short(text, x))
-        return true;
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end)
-        return false;
-    *x = value;
+    if (!parse_short(text, x)) {
+        char *end;
+        const double value = strtod(text, &end);
+        if (end == text || *end)
+            return false;
+        *x = value;
+    }
+    *x += 0.0; /* -0 is 0: places are compared byte by byte */
     return true;
 }

@@ -43,6 +43,6 @@ enum ek_status table_optional(const struct table *t, size_t row, int column, dou
 /* The cell's text; lives as long as the table. */
 const char *table_text(const struct table *t, size_t row, int column);
 
-/* All of `text` as a number, exactly as strtod() reads it, only faster; false if it is none.
- * Infinities and NaN are numbers here. */
+/* All of `text` as a number, exactly as strtod() reads it, only faster, and -0 as 0; false if it is
+ * none. Infinities and NaN are numbers here. */
 bool table_parse(const char *text, double *x);
