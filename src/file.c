@@ -16,7 +16,7 @@
 struct file {
     char *path;   /* as the caller named it */
     char *target; /* what is replaced: the end of symbolic links; NULL: written as it is */
-    char *beside;
+    char *beside; /* its name until then; NULL: none, it is gone with the process */
     FILE *stream;
 };
 
@@ -81,11 +81,16 @@ void file_make_folders(const char *path)
     free(folder);
 }
 
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
 /* A new name outlives a power cut only once its folder is written, too. */
 static void sync_folder(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *folder = folder_of(path);
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         fsync(fd);
@@ -101,12 +106,24 @@ static enum ek_status refuse(const char *path, int why)
     FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s; choose another place", path, strerror(why));
 }
 
+static int create_beside(const struct file *f)
+{
+    return open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static int link_beside(const struct file *f)
+{
+    char here[64];
+    snprintf(here, sizeof here, "/proc/self/fd/%d", fileno(f->stream));
+    return linkat(AT_FDCWD, here, AT_FDCWD, f->beside, AT_SYMLINK_FOLLOW);
+}
+
 /* A name that no other process, here or on a node that shares the folder, takes meanwhile; what
- * killed runs have left cannot be in the way either. */
-static int open_beside(struct file *f)
+ * killed runs have left cannot be in the way either. What `make` returns, -1 with errno. */
+static int name_beside(struct file *f, int (*make)(const struct file *f))
 {
     static atomic_uint count;
-    struct stat old;
+    int made = -1;
     for (int attempt = 0; attempt < 100; attempt++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
@@ -114,14 +131,40 @@ static int open_beside(struct file *f)
         if (asprintf(&f->beside, "%s.part-%d-%u-%lx", f->target, (int)getpid(),
                      atomic_fetch_add(&count, 1), (unsigned long)now.tv_nsec) < 0)
             f->beside = NULL;
-        const int fd =
-            f->beside ? open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-        if (fd >= 0 && !stat(f->target, &old))
-            fchmod(fd, old.st_mode & 07777);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+        made = f->beside ? make(f) : -1;
+        if (made >= 0 || errno != EEXIST)
+            break;
     }
-    return -1;
+    const int why = errno;
+    if (made < 0) {
+        free(f->beside); /* is not there */
+        f->beside = NULL;
+    }
+    errno = why;
+    return made;
+}
+
+/* A file without a name, of which a killed process leaves nothing; not every file system has them,
+ * and without /proc they get no name later. */
+static int open_nameless(const struct file *f)
+{
+    char *folder = folder_of(f->target);
+    const int fd = folder && !access("/proc/self/fd", X_OK)
+                       ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+                       : -1;
+    free(folder);
+    return fd;
+}
+
+static int open_part(struct file *f)
+{
+    struct stat old;
+    int fd = open_nameless(f);
+    if (fd < 0)
+        fd = name_beside(f, create_beside);
+    if (fd >= 0 && !stat(f->target, &old))
+        fchmod(fd, old.st_mode & 07777);
+    return fd;
 }
 
 static int open_as_is(const char *path)
@@ -144,14 +187,10 @@ static enum ek_status begin(struct file *f, const char *path)
     } else if (f->path) {
         f->target = realpath(path, NULL);
         if (f->target || (f->target = strdup(path)))
-            fd = open_beside(f);
+            fd = open_part(f);
     }
-    if (fd < 0) {
-        const int why = errno;
-        free(f->beside); /* is not there */
-        f->beside = NULL;
-        return refuse(path, why);
-    }
+    if (fd < 0)
+        return refuse(path, errno);
     f->stream = fdopen(fd, "w");
     return f->stream ? EK_OK : refuse(path, ENOMEM);
 }
@@ -199,6 +238,8 @@ enum ek_status file_finish(struct file *f)
         why = errno;
     if (!why && f->target)
         why = sync_stream(f->stream);
+    if (!why && f->target && !f->beside && name_beside(f, link_beside) < 0)
+        why = errno;
     if (fclose(f->stream) && !why)
         why = errno;
     f->stream = NULL;

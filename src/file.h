@@ -1,5 +1,6 @@
 /* src/file.h – files as a whole: read in one go; written beside their place, synced, renamed, so
- * that a reader, a crash or a full disk never leaves half of one. The only place that does so. */
+ * that a reader, a crash or a full disk never leaves half of one. Where the file system has files
+ * without names, a killed process leaves nothing at all. The only place that does so. */
 #ifndef SRC_FILE_H
 #define SRC_FILE_H
 

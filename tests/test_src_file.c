@@ -2,15 +2,23 @@
 #include "src/file.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -132,6 +140,87 @@ static void two_writers_of_one_file_do_not_meet(void **state)
     assert_text(in_folder("a"), "one");
 }
 
+static bool has_nameless_files(void)
+{
+    const int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
+    close(fd);
+    return fd >= 0;
+}
+
+static void a_killed_writer_leaves_nothing(void **state)
+{
+    (void)state;
+    struct file *f;
+    int status;
+    if (!has_nameless_files())
+        skip();
+    assert_int_equal(file_replace_text(in_folder("a"), "old"), EK_OK);
+    const pid_t child = fork();
+    if (!child) {
+        if (!file_create(in_folder("a"), &f) && fputs("half", file_stream(f)) > 0)
+            fflush(file_stream(f));
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_text(in_folder("a"), "old");
+    assert_int_equal(entries(), 1);
+}
+
+/* From now on openat() knows no O_TMPFILE, as on NFS. */
+static bool forbid_nameless_files(void)
+{
+    const unsigned flag = O_TMPFILE & ~O_DIRECTORY;
+    struct sock_filter f[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flag, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof f / sizeof *f, .filter = f};
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* In a process of its own, which cannot undo it: 0, 77 where the kernel forbids to forbid. */
+static int write_with_names(void)
+{
+    struct file *f;
+    if (!forbid_nameless_files())
+        return 77;
+    if (has_nameless_files())
+        return 1;
+    if (file_create(in_folder("a"), &f) || file_write(f, "new", 3) || entries() != 2)
+        return 2;
+    if (file_finish(f) || entries() != 1)
+        return 3;
+    if (file_create(in_folder("b"), &f))
+        return 4;
+    file_abandon(f);
+    return entries() == 1 ? 0 : 5;
+}
+
+static void file_systems_without_nameless_files(void **state)
+{
+    (void)state;
+    int status;
+    assert_int_equal(file_replace_text(in_folder("a"), "old"), EK_OK);
+    assert_int_equal(chmod(in_folder("a"), 0604), 0);
+    const pid_t child = fork();
+    if (!child)
+        _exit(write_with_names());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+    assert_text(in_folder("a"), "new");
+    struct stat st;
+    assert_int_equal(stat(in_folder("a"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0604);
+}
+
 static void inputs_are_not_overwritten(void **state)
 {
     (void)state;
@@ -244,6 +333,8 @@ int main(void)
         TEST(what_is_abandoned_leaves_nothing),
         TEST(a_full_disk_leaves_the_old_file),
         TEST(two_writers_of_one_file_do_not_meet),
+        TEST(a_killed_writer_leaves_nothing),
+        TEST(file_systems_without_nameless_files),
         TEST(inputs_are_not_overwritten),
         TEST(links_keep_pointing_and_devices_stay),
         TEST(places_that_allow_nothing_say_so),
