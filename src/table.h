@@ -1,9 +1,9 @@
 /* src/table.h – tables of numbers in text files: rows of cells, columns found by name.
  *
  * A line is a row; empty lines and lines that begin with # or > are none. Cells are separated by
- * semicolons where the first row has one, else by commas where it has one, else by blanks. The first row names the columns, unless
- * the caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns
- * do not belong to it. */
+ * semicolons where the first row has one, else by commas where it has one, else by blanks. The
+ * first row names the columns, unless the caller does. Blanks around a cell, quotes around it, a
+ * byte-order mark and carriage returns do not belong to it. */
 #pragma once
 
 #include "src/status.h"
