@@ -427,7 +427,7 @@ static bool found_by_force(const struct job *job, const struct proof *p, const s
                            double most)
 {
     double x[MODEL_PARAMETERS] = {0};
-    struct span g[STATIONS][3][3];
+    struct span g[STATIONS][3][3] = {{{{0}}}}; /* of openings, where there are none, too */
     x[9] = 0.25;
     for (int i = 0; i < PARAMETERS; i++) {
         const int how = (int)job_random(0, 4);
