@@ -121,8 +121,7 @@ static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int 
         rhs_row(sweep, j + r, room->rows + r * rhs_stride(z));
     gather((struct rows){room->rows, rhs_stride(z), RHS_STATE, rows, inner}, MZ_VARS, room->w);
     gather((struct rows){node, node_row, RHS_NODE, rows, inner}, 1, points);
-    gather((struct rows){rhs_flows(sweep, j), flow_row, RHS_FLOW, rows, inner}, 3, points + LANES);
-    gather((struct rows){node + LANES, node_row, RHS_NODE, rows, inner}, 1, points + 4 * LANES);
+    gather((struct rows){rhs_flows(sweep, j), flow_row, RHS_FLOW, rows, inner}, 4, points + LANES);
     memset(room->w, 0, NODE * sizeof *room->w);
     memset(room->w + (z->nx - 1) * NODE, 0, NODE * sizeof *room->w);
 }

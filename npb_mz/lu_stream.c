@@ -156,12 +156,10 @@ FN void load_block(const struct lu_rows *before, int from, const struct lu_rows 
     for (int m = 0; m < MZ_VARS; m++)
         skew(before->rhs, here->rhs, from * RHS_STATE + m * LANES, at * RHS_STATE + m * LANES,
              w + m * LANES);
-    for (int m = 0; m < 3; m++)
+    for (int m = 0; m < 4; m++)
         skew(before->flow, here->flow, from * RHS_FLOW + m * LANES, at * RHS_FLOW + m * LANES,
              node + (1 + m) * LANES);
-    for (int m = 0; m < 2; m++)
-        skew(before->node, here->node, from * RHS_NODE + m * LANES, at * RHS_NODE + m * LANES,
-             node + 4 * m * LANES);
+    skew(before->node, here->node, from * RHS_NODE, at * RHS_NODE, node);
 }
 
 /* Shares from the rows before those of lane 0: of step i of block t. */

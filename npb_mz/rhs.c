@@ -50,16 +50,14 @@ static const double *source_row(const struct rhs_sweep *s, const double *field, 
 /* A record enters the window: its conserved variables become the others. */
 FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
 {
-    const struct rhs_prim r = rhs_prim_of(u[0], u[1], u[2], u[3], u[4]);
-    STORE(flow, 0, r.vx);
-    STORE(flow, LANES, r.vy);
-    STORE(flow, 2 * LANES, r.vz);
-    STORE(flow, 3 * LANES, u[0]);
-    STORE(flow, 4 * LANES, u[4]);
-    STORE(flow, 5 * LANES, r.p);
-    STORE(flow, 6 * LANES, r.phi);
-    STORE(node, 0, r.ri);
-    STORE(node, LANES, r.e);
+    const lanes ri = 1.0 / u[0], x = u[1] * ri, y = u[2] * ri, z = u[3] * ri, energy = u[4] * ri;
+    STORE(flow, 0, x);
+    STORE(flow, LANES, y);
+    STORE(flow, 2 * LANES, z);
+    STORE(flow, 3 * LANES, energy - 0.5 * (x * x + y * y + z * z));
+    STORE(flow, 4 * LANES, energy);
+    STORE(flow, 5 * LANES, u[0]);
+    STORE(node, 0, ri);
 }
 
 /* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. Of an
@@ -146,11 +144,14 @@ static void set_terms(const struct rhs_sweep *s)
     for (int d = 0; d < 3; d++) {
         const double visc = s->mz->consts.axis[d].visc;
         t->axis[d].carry = REAL(s->mz->consts.axis[d].tau2);
+        t->axis[d].press = REAL(0.4 * s->mz->consts.axis[d].tau2);
         t->axis[d].curve = REAL(visc);
+        t->axis[d].heat = REAL(0.96 * visc);
         t->axis[d].work = REAL(visc / 6.0);
-        t->own[d] = REAL(curve - 2.0 * visc / 3.0);
+        t->own[d] = REAL(-2.0 * visc / 3.0);
     }
     t->curve = REAL(curve);
+    t->heat = REAL(0.96 * curve);
 }
 
 /* The axis' stencil at position `at`; its weight at the point itself is returned. */
@@ -229,7 +230,7 @@ static struct places places_of(const struct rhs_sweep *s, int j)
 
 /* What the window has of a point. */
 struct flow {
-    lanes v[3], rho, energy, p, phi;
+    lanes v[3], e, energy, rho;
 };
 
 FN struct flow flow_at(const double *f)
@@ -237,17 +238,15 @@ FN struct flow flow_at(const double *f)
     return (struct flow){{LOAD(f, 0), LOAD(f, LANES), LOAD(f, 2 * LANES)},
                          LOAD(f, 3 * LANES),
                          LOAD(f, 4 * LANES),
-                         LOAD(f, 5 * LANES),
-                         LOAD(f, 6 * LANES)};
+                         LOAD(f, 5 * LANES)};
 }
 
 /* The points before and after those of a record, and two before and after. */
 #define SHIFTED(by, a, b)                                                                          \
     ((struct flow){{by(a.v[0], b.v[0]), by(a.v[1], b.v[1]), by(a.v[2], b.v[2])},                   \
-                   by(a.rho, b.rho),                                                               \
+                   by(a.e, b.e),                                                                   \
                    by(a.energy, b.energy),                                                         \
-                   by(a.p, b.p),                                                                   \
-                   by(a.phi, b.phi)})
+                   by(a.rho, b.rho)})
 #if LANES == 1
 #define two_before(f, before, here) flow_at((f)-2 * RHS_FLOW)
 #define two_after(f, here, after)   flow_at((f) + 2 * RHS_FLOW)
@@ -263,35 +262,47 @@ struct sum {
     lanes rho, m[3], energy;
 };
 
-/* A neighbour at distance 1: all five variables are carried by its velocity and spread by the
- * stencil's weight; velocities and phi curve; pressure pushes, and so does the friction that the
- * second difference of v_d is a third of, and its work. carry < 0 of the neighbour after. */
-FN struct sum add_near(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight,
-                       lanes carry)
+/* Velocity and energy per mass. */
+FN struct sum add_mass(struct sum s, struct flow f, lanes weight)
 {
-    weight += carry * f.v[d];
-    s.energy += weight * f.energy;
-    weight *= f.rho;
-    s.rho += weight;
-    weight += a->curve;
     for (int i = 0; i < 3; i++)
         s.m[i] += weight * f.v[i];
-    const lanes friction = a->work * f.v[d], push = carry * f.p + friction;
-    s.m[d] += push + friction;
-    s.energy += push * f.v[d];
-    s.energy += a->curve * f.phi;
+    s.energy += weight * f.energy;
     return s;
 }
 
-/* A point that only the stencil reaches, or the point itself. */
+/* A neighbour at distance 1: all five variables are carried by its velocity and spread by the
+ * stencil's weight; velocities and phi curve; pressure pushes, and so does the friction that the
+ * second difference of v_d is a third of, and its work. carry, press < 0 of the neighbour after. */
+FN struct sum add_near(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight,
+                       lanes carry, lanes press)
+{
+    const lanes mass = (weight + carry * f.v[d]) * f.rho;
+    s.rho += mass;
+    s = add_mass(s, f, mass + a->curve);
+    const lanes friction = a->work * f.v[d], push = press * (f.rho * f.e) + friction;
+    s.m[d] += push + friction;
+    s.energy += push * f.v[d];
+    s.energy += a->heat * f.e;
+    return s;
+}
+
+/* The neighbour before, the neighbour after. */
+FN struct sum add_before(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight)
+{
+    return add_near(s, a, d, f, weight, a->carry, a->press);
+}
+
+FN struct sum add_after(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight)
+{
+    return add_near(s, a, d, f, weight, -a->carry, -a->press);
+}
+
+/* A point that only the stencil reaches. */
 FN struct sum add_far(struct sum s, struct flow f, lanes weight)
 {
-    s.energy += weight * f.energy;
-    weight *= f.rho;
-    s.rho += weight;
-    for (int i = 0; i < 3; i++)
-        s.m[i] += weight * f.v[i];
-    return s;
+    s.rho += weight * f.rho;
+    return add_mass(s, f, weight * f.rho);
 }
 
 /* dt g, and two planes above. */
@@ -311,14 +322,16 @@ FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x
     const struct rhs_axis *a = &t->axis[0];
     const struct flow before = flow_at(f - RHS_FLOW), here = flow_at(f),
                       after = flow_at(f + RHS_FLOW);
-    s = add_far(s, here, LOAD(x, 2 * LANES) + t->centre);
-    s.energy += t->curve * here.phi;
+    const lanes mass = (LOAD(x, 2 * LANES) + t->centre) * here.rho;
+    s.rho += mass;
+    s = add_mass(s, here, mass + t->curve);
+    s.energy += t->heat * here.e;
     for (int d = 0; d < 3; d++) {
         s.m[d] += t->own[d] * here.v[d];
         s.energy -= 2.0 * t->axis[d].work * here.v[d] * here.v[d];
     }
-    s = add_near(s, a, 0, SHIFTED(lanes_back1, before, here), LOAD(x, LANES), a->carry);
-    s = add_near(s, a, 0, SHIFTED(lanes_ahead1, here, after), LOAD(x, 3 * LANES), -a->carry);
+    s = add_before(s, a, 0, SHIFTED(lanes_back1, before, here), LOAD(x, LANES));
+    s = add_after(s, a, 0, SHIFTED(lanes_ahead1, here, after), LOAD(x, 3 * LANES));
     s = add_far(s, two_before(f, before, here), LOAD(x, 0));
     return add_far(s, two_after(f, here, after), LOAD(x, 4 * LANES));
 }
@@ -330,12 +343,12 @@ FN void set_record(const struct places *q, const struct rhs_terms *t, long v, do
     const long f = v * RHS_FLOW;
     struct sum s = begin_sum(q->g + v * LANES, q->above2 + v * LANES, q->field, z->after2);
     s = add_along(s, t, q->weights + v * RHS_STATE, q->here + f);
-    s = add_near(s, y, 1, flow_at(q->south + f), y->before, y->carry);
-    s = add_near(s, y, 1, flow_at(q->north + f), y->after, -y->carry);
+    s = add_before(s, y, 1, flow_at(q->south + f), y->before);
+    s = add_after(s, y, 1, flow_at(q->north + f), y->after);
     s = add_far(s, flow_at(q->south2 + f), y->before2);
     s = add_far(s, flow_at(q->north2 + f), y->after2);
-    s = add_near(s, z, 2, flow_at(q->below + f), z->before, z->carry);
-    s = add_near(s, z, 2, flow_at(q->above + f), z->after, -z->carry);
+    s = add_before(s, z, 2, flow_at(q->below + f), z->before);
+    s = add_after(s, z, 2, flow_at(q->above + f), z->after);
     s = add_far(s, flow_at(q->below2 + f), z->before2);
     STORE(w, 0, s.rho);
     for (int i = 0; i < 3; i++)
@@ -343,19 +356,31 @@ FN void set_record(const struct places *q, const struct rhs_terms *t, long v, do
     STORE(w, 4 * LANES, s.energy);
 }
 
-/* Asks for what the row after row j reads of the fields for its record v: a line of cache of each
- * component, two records' where a vector is half a line. After the last row comes the next plane's
- * first one. */
-FN void prefetch(const struct rhs_sweep *s, int j, long v)
+/* What the row after row j reads of the fields, its point i = 1; after the last row comes the next
+ * plane's first one. */
+struct next_row {
+    const double *u, *g;
+    long field;
+};
+
+static struct next_row next_row_of(const struct rhs_sweep *s, int j)
+{
+    const int next = j < s->zone->ny - 2 ? j + 1 : j + 3;
+    return (struct next_row){source_row(s, s->u, s->k + 2, next) + 1,
+                             source_row(s, s->forcing, s->k, next) + 1, s->zone->volume};
+}
+
+/* Asks for a line of cache of each component at record v, two records' where a vector is half a
+ * line. */
+FN void prefetch(struct next_row q, long v)
 {
     enum { LINE = 8 };
-    const int next = j < s->zone->ny - 2 ? j + 1 : j + 3;
-    if ((v - 1) * LANES % LINE)
+    const long at = (v - 1) * LANES;
+    if (at % LINE)
         return;
     for (int m = 0; m < MZ_VARS; m++) {
-        const long at = 1 + (v - 1) * LANES + m * s->zone->volume;
-        __builtin_prefetch(source_row(s, s->forcing, s->k, next) + at);
-        __builtin_prefetch(source_row(s, s->u, s->k + 2, next) + at);
+        __builtin_prefetch(q.g + at + m * q.field);
+        __builtin_prefetch(q.u + at + m * q.field);
     }
 }
 
@@ -363,9 +388,11 @@ void rhs_row(struct rhs_sweep *s, int j, double *w)
 {
     const struct places q = places_of(s, j);
     s->terms->centre = REAL(set_stencil(s, 1, j) + set_stencil(s, 2, s->k));
-    for (int v = 1; v <= rhs_inner(s->zone->nx); v++, w += RHS_STATE) {
+    const struct next_row next = next_row_of(s, j);
+    const int inner = rhs_inner(s->zone->nx);
+    for (int v = 1; v <= inner; v++, w += RHS_STATE) {
         set_record(&q, s->terms, v, w);
-        prefetch(s, j, v);
+        prefetch(next, v);
     }
     take_rows(s, s->k + 2, j, j + 1);
 }

@@ -12,11 +12,11 @@
 
 #include "npb_mz/kernels/five.h"
 
-/* Doubles of a record: of a right-hand side; of v_x, v_y, v_z, rho, E,
- * pressure and phi (see kernels/rhs.h); of 1/rho and internal energy per mass. Momentum is not
- * kept: rho comes into the weight of a neighbour's velocity, and fewer lines have to come from the
- * second-level cache, which is what a row waits for. */
-enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 7 * LANES, RHS_NODE = 2 * LANES };
+/* Doubles of a record: of a right-hand side; of v_x, v_y, v_z, internal energy per mass, total
+ * energy per mass and rho; of 1/rho. All else is a multiplication away (rho comes into the weight
+ * of a neighbour), and fewer lines have to come from the second-level cache, which is what a row
+ * waits for. */
+enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 6 * LANES, RHS_NODE = LANES };
 
 /* Records of a row of nx points, the first one with the point i = 0 in its last lane. */
 static inline int rhs_records(int nx)
@@ -43,16 +43,19 @@ static inline double *rhs_kept(const struct mz_work *work, const struct mz_zone 
     return work->w + 1 + ((long)k * z->ny + j) * rhs_stride(z);
 }
 
-/* One axis: dt/(2h), dt c3c4/h^2, a sixth of it; stencil's weights at distance -2, -1, 1 and 2 (of
- * y and z; those of x differ from point to point). The same in all lanes. */
+/* One axis: dt/(2h), 0.4 of it, which is of pressure; dt c3c4/h^2, 0.96 and a sixth of it; stencil's
+ * weights at distance -2, -1, 1 and 2 (of y and z; those of x differ from point to point). The same
+ * in all lanes. */
 struct rhs_axis {
-    lanes carry, curve, work;
+    lanes carry, press, curve, heat, work;
     lanes before2, before, after, after2;
 };
 
 struct rhs_terms {
     struct rhs_axis axis[3];
-    lanes centre, curve, own[3]; /* weights at the point: of u but for the part of x, of phi, v */
+    /* weights at the point: of u but for the part of x, of velocity and energy per mass, of
+     * internal energy, of v_d beside that */
+    lanes centre, curve, heat, own[3];
 };
 
 /* One thread's sweep over ascending planes. The caller sets what comes before k. */
@@ -118,5 +121,5 @@ FN struct five rhs_point_of(const double *u, long field)
 FN struct five rhs_point_at(const double *flow, const double *node)
 {
     return (struct five){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES), LOAD(flow, 2 * LANES),
-                         LOAD(node, LANES)};
+                         LOAD(flow, 3 * LANES)};
 }
