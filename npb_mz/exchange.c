@@ -2,9 +2,10 @@
  * neighbour's first interior plane; edges and the planes k = 0, nz-1 keep their values.
  *
  * In u a face in x has one point in each cache line. So what a step is to read of the boundary lies
- * in walls, x-walls [k][j][m], y-walls [m][k][i] of inner points: west, east, south, north; and
- * behind them a second copy of the interior planes next to them, which the step writes while their
- * rows are in cache. */
+ * in walls, x-walls [k][j][m], y-walls [m][k][i] of inner points; and in as many more a second copy
+ * of the interior planes next to them, which the step writes while their rows are in cache. What a
+ * zone has written for its neighbour becomes that one's boundary by changing hands: nothing is
+ * copied. */
 #include "npb_mz/mz.h"
 
 #include <string.h>
@@ -40,10 +41,8 @@ static struct face face_of(const struct mz *mz, int zone, enum mz_side side, int
 static struct face wall_of(const struct mz *mz, int zone, enum mz_side side, int depth)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const long size[2] = {mz_wall_size(z, MZ_WEST), mz_wall_size(z, MZ_SOUTH)};
     struct face f = {.across = z->nz - 2, .along = (in_x(side) ? z->ny : z->nx) - 2};
-    f.at = mz_zone_walls(mz, zone) + depth * mz_walls_size(z) / 2 + side % 2 * size[side / 2] +
-           side / 2 * 2 * size[0];
+    f.at = mz->walled[zone].wall[depth][side];
     f.field = in_x(side) ? 1 : (long)f.across * f.along;
     f.plane = in_x(side) ? MZ_VARS * f.along : f.along;
     f.step = in_x(side) ? MZ_VARS : 1;
@@ -68,13 +67,8 @@ static void copy_row(double *to, long to_step, const double *from, long from_ste
             to[s * to_step] = from[s * from_step];
 }
 
-/* Of faces with the same strides neither is in u. */
 static void copy(struct face to, struct face from)
 {
-    if (to.step == from.step && to.plane == from.plane && to.field == from.field) {
-        memcpy(to.at, from.at, sizeof *to.at * MZ_VARS * to.across * to.along);
-        return;
-    }
     for (int m = 0; m < MZ_VARS; m++)
         for (int k = 0; k < to.across; k++)
             copy_row(to.at + m * to.field + k * to.plane, to.step,
@@ -84,7 +78,7 @@ static void copy(struct face to, struct face from)
 /* What a neighbour is sent. */
 static struct face sent(const struct mz *mz, int zone, enum mz_side side)
 {
-    return mz->walled[zone].out ? wall_of(mz, zone, side, 1) : face_of(mz, zone, side, 1);
+    return mz->walled[zone].out[side] ? wall_of(mz, zone, side, 1) : face_of(mz, zone, side, 1);
 }
 
 static void receive(struct mz *mz, int zone, enum mz_side side, struct face from)
@@ -95,7 +89,18 @@ static void receive(struct mz *mz, int zone, enum mz_side side, struct face from
 
 void mz_face_copy(struct mz *mz, int zone, enum mz_side side)
 {
-    receive(mz, zone, side, sent(mz, mz->zone[zone].neighbour[side], (enum mz_side)(side ^ 1)));
+    const int behind = mz->zone[zone].neighbour[side];
+    const enum mz_side back = (enum mz_side)(side ^ 1);
+    struct mz_walled *to = &mz->walled[zone], *from = &mz->walled[behind];
+    if (!from->out[back]) {
+        receive(mz, zone, side, face_of(mz, behind, back, 1));
+        return;
+    }
+    double *came = from->wall[1][back];
+    from->wall[1][back] = to->wall[0][side];
+    to->wall[0][side] = came;
+    to->in[side] = true;
+    from->out[back] = false;
 }
 
 void mz_exchange(struct mz *mz, int zone)
@@ -122,10 +127,11 @@ void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *bu
 
 void mz_walls_begin(struct mz *mz, int zone)
 {
-    for (int side = 0; side < MZ_SIDES; side++)
+    for (int side = 0; side < MZ_SIDES; side++) {
         if (!mz->walled[zone].in[side])
             receive(mz, zone, (enum mz_side)side, face_of(mz, zone, (enum mz_side)side, 0));
-    mz->walled[zone].out = true;
+        mz->walled[zone].out[side] = true;
+    }
 }
 
 void mz_walls_keep(const struct mz *mz, int zone, int j0, int j1, int k0, int k1)
@@ -143,19 +149,31 @@ void mz_walls_keep(const struct mz *mz, int zone, int j0, int j1, int k0, int k1
             continue;
         }
         for (int k = 0; k < to.across; k++)
-            for (int j = j0 - 1; j < j1 - 1; j++)
+            for (int j = j0 - 1; j < j1 - 1; j++) {
+                __builtin_prefetch(to.at + k * to.plane + (j + 3) * MZ_VARS, 1); /* to be written */
                 for (int m = 0; m < MZ_VARS; m++)
                     to.at[k * to.plane + j * MZ_VARS + m] =
                         from.at[k * from.plane + j * from.step + m * from.field];
+            }
     }
 }
 
 void mz_settle(const struct mz *mz, int zone)
 {
     struct mz_walled *w = &mz->walled[zone];
-    for (int side = 0; side < MZ_SIDES; side++)
+    for (int side = 0; side < MZ_SIDES; side++) {
         if (w->in[side])
             copy(face_of(mz, zone, (enum mz_side)side, 0),
                  wall_of(mz, zone, (enum mz_side)side, 0));
-    *w = (struct mz_walled){.out = false};
+        w->in[side] = w->out[side] = false;
+    }
+}
+
+void mz_walls_forget(struct mz *mz, int zone)
+{
+    struct mz_walled *w = &mz->walled[zone];
+    const long half = mz_walls_size(&mz->zone[zone]) / 2;
+    *w = (struct mz_walled){.in = {false}};
+    mz_walls_of(&mz->zone[zone], mz_zone_walls(mz, zone), w->wall[0]);
+    mz_walls_of(&mz->zone[zone], mz_zone_walls(mz, zone) + half, w->wall[1]);
 }

@@ -109,7 +109,11 @@ static size_t lu_carried(const struct mz_zone *z)
 static void carry(struct mz *mz, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    memcpy(mz->carried + z->carried, mz_zone_walls(mz, zone), lu_carried(z) * sizeof(double));
+    double *to[MZ_SIDES];
+    mz_walls_of(z, mz->carried + z->carried, to);
+    for (int side = 0; side < MZ_SIDES; side++)
+        memcpy(to[side], mz->walled[zone].wall[0][side],
+               (size_t)mz_wall_size(z, (enum mz_side)side) * sizeof(double));
 }
 
 /* The first residual is that of the initial boundary values. */
@@ -230,7 +234,7 @@ static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     sweep.j0 = 1 + p.begin * LANES;
     sweep.j1 = end < z->ny - 1 ? end : z->ny - 1;
-    sweep.walls = mz->carried + z->carried;
+    mz_walls_of(z, mz->carried + z->carried, sweep.wall);
     rhs_begin(&sweep, p.room.rhs, 1);
     for (int k = 1; k < z->nz - 1; k++) {
         rhs_plane(&sweep, k);

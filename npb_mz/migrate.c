@@ -39,16 +39,25 @@ static int list_zones(const struct mz *mz, const int *of, const int *next,
     return n;
 }
 
+/* Gives back the pages of a zone that has left. */
+static void release(const struct mz *mz, int zone)
+{
+    struct mz_part part[MZ_PARTS];
+    mz_parts(mz, zone, part);
+    for (int i = 0; i < MZ_PARTS; i++)
+        field_release(part[i].host, part[i].doubles);
+    field_release(mz_zone_walls(mz, zone), (size_t)mz_walls_size(&mz->zone[zone]));
+}
+
 static void settle(struct mz *mz, const int *of, const int *next)
 {
+    for (int zone = 0; zone < mz->nzones; zone++)
+        mz_settle(mz, zone); /* another zone's walls may be a part of those that are given back */
     for (int zone = 0; zone < mz->nzones; zone++) {
-        struct mz_part part[MZ_PARTS];
         mz->mine[zone] = next[zone] == cluster_rank();
-        mz_parts(mz, zone, part);
-        for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < MZ_PARTS; i++)
-            field_release(part[i].host, part[i].doubles);
+        mz_walls_forget(mz, zone);
         if (of[zone] == cluster_rank() && !mz->mine[zone])
-            field_release(mz_zone_walls(mz, zone), (size_t)mz_walls_size(&mz->zone[zone]));
+            release(mz, zone);
     }
 }
 

@@ -86,6 +86,8 @@ static enum ek_status open_fields(struct mz *mz)
         FAIL(EK_UNAVAILABLE,
              "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
              mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
+    for (int i = 0; i < mz->nzones; i++)
+        mz_walls_forget(mz, i);
     return EK_OK;
 }
 
@@ -149,12 +151,13 @@ void mz_close(struct mz *mz)
 
 void mz_reset(struct mz *mz)
 {
+    for (int i = 0; i < mz->nzones; i++)
+        mz_walls_forget(mz, i);
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < mz->nzones; i++) {
         if (!mz->mine[i])
             continue;
         exact_initial(mz, &mz->zone[i], mz_zone_u(mz, i));
-        mz->walled[i] = (struct mz_walled){.out = false};
         if (mz->ops->carried)
             mz->ops->carried_reset(mz, i);
     }

@@ -114,10 +114,11 @@ struct mz_ops {
     int device_scratch;
 };
 
-/* What of a zone's newest state lies in its walls: boundary values that have come and are not in u;
- * the interior planes next to them, which are in u as well. */
+/* A zone's walls, and whether its newest state lies there: [0] and `in` boundary values, which are
+ * not in u; [1] and `out` the interior planes next to them, which are in u as well. */
 struct mz_walled {
-    bool in[MZ_SIDES], out;
+    bool in[MZ_SIDES], out[MZ_SIDES];
+    double *wall[2][MZ_SIDES];
 };
 
 struct mz {
@@ -136,7 +137,7 @@ struct mz {
     double *forcing;              /* dt g, 0 on boundaries: mz_zone_forcing() */
     double *carried;              /* [size_carried] */
     long size_carried;
-    double *walls; /* of all zones, see exchange.c */
+    double *walls; /* what the walls of all zones lie in: walled says whose are where */
     struct mz_walled *walled;
     struct field memory[4]; /* what u, forcing, carried and walls lie in */
     struct arena arena;     /* the other arrays */
@@ -260,6 +261,13 @@ static inline long mz_walls_size(const struct mz_zone *z)
     return 4 * (mz_wall_size(z, MZ_WEST) + mz_wall_size(z, MZ_SOUTH));
 }
 
+/* West, east, south, north, one behind the other. */
+static inline void mz_walls_of(const struct mz_zone *z, double *at, double *wall[MZ_SIDES])
+{
+    for (int side = 0; side < MZ_SIDES; at += mz_wall_size(z, (enum mz_side)side), side++)
+        wall[side] = at;
+}
+
 static inline double *mz_zone_walls(const struct mz *mz, int zone)
 {
     return mz->walls + mz->zone[zone].walls;
@@ -288,8 +296,8 @@ void exact_initial(const struct mz *mz, const struct mz_zone *zone, double *u);
 
 /* ---- exchange.c: faces between zones that are on the host ---- */
 
-/* Gives `zone` the boundary values at `side` from its neighbour's interior points, so that all
- * faces may be copied at once, in any order. They lie in walls; a step reads them there. */
+/* Gives `zone` the boundary values at `side` from its neighbour's interior points; all faces at
+ * once, in any order. They lie in walls; a step reads them there. */
 void mz_face_copy(struct mz *mz, int zone, enum mz_side side);
 /* All four sides. */
 void mz_exchange(struct mz *mz, int zone);
@@ -305,6 +313,9 @@ void mz_walls_begin(struct mz *mz, int zone);
 void mz_walls_keep(const struct mz *mz, int zone, int j0, int j1, int k0, int k1);
 /* From now on u holds all of the zone, and may be changed. */
 void mz_settle(const struct mz *mz, int zone);
+/* The zone's walls, of which nothing is wanted any more, are those of mz_zone_walls(), as they are
+ * at first: for all zones together, since walls change hands. */
+void mz_walls_forget(struct mz *mz, int zone);
 
 /* ---- rhs.c ---- */
 

@@ -4,6 +4,8 @@
 
 #include "npb_mz/kernels/rhs.h"
 
+#include <string.h>
+
 /* Doubles between planes of the window beyond their rows: keeps the rows of a point's neighbours in
  * different sets of the cache. */
 enum { GAP = 104 };
@@ -61,23 +63,30 @@ FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
 }
 
 /* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. Of an
- * inner plane the boundary is that of the walls, where there are any. */
+ * inner plane the boundary is that of the walls, where there are any, and what comes next of them
+ * is asked for: another zone has written it. */
 static void take_row(const struct rhs_sweep *s, int k, int j)
 {
     const struct mz_zone *z = s->zone;
-    const long across = z->nz - 2, x = mz_wall_size(z, MZ_WEST), y = mz_wall_size(z, MZ_SOUTH);
-    const bool walled = s->walls && k > 0 && k <= across;
+    const long across = z->nz - 2;
+    const bool walled = s->wall[0] && k > 0 && k <= across;
     const bool inner = j > 0 && j < z->ny - 1;
     const double *u = source_row(s, s->u, k, j) + 1, *west = u - 1, *east = u + z->nx - 2;
     long field = z->volume, ends = field;
     if (walled && inner) {
-        west = s->walls + ((k - 1) * (z->ny - 2L) + j - 1) * MZ_VARS;
-        east = west + x;
+        const long at = ((k - 1) * (z->ny - 2L) + j - 1) * MZ_VARS;
+        west = s->wall[MZ_WEST] + at;
+        east = s->wall[MZ_EAST] + at;
         ends = 1;
+        __builtin_prefetch(west + 2 * MZ_VARS);
+        __builtin_prefetch(east + 2 * MZ_VARS);
     } else if (walled) { /* nobody reads the corners */
-        u = s->walls + 2 * x + (j > 0) * y + (k - 1) * (z->nx - 2L);
+        u = s->wall[j > 0 ? MZ_NORTH : MZ_SOUTH] + (k - 1) * (z->nx - 2L);
         west = east = u;
         field = ends = across * (z->nx - 2);
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int i = 0; i < z->nx - 2; i += 8)
+                __builtin_prefetch(u + m * field + z->nx - 2 + i);
     }
     double *flow = flow_row(s, k, j), *node = node_row(s, k, j);
     lanes all[MZ_VARS];
@@ -431,7 +440,7 @@ void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const dou
         mz_share(1, z->nz - 2, t, work->width, &k0, &k1);
         struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
         sweep.u = u;
-        sweep.walls = NULL;
+        memset(sweep.wall, 0, sizeof sweep.wall);
         sweep.forcing = forcing;
         if (k0 == k1)
             continue;

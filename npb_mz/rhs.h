@@ -43,9 +43,9 @@ static inline double *rhs_kept(const struct mz_work *work, const struct mz_zone 
     return work->w + 1 + ((long)k * z->ny + j) * rhs_stride(z);
 }
 
-/* One axis: dt/(2h), 0.4 of it, which is of pressure; dt c3c4/h^2, 0.96 and a sixth of it; stencil's
- * weights at distance -2, -1, 1 and 2 (of y and z; those of x differ from point to point). The same
- * in all lanes. */
+/* One axis: dt/(2h), 0.4 of it, which is of pressure; dt c3c4/h^2, 0.96 and a sixth of it;
+ * stencil's weights at distance -2, -1, 1 and 2 (of y and z; those of x differ from point to
+ * point). The same in all lanes. */
 struct rhs_axis {
     lanes carry, press, curve, heat, work;
     lanes before2, before, after, after2;
@@ -64,7 +64,7 @@ struct rhs_sweep {
     const struct mz_zone *zone;
     const double *u, *forcing; /* the zone's part */
     int j0, j1;                /* rows of the result: j0 .. j1-1 */
-    const double *walls;       /* boundary values, as in exchange.c; NULL: those of u */
+    double *wall[MZ_SIDES];    /* boundary values, as in exchange.c; NULL: those of u */
     int k;                     /* plane */
     int records;               /* of a row */
     lanes_mask last;           /* of its last record the point i = nx-1 */
@@ -76,13 +76,15 @@ struct rhs_sweep {
 /* A sweep over all rows of a zone's present state. */
 static inline struct rhs_sweep rhs_sweep_of(const struct mz *mz, int zone)
 {
-    return (struct rhs_sweep){.mz = mz,
-                              .zone = &mz->zone[zone],
-                              .u = mz_zone_u(mz, zone),
-                              .forcing = mz_zone_forcing(mz, zone),
-                              .walls = mz_zone_walls(mz, zone),
-                              .j0 = 1,
-                              .j1 = mz->zone[zone].ny - 1};
+    struct rhs_sweep s = {.mz = mz,
+                          .zone = &mz->zone[zone],
+                          .u = mz_zone_u(mz, zone),
+                          .forcing = mz_zone_forcing(mz, zone),
+                          .j0 = 1,
+                          .j1 = mz->zone[zone].ny - 1};
+    for (int side = 0; side < MZ_SIDES; side++)
+        s.wall[side] = mz->walled[zone].wall[0][side];
+    return s;
 }
 
 /* Starts a sweep over the planes k0, k0+1, … (1 <= k0 <= nz-2). */

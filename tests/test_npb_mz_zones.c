@@ -140,6 +140,9 @@ static void settling_a_zone_changes_no_bit(void **state)
                     mz_settle(b.mz, zone);
             for (int zone = 0; zone < b.mz->nzones; zone++)
                 mz_exchange(b.mz, zone);
+            for (int zone = 0; zone < b.mz->nzones; zone++)
+                if (random_below(&chance, 2))
+                    mz_exchange(b.mz, zone); /* once more, when walls have changed hands */
             for (int zone = 0; zone < b.mz->nzones; zone++) {
                 if (random_below(&chance, 2))
                     mz_settle(b.mz, zone);
