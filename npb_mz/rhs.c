@@ -268,7 +268,7 @@ FN struct flow flow_at(const double *f)
 
 /* The five results of a record, as far as they have come. */
 struct sum {
-    lanes rho, m[3], energy;
+    lanes rho, m[3], energy, work;
 };
 
 /* Velocity and energy per mass. */
@@ -291,8 +291,8 @@ FN struct sum add_near(struct sum s, const struct rhs_axis *a, int d, struct flo
     s = add_mass(s, f, mass + a->curve);
     const lanes friction = a->work * f.v[d], push = press * (f.rho * f.e) + friction;
     s.m[d] += push + friction;
-    s.energy += push * f.v[d];
-    s.energy += a->heat * f.e;
+    s.work += push * f.v[d];
+    s.work += a->heat * f.e;
     return s;
 }
 
@@ -334,10 +334,10 @@ FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x
     const lanes mass = (LOAD(x, 2 * LANES) + t->centre) * here.rho;
     s.rho += mass;
     s = add_mass(s, here, mass + t->curve);
-    s.energy += t->heat * here.e;
+    s.work = t->heat * here.e;
     for (int d = 0; d < 3; d++) {
         s.m[d] += t->own[d] * here.v[d];
-        s.energy -= 2.0 * t->axis[d].work * here.v[d] * here.v[d];
+        s.work -= 2.0 * t->axis[d].work * here.v[d] * here.v[d];
     }
     s = add_before(s, a, 0, SHIFTED(lanes_back1, before, here), LOAD(x, LANES));
     s = add_after(s, a, 0, SHIFTED(lanes_ahead1, here, after), LOAD(x, 3 * LANES));
@@ -362,7 +362,7 @@ FN void set_record(const struct places *q, const struct rhs_terms *t, long v, do
     STORE(w, 0, s.rho);
     for (int i = 0; i < 3; i++)
         STORE(w, (1 + i) * LANES, s.m[i]);
-    STORE(w, 4 * LANES, s.energy);
+    STORE(w, 4 * LANES, s.energy + s.work);
 }
 
 /* What the row after row j reads of the fields, its point i = 1; after the last row comes the next
