@@ -144,9 +144,14 @@ FN void lanes_store_some(double *to, lanes x, int count)
 {
     if (count >= LANES)
         STORE(to, 0, x);
+#if LANES == 8 && defined __AVX512F__
+    else
+        _mm512_mask_storeu_pd(to, (__mmask8)((1u << count) - 1), (__m512d)x);
+#else
     else
         for (int l = 0; l < count; l++)
             to[l] = x[l];
+#endif
 }
 
 /* The same pointer, but the compiler does not know: what is read through it is read where it stands
