@@ -71,16 +71,17 @@ static enum ek_status send_plan(struct migrate_device *d)
     const struct nodes_plan *p = &d->m->nodes;
     const size_t n = (size_t)(p->axis[0].n + p->axis[1].n + p->axis[2].n);
     int *cells = ARENA_NEW(&d->arena, n, int);
-    float *parts = ARENA_NEW(&d->arena, n + 4, float);
+    float *parts = ARENA_NEW(&d->arena, 2 * n + 4, float);
     TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t a = 0, at = 0; a < 3; at += (size_t)p->axis[a++].n) {
         memcpy(cells + at, p->axis[a].cell, (size_t)p->axis[a].n * sizeof *cells);
         memcpy(parts + at, p->axis[a].part, (size_t)p->axis[a].n * sizeof *parts);
+        memcpy(parts + n + 4 + at, p->axis[a].way, (size_t)p->axis[a].n * sizeof *parts);
         parts[n + a] = p->step[a];
     }
     parts[n + 3] = p->beyond;
     TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));
-    return make_filled(d, B_PARTS, parts, (n + 4) * sizeof *parts);
+    return make_filled(d, B_PARTS, parts, (2 * n + 4) * sizeof *parts);
 }
 
 static enum ek_status send_places(struct migrate_device *d)
@@ -291,6 +292,7 @@ static void write_end(struct flight *f, const struct tables_device *tables, int 
     x[END_MIDWAY] = end->midway;
     x[END_SQUARE] = end->square;
     x[END_TURN] = end->turn;
+    memcpy(x + END_FROM, end->corners.from, sizeof end->corners.from);
     x[END_BOX] = x[END_BOX + 2] = 1e15F; /* around nothing yet */
     x[END_BOX + 1] = x[END_BOX + 3] = -1e15F;
     for (int m = 0; m < end->corners.n; m++) {

@@ -20,8 +20,9 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
     const double end = tables->n[axis] - 1, slack = 1e-3;
     *a = (struct nodes_axis){.n = n,
                              .cell = calloc((size_t)n, sizeof *a->cell),
-                             .part = calloc((size_t)n, sizeof *a->part)};
-    if (!a->cell || !a->part)
+                             .part = calloc((size_t)n, sizeof *a->part),
+                             .way = calloc((size_t)n, sizeof *a->way)};
+    if (!a->cell || !a->part || !a->way)
         FAIL(EK_UNAVAILABLE, "out of memory for %d image nodes", n);
     for (int i = 0; i < n; i++) {
         const double x = image->origin[axis] + i * step;
@@ -37,6 +38,7 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
         a->part[i] = (float)(at - a->cell[i]);
         if (fabsf(a->part[i] - rintf(a->part[i])) < (float)slack)
             a->part[i] = rintf(a->part[i]);
+        a->way[i] = (float)(x - tables->origin[axis]);
     }
     return EK_OK;
 }
@@ -53,6 +55,7 @@ static void place_end(const struct grid *image, const struct grid *tables, struc
     for (int k = p->end + 1; k < a->n; k++) {
         a->cell[k] = a->cell[p->end];
         a->part[k] = a->part[p->end];
+        a->way[k] = a->way[p->end];
     }
 }
 
@@ -81,6 +84,7 @@ void nodes_plan_close(struct nodes_plan *p)
     for (int a = 0; a < 3; a++) {
         free(p->axis[a].cell);
         free(p->axis[a].part);
+        free(p->axis[a].way);
         p->axis[a] = (struct nodes_axis){0};
     }
 }

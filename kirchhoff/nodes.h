@@ -10,6 +10,7 @@ struct nodes_axis {
     int n;
     int *cell;   /* [n] the table's node before it */
     float *part; /* [n] of the way to the next one */
+    float *way;  /* [n] from the tables' first node, m */
 };
 
 struct nodes_plan {

@@ -1,5 +1,5 @@
 /* kirchhoff/nodes_fill.c – tables are interpolated between up to four sources and four columns,
- * then along z, by the half-slowness rule each time: the half of a migration's time that is not the
+ * then along z, by the half-gradient rule each time: the half of a migration's time that is not the
  * sum, compiled for every instruction level. */
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/window.h"
@@ -48,15 +48,18 @@ static void add_corner(const struct nodes_plan *p, const struct corner *c, float
     const int n = p->depths;
     const float *restrict from = c->column;
     for (int k = 0; k < n; k++)
-        sum[TABLE_T * n + k] +=
-            c->weight * migrate_corner_time(from[TABLE_T * n + k], from[TABLE_PX * n + k],
-                                            from[TABLE_PY * n + k], from[TABLE_SX * n + k],
-                                            from[TABLE_SY * n + k], c->dx, c->dy, c->sx, c->sy);
-    for (int k = TABLE_PX * n; k < TABLE_FIELDS * n; k++)
+        sum[TABLE_S * n + k] +=
+            c->weight * migrate_corner(from[TABLE_S * n + k], from[TABLE_GX * n + k],
+                                       from[TABLE_GY * n + k], from[TABLE_HX * n + k],
+                                       from[TABLE_HY * n + k], c->dx, c->dy, c->sx, c->sy);
+    for (int k = TABLE_GX * n; k < TABLE_FIELDS * n; k++)
         sum[k] += c->weight * from[k];
 }
 
 /* ---- along z ----------------------------------------------------------------------------------*/
+
+/* What arrive() makes of the tables' fields, in their order. */
+enum { T, PX, PY, PZ, L, SX, SY };
 
 #ifdef __AVX2__
 
@@ -71,8 +74,8 @@ static void resample(const struct nodes_plan *p, const float *sum, int k, float 
     for (int f = 0; f < TABLE_FIELDS; f++) {
         load(sum + f * p->depths, cell, &a, &b);
         __m256 between = a + part * (b - a);
-        if (f == TABLE_T) {
-            load(sum + TABLE_PZ * p->depths, cell, &pa, &pb);
+        if (f == TABLE_S) {
+            load(sum + TABLE_GZ * p->depths, cell, &pa, &pb);
             between = between + (0.5f * p->step[2]) * ((part * (1.0f - part)) * (pa - pb));
         }
         _mm256_storeu_ps(at + f * p->nodes + k, _mm256_blendv_ps(between, a, at_depth));
@@ -83,14 +86,14 @@ static void resample(const struct nodes_plan *p, const float *sum, int k, float 
 
 static void resample(const struct nodes_plan *p, const float *sum, int first, float *at)
 {
-    const float *pz = sum + TABLE_PZ * p->depths;
+    const float *gz = sum + TABLE_GZ * p->depths;
     for (int k = first; k < first + MIGRATE_BLOCK; k++) {
         const int a = p->axis[2].cell[k], b = a + 1;
         const float part = p->axis[2].part[k];
         for (int f = 0; f < TABLE_FIELDS; f++) {
             const float *from = sum + f * p->depths;
-            const float between = f == TABLE_T ? migrate_between_time(from[a], from[b], pz[a],
-                                                                      pz[b], part, p->step[2])
+            const float between = f == TABLE_S ? migrate_between_bent(from[a], from[b], gz[a],
+                                                                      gz[b], part, p->step[2])
                                                : migrate_between(from[a], from[b], part);
             at[f * p->nodes + k] = part == 0 ? from[a] : between;
         }
@@ -122,9 +125,9 @@ static void fill_weights(const struct nodes_plan *p, const struct nodes_end *end
                          const float *restrict at, float *restrict row)
 {
     const int n = p->nodes;
-    const float *restrict l = at + TABLE_L * n, *restrict tx = at + TABLE_SX * n,
-                          *restrict ty = at + TABLE_SY * n, *restrict px = at + TABLE_PX * n,
-                          *restrict py = at + TABLE_PY * n, *restrict pz = at + TABLE_PZ * n;
+    const float *restrict l = at + L * n, *restrict tx = at + SX * n, *restrict ty = at + SY * n,
+                          *restrict px = at + PX * n, *restrict py = at + PY * n,
+                          *restrict pz = at + PZ * n;
     float *restrict sigma = row + NODE_Q * n;
     const float near = p->par[PAR_NEAR];
     for (int k = 0; k < n; k++) {
@@ -149,8 +152,8 @@ static void fill_times(const struct nodes_plan *p, const float *restrict at, flo
     const int n = p->nodes;
     const float samples = p->par[PAR_SAMPLES], half = p->par[PAR_HALF_STEP];
     for (int k = 0; k < n; k++) {
-        row[NODE_U * n + k] = at[TABLE_T * n + k] * samples;
-        row[NODE_V * n + k] = (at[TABLE_PZ * n + k] * half) * samples;
+        row[NODE_U * n + k] = at[T * n + k] * samples;
+        row[NODE_V * n + k] = (at[PZ * n + k] * half) * samples;
     }
 }
 
@@ -159,8 +162,8 @@ static void fill_times(const struct nodes_plan *p, const float *restrict at, flo
 static void clear_unreached(int n, const float *restrict at, float *restrict row)
 {
     for (int k = 0; k < n; k++) {
-        const float all = (at[TABLE_T * n + k] + at[TABLE_L * n + k]) +
-                          ((at[TABLE_PX * n + k] + at[TABLE_PY * n + k]) + at[TABLE_PZ * n + k]);
+        const float all =
+            (at[T * n + k] + at[L * n + k]) + ((at[PX * n + k] + at[PY * n + k]) + at[PZ * n + k]);
         if (all == all)
             continue;
         for (int f = 0; f < NODE_FIELDS; f++)
@@ -176,13 +179,37 @@ static void continue_end(const struct nodes_plan *p, float *at)
     const float by = p->beyond;
     if (by == 1)
         return;
-    float *t = at + TABLE_T * n, *pz = at + TABLE_PZ * n;
-    t[e] = migrate_beyond_time(t[a], t[e], pz[a], pz[e], by, p->par[PAR_HALF_STEP]);
-    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
+    float *s = at + TABLE_S * n, *gz = at + TABLE_GZ * n;
+    s[e] = migrate_beyond_bent(s[a], s[e], gz[a], gz[e], by, p->par[PAR_HALF_STEP]);
+    for (int f = TABLE_GX; f < TABLE_FIELDS; f++)
         at[f * n + e] = migrate_between(at[f * n + a], at[f * n + e], by);
     for (int f = 0; f < TABLE_FIELDS; f++)
         for (int k = e + 1; k < n; k++)
             at[f * n + k] = at[f * n + e];
+}
+
+/* From the blended fields, the way to each node being known; the row's memory is there for it. */
+static void arrive(const struct nodes_plan *p, const struct nodes_end *end, int i, int j,
+                   float *restrict at, float *restrict row)
+{
+    const int n = p->nodes;
+    const float *restrict below = p->axis[2].way, *from = end->corners.from;
+    const float x = from[0] + p->axis[0].way[i], y = from[1] + p->axis[1].way[j], top = from[2];
+    float *restrict r = row, *restrict over = row + n;
+    for (int k = 0; k < n; k++) {
+        const float z = top + below[k];
+        r[k] = migrate_root((x * x + y * y) + z * z);
+        over[k] = migrate_over(at[T * n + k], r[k]);
+        at[T * n + k] = at[T * n + k] * r[k];
+        at[L * n + k] = at[L * n + k] * at[T * n + k];
+    }
+    for (int k = 0; k < n; k++) {
+        at[PX * n + k] = migrate_slowness(over[k], x, r[k], at[PX * n + k]);
+        at[PY * n + k] = migrate_slowness(over[k], y, r[k], at[PY * n + k]);
+        at[PZ * n + k] = migrate_slowness(over[k], top + below[k], r[k], at[PZ * n + k]);
+        at[SX * n + k] = migrate_change(over[k], x, r[k], at[SX * n + k]);
+        at[SY * n + k] = migrate_change(over[k], y, r[k], at[SY * n + k]);
+    }
 }
 
 /* From the tables' surface to where the end really is. */
@@ -202,19 +229,18 @@ static void lower_end(int n, const struct nodes_end *end, float *at)
 }
 
 /* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
-static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
-                     float *at, float *row)
+static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, int i, int j,
+                     const float *sum, float *at, float *row)
 {
     const int n = p->nodes;
     for (int k = 0; k < n; k += MIGRATE_BLOCK)
         resample(p, sum, k, at);
     continue_end(p, at);
-    for (int k = 0; k < n; k++)
-        at[TABLE_L * n + k] *= at[TABLE_T * n + k];
+    arrive(p, end, i, j, at, row);
     lower_end(n, end, at);
     fill_times(p, at, row);
     fill_weights(p, end, at, row);
-    fill_direction(n, at + TABLE_PX * n, at + TABLE_PY * n, at + TABLE_PZ * n, row);
+    fill_direction(n, at + PX * n, at + PY * n, at + PZ * n, row);
     clear_unreached(n, at, row);
 }
 
@@ -226,5 +252,5 @@ void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
     memset(scratch, 0, (size_t)TABLE_FIELDS * (size_t)p->depths * sizeof *scratch);
     for (int c = 0; c < n; c++)
         add_corner(p, &corner[c], scratch);
-    fill_row(p, end, scratch, scratch + (size_t)TABLE_FIELDS * (size_t)p->depths, row);
+    fill_row(p, end, i, j, scratch, scratch + (size_t)TABLE_FIELDS * (size_t)p->depths, row);
 }

@@ -70,7 +70,8 @@ static void by_formula(const struct velocity *v, const double end[3], const doub
         a->change[i] = -slowness * c.takeoff[i];
 }
 
-/* One table's part: eight nodes around x, each continued along its slowness. */
+/* One table's part: eight nodes around x, each continued along its gradient. Mean slownesses, and
+ * spreading per time, as they stand in tables. */
 static void add_table(const struct traveltime_cache *t, const float *data, double weight,
                       const double from[2], const double x[3], struct arrival *a)
 {
@@ -95,16 +96,37 @@ static void add_table(const struct traveltime_cache *t, const float *data, doubl
         for (size_t i = 0; i < TABLE_FIELDS; i++)
             f[i] = (double)data[(column * TABLE_FIELDS + i) * nz + (size_t)at[2]];
         for (int i = 0; i < 3; i++)
-            way += g->n[i] > 1 ? f[TABLE_PX + i] * (x[i] - grid_coordinate(g, i, at[i])) : 0;
+            way += g->n[i] > 1 ? f[TABLE_GX + i] * (x[i] - grid_coordinate(g, i, at[i])) : 0;
         for (int i = 0; i < 2; i++) {
-            way += f[TABLE_SX + i] * from[i];
-            a->change[i] += w * f[TABLE_SX + i];
+            way += f[TABLE_HX + i] * from[i];
+            a->change[i] += w * f[TABLE_HX + i];
         }
         for (int i = 0; i < 3; i++)
-            a->p[i] += w * f[TABLE_PX + i];
-        a->time += w * (f[TABLE_T] + 0.5 * way);
+            a->p[i] += w * f[TABLE_GX + i];
+        a->time += w * (f[TABLE_S] + 0.5 * way);
         a->spread += w * f[TABLE_L];
     }
+}
+
+/* Mean slownesses, times the distance r: (r S)' = S r' + r S'. */
+static void become_times(const struct traveltime_cache *t, const struct traveltime_corners *c,
+                         const double x[3], struct arrival *a)
+{
+    double source[3], way[3];
+    traveltime_cache_place(t, c->node[0], source);
+    source[0] += (double)c->dx[0];
+    source[1] += (double)c->dy[0];
+    for (int i = 0; i < 3; i++)
+        way[i] = x[i] - source[i];
+    const double r = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]), mean = a->time;
+    for (int i = 0; i < 3; i++) {
+        const double along = r > 0 ? mean * way[i] / r : 0;
+        a->p[i] = along + r * a->p[i];
+        if (i < 2)
+            a->change[i] = r * a->change[i] - along;
+    }
+    a->time = mean * r;
+    a->spread *= a->time;
 }
 
 /* From an end that lies `datum` below the tables' source: the ray is straight between the two, at
@@ -134,7 +156,7 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
     for (int m = 0; m < c->n; m++)
         add_table(t, t->table[c->node[m]].data, (double)c->weight[m],
                   (const double[]){(double)c->dx[m], (double)c->dy[m]}, x, a);
-    a->spread *= a->time; /* until here per time */
+    become_times(t, c, x, a);
     if (end->datum != 0 && a->time > 0)
         lower(end, a);
 }

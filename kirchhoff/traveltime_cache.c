@@ -42,15 +42,71 @@ static struct stencil stencil_at(int i, int n)
     return s;
 }
 
-static void add_change(const struct traveltime_cache *t, const struct ttable *table, float weight,
-                       int field, float *data)
+/* Of a node: its mean slowness, the gradient of that, how far the source is, spreading per time. */
+struct mean {
+    double s, g[3], r, l;
+};
+
+/* From the source to a node. */
+static double way_to(const struct traveltime_cache *t, const double source[3], const int at[3],
+                     double way[3])
 {
-    const size_t nz = (size_t)t->grid.n[2], columns = grid_nodes(&t->grid) / nz;
-    for (size_t c = 0; c < columns; c++) {
-        float *to = data + (c * TABLE_FIELDS + (size_t)field) * nz;
-        for (size_t k = 0; k < nz; k++)
-            to[k] += weight * table->time[c * nz + k];
-    }
+    grid_place(&t->grid, at[0], at[1], at[2], way);
+    for (int a = 0; a < 3; a++)
+        way[a] -= source[a];
+    return sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+}
+
+static bool is_source(const struct traveltime_cache *t, double r)
+{
+    return r < 1e-3 * grid_step(&t->grid);
+}
+
+/* At the source itself all is as the node beside it says, the one below if there is one. */
+static struct mean mean_of(const struct traveltime_cache *t, const double source[3],
+                           const struct ttable *table, const int at[3])
+{
+    const struct grid *g = &t->grid;
+    double way[3];
+    struct mean m = {.r = way_to(t, source, at, way)};
+    for (int a = 2; is_source(t, m.r) && a >= 0; a--)
+        if (g->n[a] > 1) {
+            int beside[3] = {at[0], at[1], at[2]};
+            const int by = at[a] + 1 < g->n[a] ? 1 : -1;
+            beside[a] += by;
+            m = mean_of(t, source, table, beside);
+            m.s -= m.g[a] * by * g->step[a];
+            m.r = 0;
+            return m;
+        }
+    const size_t node = grid_index(g, at[0], at[1], at[2]);
+    const double time = (double)table->time[node];
+    m.s = m.r > 0 ? time / m.r : 0;
+    m.l = time != 0 ? (double)table->spread[node] / time : 0;
+    for (int a = 0; a < 3 && m.r > 0; a++)
+        m.g[a] = ((double)table->p[a][node] - m.s * way[a] / m.r) / m.r;
+    return m;
+}
+
+/* Field `field` of node `at`. */
+static float *field_of(const struct traveltime_cache *t, float *data, const int at[3], int field)
+{
+    const struct grid *g = &t->grid;
+    return data +
+           ((size_t)(at[0] * g->n[1] + at[1]) * TABLE_FIELDS + (size_t)field) * (size_t)g->n[2] +
+           at[2];
+}
+
+static void add_change(const struct traveltime_cache *t, int node, const struct ttable *table,
+                       double weight, int field, float *data)
+{
+    double source[3];
+    int at[3];
+    traveltime_cache_place(t, node, source);
+    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
+        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
+            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++)
+                *field_of(t, data, at, field) += (float)(weight * mean_of(t, source, table, at).s);
 }
 
 /* One of those that were made, or from its file. */
@@ -60,7 +116,7 @@ static enum ek_status get_table(const struct traveltime_cache *t, int node, stru
                    : tfolder_table(t->folder, (size_t)node, table);
 }
 
-/* Change of time with the source's place, from the tables beside this one. */
+/* Change with the source's place, from the tables beside this one. */
 static enum ek_status fill_change(const struct traveltime_cache *t, int node,
                                   const struct ttable *self, int axis, float *data)
 {
@@ -71,24 +127,34 @@ static enum ek_status fill_change(const struct traveltime_cache *t, int node,
         struct ttable *beside = NULL;
         if (s.to[m])
             TRY(get_table(t, node + s.to[m] * stride, &beside));
-        add_change(t, beside ? beside : self, (float)(s.weight[m] / t->surface.step[axis]),
-                   TABLE_SX + axis, data);
+        add_change(t, node + s.to[m] * stride, beside ? beside : self,
+                   s.weight[m] / t->surface.step[axis], TABLE_HX + axis, data);
         ttable_close(beside);
     }
     return EK_OK;
 }
 
-static void fill_own(const struct traveltime_cache *t, const struct ttable *self, float *data)
+static void put_mean(const struct traveltime_cache *t, const struct mean *m, const int at[3],
+                     float *data)
 {
-    const float *const from[] = {[TABLE_T] = self->time,
-                                 [TABLE_PX] = self->p[0],
-                                 [TABLE_PY] = self->p[1],
-                                 [TABLE_PZ] = self->p[2],
-                                 [TABLE_L] = self->spread};
-    const size_t nz = (size_t)t->grid.n[2], columns = grid_nodes(&t->grid) / nz;
-    for (size_t c = 0; c < columns; c++)
-        for (size_t f = TABLE_T; f <= TABLE_L; f++)
-            memcpy(data + (c * TABLE_FIELDS + f) * nz, from[f] + c * nz, nz * sizeof *data);
+    *field_of(t, data, at, TABLE_S) = (float)m->s;
+    *field_of(t, data, at, TABLE_L) = (float)m->l;
+    for (int a = 0; a < 3; a++)
+        *field_of(t, data, at, TABLE_GX + a) = (float)m->g[a];
+}
+
+static void fill_own(const struct traveltime_cache *t, int node, const struct ttable *self,
+                     float *data)
+{
+    double source[3];
+    int at[3];
+    traveltime_cache_place(t, node, source);
+    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
+        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
+            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++) {
+                const struct mean m = mean_of(t, source, self, at);
+                put_mean(t, &m, at, data);
+            }
 }
 
 static enum ek_status fill_from_files(const struct traveltime_cache *t, int node, float *data)
@@ -96,53 +162,49 @@ static enum ek_status fill_from_files(const struct traveltime_cache *t, int node
     struct ttable *self;
     TRY(get_table(t, node, &self));
     enum ek_status st = EK_OK;
-    fill_own(t, self, data);
+    fill_own(t, node, self, data);
     for (int axis = 0; axis < 2 && !st; axis++)
         st = fill_change(t, node, self, axis, data);
     ttable_close(self);
     return st;
 }
 
-/* By formula; the change with the source's place is its slowness, against the way of the ray. */
-static void fill_by_formula(const struct traveltime_cache *t, int node, float *data)
+/* By formula; the change of T with the source's place is its slowness, against the way of the ray.
+ * At the source S is that of v there, and its gradients are both halves of 1 / v's. */
+static void fill_node(const struct traveltime_cache *t, const double source[3], const int at[3],
+                      float *data)
 {
-    const struct velocity *v = t->velocity;
-    const int nz = t->grid.n[2], ny = t->grid.n[1];
-    double source[3];
-    traveltime_cache_place(t, node, source);
-    const double slowness = 1 / velocity_at(v, source, NULL);
-    for (int c = 0; c < t->grid.n[0] * ny; c++)
-        for (int k = 0; k < nz; k++) {
-            double x[3];
-            struct analytic a;
-            grid_place(&t->grid, c / ny, c % ny, k, x);
-            analytic_linear(v->v0, v->k, source, x, &a);
-            const double field[TABLE_FIELDS] = {[TABLE_T] = a.time,
-                                                [TABLE_PX] = a.p[0],
-                                                [TABLE_PY] = a.p[1],
-                                                [TABLE_PZ] = a.p[2],
-                                                [TABLE_L] = a.spread,
-                                                [TABLE_SX] = -slowness * a.takeoff[0],
-                                                [TABLE_SY] = -slowness * a.takeoff[1]};
-            for (int f = 0; f < TABLE_FIELDS; f++)
-                data[((size_t)c * TABLE_FIELDS + (size_t)f) * (size_t)nz + (size_t)k] =
-                    (float)field[f];
-        }
+    double way[3], slope[3], x[3];
+    const double slowness = 1 / velocity_at(t->velocity, source, slope);
+    struct mean m = {.r = way_to(t, source, at, way), .s = slowness, .l = 1 / slowness};
+    struct analytic a;
+    grid_place(&t->grid, at[0], at[1], at[2], x);
+    analytic_linear(t->velocity->v0, t->velocity->k, source, x, &a);
+    const bool there = is_source(t, m.r);
+    if (!there) {
+        m.s = a.time / m.r;
+        m.l = a.spread / a.time;
+    }
+    for (int i = 0; i < 3; i++) {
+        const double along = there ? 0 : m.s * way[i] / m.r;
+        const double half = -0.5 * slope[i] * slowness * slowness;
+        m.g[i] = there ? half : (a.p[i] - along) / m.r;
+        if (i < 2)
+            *field_of(t, data, at, TABLE_HX + i) =
+                (float)(there ? half : (along - slowness * a.takeoff[i]) / m.r);
+    }
+    put_mean(t, &m, at, data);
 }
 
-/* L becomes L / T; at the source what it is below that, or above. */
-static void divide_spread(const struct traveltime_cache *t, float *data)
+static void fill_by_formula(const struct traveltime_cache *t, int node, float *data)
 {
-    const int nz = t->grid.n[2];
-    for (size_t c = 0; c < grid_nodes(&t->grid) / (size_t)nz; c++) {
-        const float *time = data + (c * TABLE_FIELDS + TABLE_T) * (size_t)nz;
-        float *l = data + (c * TABLE_FIELDS + TABLE_L) * (size_t)nz;
-        for (int k = 0; k < nz; k++)
-            l[k] = time[k] == 0 ? 0 : l[k] / time[k];
-        for (int k = 0; k < nz; k++)
-            if (time[k] == 0)
-                l[k] = k + 1 < nz ? l[k + 1] : k > 0 ? l[k - 1] : 0;
-    }
+    double source[3];
+    int at[3];
+    traveltime_cache_place(t, node, source);
+    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
+        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
+            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++)
+                fill_node(t, source, at, data);
 }
 
 static enum ek_status load(const struct traveltime_cache *t, int node, float **out)
@@ -157,7 +219,6 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
         st = status_fail(EK_USAGE, "--velocity %s: its tables have not been made", t->name);
     else
         fill_by_formula(t, node, data);
-    divide_spread(t, data);
     if (st)
         free(data);
     else
@@ -289,6 +350,7 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
     const struct tfolder_surface *s = &t->surface;
     int i, j;
     double fx, fy;
+    const double first[3] = {t->grid.origin[0], t->grid.origin[1], t->grid.origin[2] - s->depth};
     struct traveltime_corners found = {.n = 0};
     if (!find_cell(s, 0, x, &i, &fx) || !find_cell(s, 1, y, &j, &fy))
         FAIL(EK_USAGE, "%s at %g,%g lies outside the tables' surface nodes, %g,%g to %g,%g", what,
@@ -307,6 +369,9 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
             found.dx[m] = s->n[0] > 1 ? (float)(x - at[0]) : 0;
             found.dy[m] = s->n[1] > 1 ? (float)(y - at[1]) : 0;
         }
+    found.from[0] = (float)(first[0] - (s->n[0] > 1 ? x : s->origin[0]));
+    found.from[1] = (float)(first[1] - (s->n[1] > 1 ? y : s->origin[1]));
+    found.from[2] = (float)first[2];
     *c = found;
     return EK_OK;
 }

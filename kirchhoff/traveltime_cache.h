@@ -13,10 +13,11 @@
 
 enum { TRAVELTIME_CORNERS = 4 };
 
-/* The nodes around a place, their weights, and the way from each of them to the place, m. */
+/* The nodes around a place, their weights, and the way from each of them to the place, m; from the
+ * place, at the surface, to the tables' first node. */
 struct traveltime_corners {
     int n, node[TRAVELTIME_CORNERS];
-    float weight[TRAVELTIME_CORNERS], dx[TRAVELTIME_CORNERS], dy[TRAVELTIME_CORNERS];
+    float weight[TRAVELTIME_CORNERS], dx[TRAVELTIME_CORNERS], dy[TRAVELTIME_CORNERS], from[3];
 };
 
 struct traveltime_table {

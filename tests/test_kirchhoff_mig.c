@@ -323,7 +323,7 @@ static void every_level_has_the_same_bits(void **state)
     isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
 }
 
-enum { DEPTHS = 96, NODES = 32, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
+enum { DEPTHS = 128, NODES = 40, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
 
 /* Nodes whose times go on by about `slope` samples, and weights and spacings between 0 and 1. */
 static void random_row(double slope, uint64_t *seed, float *row)
@@ -339,8 +339,8 @@ static void random_row(double slope, uint64_t *seed, float *row)
 }
 
 /* Sums over times that go on slowly and fast, back, and beyond the trace, so that sixteen depths
- * need windows of each size, or none holds them. Nothing lies behind the samples that may be
- * read. */
+ * need windows of each size, or none holds them; over columns of any number of blocks. Nothing lies
+ * behind the samples that may be read. */
 static void sum_any(void *arg, double *to)
 {
     enum { STRIDE = SAMPLES + SUM_BEHIND };
@@ -364,7 +364,8 @@ static void sum_any(void *arg, double *to)
     memset(to, 0, SLOPES * 2 * DEPTHS * sizeof *to);
     for (int s = 0; s < SLOPES; s++)
         for (int levels = 1; levels <= LEVELS; levels += LEVELS - 1, to += DEPTHS) {
-            const struct sum_plan plan = {DEPTHS, NODES, par, reach, taper, levels};
+            const int blocks = 1 + (int)random_below(&seed, DEPTHS / MIGRATE_BLOCK);
+            const struct sum_plan plan = {blocks * MIGRATE_BLOCK, NODES, par, reach, taper, levels};
             const struct sum_trace t = {row[0], row[1], sample, STRIDE, 1.5F, 0, 10};
             const double slope = s ? 0.3 * exp(0.025 * s) : -4;
             random_row(slope, &seed, row[0]);

@@ -16,15 +16,17 @@ enum {
     END_MIDWAY = 17,
     END_SQUARE = 18,
     END_TURN = 19,
-    END_BOX = 20, /* least and largest x and y of its traces' midpoints */
-    END_FLOATS = 24
+    END_BOX = 20,  /* least and largest x and y of its traces' midpoints */
+    END_FROM = 24, /* the way to the tables' first node */
+    END_FLOATS = 28
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
 enum { TRACE_START, TRACE_FIRST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
 
-/* Sizes. Cells and parts of axes x, y and of the nodes follow one another; the tables' steps stand
- * behind the parts. Places: x of columns, y of columns, reach and taper of nodes. */
+/* Sizes. Cells and parts of axes x, y and of the nodes follow one another; behind the parts
+ * stand the tables' steps, how far the end's node lies, and the ways of struct nodes_axis. Places:
+ * x of columns, y of columns, reach and taper of nodes. */
 enum {
     SHAPE_IMAGE_X, /* columns */
     SHAPE_IMAGE_Y,
@@ -37,7 +39,7 @@ enum {
     SHAPE_STRIDE_Y,
     SHAPE_LEVELS,
     SHAPE_STRIDE, /* samples of a level */
-    SHAPE_STEPS,  /* where the tables' steps stand, and behind them how far the end's node lies */
+    SHAPE_STEPS,  /* where the tables' steps stand */
     SHAPE_END,    /* that node (struct nodes_plan) */
     SHAPE_COUNT
 };

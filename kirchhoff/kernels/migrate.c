@@ -13,16 +13,15 @@ struct corner {
 FN struct migrate_arrival corner_add(GLOBAL const float *column, int nz, int k, struct corner c,
                                      struct migrate_arrival s)
 {
-    const float px = column[TABLE_PX * nz + k], py = column[TABLE_PY * nz + k];
-    const float tx = column[TABLE_SX * nz + k], ty = column[TABLE_SY * nz + k];
-    s.t +=
-        c.w * migrate_corner_time(column[TABLE_T * nz + k], px, py, tx, ty, c.dx, c.dy, c.sx, c.sy);
-    s.px += c.w * px;
-    s.py += c.w * py;
-    s.pz += c.w * column[TABLE_PZ * nz + k];
+    const float gx = column[TABLE_GX * nz + k], gy = column[TABLE_GY * nz + k];
+    const float hx = column[TABLE_HX * nz + k], hy = column[TABLE_HY * nz + k];
+    s.t += c.w * migrate_corner(column[TABLE_S * nz + k], gx, gy, hx, hy, c.dx, c.dy, c.sx, c.sy);
+    s.px += c.w * gx;
+    s.py += c.w * gy;
+    s.pz += c.w * column[TABLE_GZ * nz + k];
     s.l += c.w * column[TABLE_L * nz + k];
-    s.sx += c.w * tx;
-    s.sy += c.w * ty;
+    s.sx += c.w * hx;
+    s.sy += c.w * hy;
     return s;
 }
 
@@ -60,7 +59,7 @@ FN float larger(float a, float b)
     return a > b ? a : b;
 }
 
-/* All but the time, between a and b or beyond. */
+/* All but S, between a and b or beyond. */
 FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migrate_arrival b,
                                           float f)
 {
@@ -73,7 +72,7 @@ FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migra
     return a;
 }
 
-/* What an end sends to node k of an image column. */
+/* An end's fields at node k of an image column. */
 FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
                                    GLOBAL const float *end_f, GLOBAL const int *shape,
                                    GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
@@ -90,7 +89,7 @@ FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int 
         corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
                     parts[nx + j], cells[z] + 1);
     struct migrate_arrival x = arrival_between(a, b, part);
-    x.t = migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
+    x.t = migrate_between_bent(a.t, b.t, a.pz, b.pz, part, step[2]);
     return x;
 }
 
@@ -99,8 +98,22 @@ FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_ar
                                      float way)
 {
     struct migrate_arrival x = arrival_between(a, b, by);
-    x.t = migrate_beyond_time(a.t, b.t, a.pz, b.pz, by, way);
+    x.t = migrate_beyond_bent(a.t, b.t, a.pz, b.pz, by, way);
     return x;
+}
+
+/* From the fields of tables, in their order; x, y, z: the way from the source. */
+FN struct migrate_arrival arrive(struct migrate_arrival a, float x, float y, float z)
+{
+    const float r = migrate_root((x * x + y * y) + z * z), over = migrate_over(a.t, r);
+    a.t = a.t * r;
+    a.l = a.l * a.t;
+    a.px = migrate_slowness(over, x, r, a.px);
+    a.py = migrate_slowness(over, y, r, a.py);
+    a.pz = migrate_slowness(over, z, r, a.pz);
+    a.sx = migrate_change(over, x, r, a.sx);
+    a.sy = migrate_change(over, y, r, a.sy);
+    return a;
 }
 
 /* How far x lies outside of low .. high. */
@@ -141,8 +154,9 @@ KERNEL(migrate_rows, 64, 1, 1)
         a = sum_beyond(
             node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
             par[PAR_HALF_STEP]);
+    GLOBAL const float *way = parts + shape[SHAPE_STEPS] + 4, *from = end_f + END_FROM;
     const float h = end_f[END_DATUM];
-    a.l = a.l * a.t;
+    a = arrive(a, from[0] + way[i], from[1] + way[nx + j], from[2] + way[nx + ny + k]);
     if (h != 0.0f && a.t > 0.0f)
         a = migrate_lower(a, h, end_f[END_MIDWAY], end_f[END_SQUARE], end_f[END_TURN]);
     const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;

@@ -7,11 +7,12 @@
 
 enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; computed together */
 
-/* Of a table, at its nodes: time s, slowness s/m, spreading over time m/s, change of time with the
- * source's place s/m. Spreading grows with the distance like the time does: what it is per time
- * changes little from source to source and from column to column, not at all where v is constant,
- * and is blended; then it is multiplied by the blended time. */
-enum { TABLE_T, TABLE_PX, TABLE_PY, TABLE_PZ, TABLE_L, TABLE_SX, TABLE_SY, TABLE_FIELDS };
+/* Of a table, at its nodes: the mean slowness S = T / r, r the distance from the source, s/m; its
+ * gradient s/m^2; spreading over time m/s; the change of S with the source's place s/m^2. T has a
+ * point like a cone's at the source, which no interpolation hits; S is smooth there, as is the
+ * spreading per time, and neither changes where v is constant. Both are blended; T and its
+ * gradients follow. */
+enum { TABLE_S, TABLE_GX, TABLE_GY, TABLE_GZ, TABLE_L, TABLE_HX, TABLE_HY, TABLE_FIELDS };
 
 /* Of an end, at its nodes: time in samples; its change over half a step of nodes; weight; change of
  * time from trace to trace, s; direction of the ray; on lines, sigma (below). */
@@ -53,27 +54,27 @@ enum {
 
 /* ---- from tables to nodes ---------------------------------------------------------------------*/
 
-/* The half-slowness rule at one corner: time at a place dx,dy away and for a source sx,sy away. */
-FN float migrate_corner_time(float t, float px, float py, float tx, float ty, float dx, float dy,
-                             float sx, float sy)
+/* The half-gradient rule at one corner: S at a place dx,dy away and for a source sx,sy away. */
+FN float migrate_corner(float s, float gx, float gy, float hx, float hy, float dx, float dy,
+                        float sx, float sy)
 {
-    return t + 0.5f * ((px * dx + py * dy) + (tx * sx + ty * sy));
+    return s + 0.5f * ((gx * dx + gy * dy) + (hx * sx + hy * sy));
 }
 
-/* Between two nodes of the table's z, the half-slowness rule again. */
+/* Between two nodes of the table's z, the half-gradient rule again. */
 FN float migrate_between(float a, float b, float f)
 {
     return a + f * (b - a);
 }
 
-FN float migrate_between_time(float a, float b, float pa, float pb, float f, float step)
+FN float migrate_between_bent(float a, float b, float pa, float pb, float f, float step)
 {
     return (a + f * (b - a)) + (0.5f * step) * ((f * (1.0f - f)) * (pa - pb));
 }
 
 /* Continued from a to a node that lies `by` times as far as the place of b, along the same
  * parabola; other fields are migrate_between() that. way: half of the way to that node, m. */
-FN float migrate_beyond_time(float a, float b, float pa, float pb, float by, float way)
+FN float migrate_beyond_bent(float a, float b, float pa, float pb, float by, float way)
 {
     return migrate_between(a, b, by) + (1.0f - by) * (way * (pa - pb));
 }
@@ -89,10 +90,28 @@ FN float migrate_root(float x)
     return (float)sqrt((double)x);
 }
 
-/* The fields of tables at one depth, blended. */
+/* What arrives at one depth: time, slowness, spreading, change of time with the source's place. */
 struct migrate_arrival {
     float t, px, py, pz, l, sx, sy;
 };
+
+/* Of the distance r from the source and the blended S there: S / r; and what the rule for products
+ * makes of the gradients of T = S r, along an axis where the way is x. */
+FN float migrate_over(float s, float r)
+{
+    const float by = s * migrate_inverse(r);
+    return r > 0.0f ? by : 0.0f;
+}
+
+FN float migrate_slowness(float over, float x, float r, float g)
+{
+    return over * x + r * g;
+}
+
+FN float migrate_change(float over, float x, float r, float h)
+{
+    return r * h - over * x;
+}
 
 /* From an end that lies h m below the tables' source. Between the two the ray keeps its angle, with
  * the slowness midway: exact where v is constant there; what is horizontal, and L, follow as where
