@@ -57,6 +57,13 @@ double filter_bank_power(enum filter_bank_filter filter)
     return (const double[]){1, 0, 0.5, 1}[filter];
 }
 
+/* Of Ricker's wavelet of peak frequency `peak` and height 1, in samples of dt. */
+static double ricker(double f, double peak, double dt)
+{
+    const double square = f / peak * (f / peak);
+    return peak > 0 ? 2 / sqrt(M_PI) * square * exp(-square) / (peak * dt) : 1;
+}
+
 /* What each frequency is multiplied by, the transforms' scale included. */
 static void fill_gain(struct filter_bank *b)
 {
@@ -66,7 +73,8 @@ static void fill_gain(struct filter_bank *b)
             const double f = i / (b->n * b->o.dt);
             const double low = level ? fade(f, filter_bank_cutoff(b, level)) : 1;
             const double slope = pow(2 * M_PI * f, filter_bank_power(b->o.filter));
-            b->gain[level * bins + i] = (float)(low * slope / b->n);
+            const double wavelet = ricker(f, b->o.ricker, b->o.dt);
+            b->gain[level * bins + i] = (float)(low * slope * wavelet / b->n);
         }
 }
 

@@ -24,6 +24,7 @@ struct filter_bank_options {
     int factor; /* finer sampling, 1 … 8 */
     int levels; /* 1 … MIGRATE_LEVELS */
     enum filter_bank_filter filter;
+    double ricker; /* convolved with a Ricker wavelet of this peak frequency, Hz; 0: not */
 };
 
 struct filter_bank; /* plans and factors; shared by all threads */

@@ -31,6 +31,9 @@ static const struct opt options[] = {
      "kinematic, diffractor, amplitude or modelling (kinematic)", .names = migrate_weights},
     {"filter", OPT_NAME, AT(o.filter), "derivative|none|half|rho",
      "-d/dt, none, its half, or |omega| (what the weight wants)", .names = migrate_filters},
+    {"wavelet", OPT_REAL, AT(o.wavelet), "HZ",
+     "of --lsm: the traces have Ricker wavelets of this peak frequency, the image has none (0)",
+     .min = 0, .max = 1e4},
     {"lsm", OPT_INT, AT(iterations), "N",
      "least squares: the image that explains the traces best, by N iterations (0)", .min = 0,
      .max = 1000},
@@ -231,6 +234,8 @@ static enum ek_status check_lsm(struct mig *p)
 {
     if (p->o.weight == MIGRATE_MODELLING && p->o.dimension != MIGRATE_3D)
         FAIL(EK_USAGE, "--weight modelling is that of --dimension 3");
+    if (!p->iterations && p->o.wavelet > 0)
+        FAIL(EK_USAGE, "--wavelet %g is undone by least squares alone; add --lsm N", p->o.wavelet);
     if (!p->iterations)
         return EK_OK;
     if (p->part || p->partial)

@@ -333,7 +333,8 @@ static enum ek_status open_bank(struct migrate *m)
                                            .dt = m->segy->dt,
                                            .factor = m->o.oversample,
                                            .levels = aliasing ? MIGRATE_LEVELS : 1,
-                                           .filter = m->filter};
+                                           .filter = m->filter,
+                                           .ricker = m->o.wavelet};
     m->sum.levels = bo.levels;
     return filter_bank_open(&bo, &m->bank);
 }

@@ -40,8 +40,9 @@ struct migrate_options {
     const char *grid, *table_grid;    /* image; nodes of computed tables */
     double node_spacing;              /* of computed tables' surface nodes, m */
     int weight;                       /* enum migrate_weight */
-    int filter; /* enum filter_bank_filter, -1: the one that belongs to the weight */
-    int datum;  /* where ends lie: 0 as the headers say, 1 at the tables' surface */
+    int filter;     /* enum filter_bank_filter, -1: the one that belongs to the weight */
+    double wavelet; /* peak frequency of the traces' Ricker wavelets, Hz; 0: it is not undone */
+    int datum;      /* where ends lie: 0 as the headers say, 1 at the tables' surface */
     double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
     double dip, angle;              /* largest dip, largest opening angle, degrees */
     double taper;                   /* share of the aperture that fades out */

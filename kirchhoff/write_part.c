@@ -88,6 +88,7 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
                              o->offset_most,
                              o->offset_taper,
                              o->mute_taper,
+                             o->wavelet,
                              m->filter,
                              m->input.classes.n};
     struct checksum c;

@@ -45,8 +45,8 @@ static void traces_are_differentiated_and_refined(void **state)
     (void)state;
     for (int derivative = 0; derivative < 2; derivative++)
         for (int factor = 1; factor <= 4; factor *= 2) {
-            const struct filter_bank_options o = {NS, 0.004, factor, 1,
-                                                  derivative ? FILTER_DERIVATIVE : FILTER_NONE};
+            const struct filter_bank_options o = {
+                NS, 0.004, factor, 1, derivative ? FILTER_DERIVATIVE : FILTER_NONE, 0};
             struct filter_bank *b;
             assert_int_equal(filter_bank_open(&o, &b), EK_OK);
             assert_int_equal(filter_bank_last(b), 1 + factor * (NS - 1));
@@ -62,10 +62,35 @@ static void traces_are_differentiated_and_refined(void **state)
         }
 }
 
+/* A spike becomes the wavelet, around its place. */
+static void spikes_become_wavelets(void **state)
+{
+    (void)state;
+    for (int factor = 1; factor <= 4; factor += 3) {
+        const struct filter_bank_options o = {NS, 0.004, factor, 1, FILTER_NONE, 17};
+        struct filter_bank *b;
+        struct filter_bank_scratch *s;
+        float trace[NS] = {[NS / 3] = 2};
+        assert_int_equal(filter_bank_open(&o, &b), EK_OK);
+        float *x = malloc(filter_bank_size(b) * sizeof *x);
+        assert_non_null(x);
+        assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
+        filter_bank_fill(b, s, trace, x);
+        for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b); i++) {
+            const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b) - NS / 3 * 0.004;
+            const double a = pow(M_PI * 17 * t, 2);
+            assert_true(fabs((double)x[i] - 2 * (1 - 2 * a) * exp(-a)) < 1e-4);
+        }
+        free(x);
+        filter_bank_scratch_close(s);
+        filter_bank_close(b);
+    }
+}
+
 static void levels_pass_what_lies_below(void **state)
 {
     (void)state;
-    const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, FILTER_NONE};
+    const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, FILTER_NONE, 0};
     struct filter_bank *b;
     assert_int_equal(filter_bank_open(&o, &b), EK_OK);
     for (int level = 1; level < MIGRATE_LEVELS; level++) {
@@ -215,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_are_differentiated_and_refined),
+        cmocka_unit_test(spikes_become_wavelets),
         cmocka_unit_test(levels_pass_what_lies_below),
         cmocka_unit_test(chunks_hold_each_trace_once),
         cmocka_unit_test(traces_without_use_are_counted),

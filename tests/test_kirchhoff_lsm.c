@@ -81,12 +81,13 @@ static void demigration_is_adjoint(void **state)
         int weight, filter, classes, oversample;
         double anti_alias, aperture;
         const char *mute;
+        double wavelet;
     } cases[] = {
-        {"5x3x41:40x60x9@800,900,300", MIGRATE_MODELLING, -1, 1, 2, 1, 1e9, NULL},
-        {"1x1x1:40x60x9@800,900,700", MIGRATE_KINEMATIC, -1, 1, 1, 0, 1e9, NULL},
-        {"2x7x30:90x50x13@700,800,20", MIGRATE_AMPLITUDE, -1, 1, 3, 2, 900, "0:0.4,2000:1"},
-        {"3x2x17:50x50x25@1000,1000,200", MIGRATE_DIFFRACTOR, FILTER_RHO, 3, 2, 1, 1e9, NULL},
-        {"4x1x23:50x50x5@1000,1000,200", MIGRATE_KINEMATIC, FILTER_HALF, 2, 1, 1, 700, NULL}};
+        {"5x3x41:40x60x9@800,900,300", MIGRATE_MODELLING, -1, 1, 2, 1, 1e9, NULL, 20},
+        {"1x1x1:40x60x9@800,900,700", MIGRATE_KINEMATIC, -1, 1, 1, 0, 1e9, NULL, 0},
+        {"2x7x30:90x50x13@700,800,20", MIGRATE_AMPLITUDE, -1, 1, 3, 2, 900, "0:0.4,2000:1", 0},
+        {"3x2x17:50x50x25@1000,1000,200", MIGRATE_DIFFRACTOR, FILTER_RHO, 3, 2, 1, 1e9, NULL, 0},
+        {"4x1x23:50x50x5@1000,1000,200", MIGRATE_KINEMATIC, FILTER_HALF, 2, 1, 1, 700, NULL, 0}};
     srand(7);
     write_traces(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -99,6 +100,7 @@ static void demigration_is_adjoint(void **state)
         o.anti_alias = cases[i].anti_alias;
         o.aperture = cases[i].aperture;
         o.mute = cases[i].mute;
+        o.wavelet = cases[i].wavelet;
         struct migrate *m = migrated(&o);
         const size_t n = image_sums(m->image), ns = (size_t)m->segy->ns;
         double *x = calloc(n, sizeof *x), *image = m->image->sum, left = 0, right = 0, a = 0, b = 0;

@@ -64,6 +64,9 @@ norm = run["lsm"]["residual"]
 assert run["verified"] and run["lsm"]["dot_test"] < 1e-6 and len(norm) == 4 and norm == sorted(norm, reverse=True), run["lsm"]
 END
 check $? 'least squares explain more with each iteration'
+"$bin" "$data" $tables --grid 2x2x5:100x100x20@1300,1300,700 --wavelet 20 --out "$work/least.segy" 2>"$work/err"
+[ $? = 2 ] && grep -q -- 'add --lsm' "$work/err"
+check $? "a wavelet belongs to least squares: $(cat "$work/err")"
 "$bin" "$data" $tables --grid 2x2x5:100x100x20@1300,1300,-20 --weight modelling --lsm 2 --quiet --layout 1x1 --out "$work/least.segy" \
     --raw "$work/least" 2>"$work/err"
 head -c 3600 "$work/least.segy" | grep -aq 'least squares, 2 iterations' && grep -q '"least_squares_iterations": 2' "$work/least.json" &&
