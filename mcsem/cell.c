@@ -44,10 +44,15 @@ static enum ek_status open_device(struct cell_work *w, struct backend *device, i
     const size_t most = largest_cell(w->survey);
     w->batch = mcsem_device_batch(w->device);
     w->block = w->batch < most ? w->batch : most;
-    w->brought = ARENA_NEW(&w->arena, w->batch * numbers, double complex);
     w->sum = ARENA_NEW(&w->arena, w->block * numbers, double complex);
-    w->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
-    w->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
+    for (struct cell_call *c = w->call; c < w->call + 2; c++) {
+        c->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
+        c->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
+        c->brought = ARENA_NEW(&w->arena, w->batch * numbers, double complex);
+    }
+    w->trial = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
+    w->tried = ARENA_NEW(&w->arena, (size_t)DEVICE_SHARES * CELL_SAMPLES, struct survey_pair);
+    w->next = w->call;
     return EK_OK;
 }
 
@@ -188,18 +193,12 @@ static size_t exact_pairs(const struct cell_work *w)
     return left < w->n ? left : w->n;
 }
 
-static enum ek_status ask_device(struct cell_work *w, const struct device_share *share, int shares,
-                                 double complex *sum)
-{
-    return mcsem_device_pairs(w->device, share, shares, w->survey->nfreq, w->survey->freq,
-                              FORWARD_BELOW, sum);
-}
-
 /* The block's pairs in exact mode, by the device. */
 static enum ek_status ask_for_block(struct cell_work *w)
 {
     const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter};
-    return ask_device(w, &share, 1, w->sum);
+    return mcsem_device_pairs(w->device, &share, 1, w->survey->nfreq, w->survey->freq,
+                              FORWARD_BELOW, w->sum);
 }
 
 static void take_from_device(const struct cell_work *w, size_t i, double *row)
@@ -341,47 +340,58 @@ static void go_to(struct cell_work *w, const double *m, int c)
         w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
 }
 
-/* Adds the pairs of the cell at hand that no table may serve to the `pairs` of `shares` cells. */
-static enum ek_status take_ahead(struct cell_work *w, int shares, size_t pairs)
+/* Adds the pairs of the cell at hand that no table may serve to the `pairs` of the call. */
+static void take_ahead(struct cell_work *w, struct cell_call *c, size_t pairs)
 {
-    struct cell_report ignored;
-    TRY(cell_choose_filter(w, &ignored));
-    memcpy(w->seen + pairs, w->pair, w->near * sizeof *w->seen);
-    w->share[shares] = (struct device_share){w->layers, w->seen + pairs, w->near, w->filter};
-    w->ahead[shares] = (struct cell_ahead){w->cell, pairs};
-    return EK_OK;
+    memcpy(c->seen + pairs, w->pair, w->near * sizeof *c->seen);
+    c->ahead[c->shares] = (struct cell_ahead){w->cell, pairs};
+    c->share[c->shares++] = (struct device_share){w->layers, c->seen + pairs, w->near, 0};
 }
 
 enum ek_status cell_look_ahead(struct cell_work *w, const double *m, const int *cell, size_t *n)
 {
+    struct cell_call *c = w->next;
     size_t i = 0, pairs = 0;
-    int shares = 0;
-    for (int k = 0; k < DEVICE_SHARES; k++)
-        w->ahead[k].cell = -1;
-    for (; w->device && i < *n && shares < DEVICE_SHARES; i++) {
+    if (!w->device)
+        return EK_OK;
+    c->shares = 0;
+    for (; i < *n && c->shares < DEVICE_SHARES; i++) {
         go_to(w, m, cell[i]);
         if (!w->near)
             continue;
-        if (w->near > w->batch - pairs || (shares && w->layers.n != w->share->layers.n))
+        if (w->near > w->batch - pairs || (c->shares && w->layers.n != c->share->layers.n))
             break;
-        TRY(take_ahead(w, shares++, pairs));
+        take_ahead(w, c, pairs);
         pairs += w->near;
     }
-    if (w->device)
-        *n = i ? i : 1;
-    return shares ? ask_device(w, w->share, shares, w->brought) : EK_OK;
+    *n = i ? i : 1;
+    if (!c->shares)
+        return EK_OK;
+    TRY(cell_choose_filters(w, c));
+    return mcsem_device_begin(w->device, c->share, c->shares, w->survey->nfreq, w->survey->freq,
+                              FORWARD_BELOW, c->brought);
+}
+
+enum ek_status cell_await(struct cell_work *w)
+{
+    if (!w->device)
+        return EK_OK;
+    w->done = w->next;
+    w->next = w->done == w->call ? w->call + 1 : w->call;
+    return mcsem_device_end(w->device);
 }
 
 /* Whether the device has computed just the pairs that are wanted of the cell at hand. */
 static bool was_ahead(struct cell_work *w, struct cell_report *report)
 {
     const size_t numbers = (size_t)w->survey->nfreq * (1 + (size_t)w->layers.n);
+    struct cell_call *c = w->done;
     w->has = NULL;
-    for (int k = 0; w->device && k < DEVICE_SHARES; k++)
-        if (w->ahead[k].cell == w->cell && w->share[k].n == w->near) {
-            w->has = w->brought + w->ahead[k].first * numbers;
-            w->filter = report->filter = w->share[k].filter;
-            w->ahead[k].cell = -1;
+    for (int k = 0; c && k < c->shares; k++)
+        if (c->ahead[k].cell == w->cell && c->share[k].n == w->near) {
+            w->has = c->brought + c->ahead[k].first * numbers;
+            w->filter = report->filter = c->share[k].filter;
+            c->ahead[k].cell = -1;
         }
     return w->has;
 }

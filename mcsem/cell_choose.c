@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-enum { CHANNELS = 4, SAMPLES = CHANNELS + 2, SAMPLE_FILTER = 3, FEW = 32 };
+enum { CHANNELS = 4, SAMPLES = CELL_SAMPLES, SAMPLE_FILTER = 3, FEW = 32 };
+enum { TRIALS = HANKEL_FILTERS - 1 }; /* of a sample: if these do not agree, it is the finest one */
+_Static_assert(CHANNELS + 2 == (int)SAMPLES && TRIALS * SAMPLES <= FEW, "cell_work.h");
 enum { FEW_OTHERS = 4, MANY = 50 }; /* a table that leaves more pairs than 4 + 2 % is too coarse */
 #define CAUTION         2.0         /* the table's error may be larger than at the samples */
 #define NEAR_SPREADS    8.0
@@ -64,33 +66,33 @@ static void add_sample(struct samples *s, size_t pair)
 }
 
 /* Of those pairs the one whose source is farthest from the mean depth. */
-static size_t strayed(const struct cell_work *w, size_t first, size_t last)
+static size_t strayed(const struct survey_pair *pair, size_t first, size_t last)
 {
     double mean = 0;
     size_t most = (first + last) / 2;
     for (size_t i = first; i < last; i++)
-        mean += w->pair[i].source[2] / (double)(last - first);
+        mean += pair[i].source[2] / (double)(last - first);
     for (size_t i = first; i < last; i++)
-        if (fabs(w->pair[i].source[2] - mean) > fabs(w->pair[most].source[2] - mean))
+        if (fabs(pair[i].source[2] - mean) > fabs(pair[most].source[2] - mean))
             most = i;
     return most;
 }
 
 /* Pairs that stand for first .. last-1: the nearest one of each kind of channel (E and H, level and
  * upright), the farthest one, the one whose source strays most. */
-static struct samples choose_samples(const struct cell_work *w, size_t first, size_t last)
+static struct samples choose_samples(const struct survey_pair *pair, size_t first, size_t last)
 {
     struct samples s = {0};
     bool seen[CHANNELS] = {false};
     for (size_t i = first; i < last; i++) {
-        const struct survey_pair *p = &w->pair[i];
+        const struct survey_pair *p = &pair[i];
         const int channel = 2 * p->magnetic + (fabs(p->direction[2]) > 0.1);
         if (!seen[channel])
             add_sample(&s, i);
         seen[channel] = true;
     }
     add_sample(&s, last - 1);
-    add_sample(&s, strayed(w, first, last));
+    add_sample(&s, strayed(pair, first, last));
     return s;
 }
 
@@ -101,7 +103,7 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
     w->filter = report->filter = CELL_FEW_FILTER;
     if (w->near <= FEW)
         return EK_OK;
-    const struct samples s = choose_samples(w, 0, w->near);
+    const struct samples s = choose_samples(w->pair, 0, w->near);
     report->filter = SAMPLE_FILTER;
     for (int k = 0; k < s.n; k++) {
         const struct survey_pair *p = &w->pair[s.pair[k]];
@@ -112,6 +114,71 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
         report->filter = which > report->filter ? which : report->filter;
     }
     w->filter = report->filter;
+    return EK_OK;
+}
+
+/* The filter that forward_choose() gives a sample, from the sums of filters 0 .. TRIALS-1, `step`
+ * apart. */
+static int filter_for(const struct cell_work *w, const struct survey_pair *p, size_t numbers,
+                      const double complex *sum, size_t step)
+{
+    const double floor = cell_floor(&w->options, p);
+    for (int filter = 1; filter < TRIALS; filter++) {
+        double worst = 0;
+        for (size_t q = 0; q < (size_t)w->survey->nfreq; q++) {
+            const double complex a = sum[(size_t)(filter - 1) * step + q * numbers];
+            const double complex b = sum[(size_t)filter * step + q * numbers];
+            worst = fmax(worst, cabs(a - b) / fmax(cabs(b), floor));
+        }
+        if (worst <= EXACT_TOLERANCE)
+            return filter;
+    }
+    return TRIALS;
+}
+
+/* The filters of the shares that the device has tried some for; those of others stand. */
+static void judge(struct cell_work *w, struct device_share *share, int trials,
+                  const double complex *sum)
+{
+    const size_t numbers = 1 + (size_t)share->layers.n;
+    const size_t row = (size_t)w->survey->nfreq * numbers;
+    for (const struct device_share *trial = w->trial; trial < w->trial + trials; share++) {
+        if (share->n <= FEW)
+            continue;
+        share->filter = SAMPLE_FILTER;
+        for (size_t i = 0; i < trial->n; i++) {
+            const int which =
+                filter_for(w, &trial->pair[i], numbers, sum + i * row, trial->n * row);
+            share->filter = which > share->filter ? which : share->filter;
+        }
+        sum += TRIALS * trial->n * row;
+        trial += TRIALS;
+    }
+}
+
+enum ek_status cell_choose_filters(struct cell_work *w, struct cell_call *c)
+{
+    for (int k = 0, first = 0; k < c->shares; first = k) {
+        struct survey_pair *tried = w->tried;
+        int trials = 0;
+        for (; k < c->shares && trials + TRIALS <= DEVICE_SHARES; k++) {
+            struct device_share *share = &c->share[k];
+            share->filter = CELL_FEW_FILTER;
+            if (share->n <= FEW)
+                continue;
+            const struct samples s = choose_samples(share->pair, 0, share->n);
+            for (int i = 0; i < s.n; i++)
+                tried[i] = share->pair[s.pair[i]];
+            for (int filter = 0; filter < TRIALS; filter++)
+                w->trial[trials++] =
+                    (struct device_share){share->layers, tried, (size_t)s.n, filter};
+            tried += s.n;
+        }
+        if (trials)
+            TRY(mcsem_device_pairs(w->device, w->trial, trials, w->survey->nfreq, w->survey->freq,
+                                   FORWARD_FIELD, c->brought));
+        judge(w, c->share + first, trials, c->brought);
+    }
     return EK_OK;
 }
 
@@ -134,7 +201,7 @@ static double difference(const struct cell_work *w, const double *sizes, double 
 static enum ek_status check_shared(struct cell_work *w, double *worst)
 {
     struct cell_worker *k = &w->worker[0];
-    const struct samples s = choose_samples(w, w->near, cell_pairs(w));
+    const struct samples s = choose_samples(w->pair, w->near, cell_pairs(w));
     *worst = w->error = 0;
     for (int i = 0; i < s.n; i++) {
         const double floor = cell_floor(&w->options, &w->pair[s.pair[i]]);

@@ -15,14 +15,23 @@ struct cell_worker {
     enum ek_status status;              /* of the last phase */
 };
 
-/* Whose pairs the device has computed. */
+/* A cell whose pairs the device computes together with others'. */
 struct cell_ahead {
     int cell;     /* -1: none any more */
     size_t first; /* its pairs' place in `brought` */
 };
 
-/* Filter for pairs that are too few for a trial. */
-enum { CELL_FEW_FILTER = 4 };
+/* Cells of one call of the device. */
+struct cell_call {
+    int shares;
+    struct device_share *share; /* [DEVICE_SHARES], whose pairs … */
+    struct survey_pair *seen;   /* … [batch] stand here */
+    double complex *brought;    /* [batch][nfreq][1 + layers] */
+    struct cell_ahead ahead[DEVICE_SHARES];
+};
+
+/* Filter for pairs that are too few for a trial; samples of a cell, in trials. */
+enum { CELL_FEW_FILTER = 4, CELL_SAMPLES = 6 };
 
 struct cell_work {
     const struct survey *survey;
@@ -31,15 +40,15 @@ struct cell_work {
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
-    struct device *device;      /* NULL: pairs in exact mode are the workers' */
-    double complex *brought;    /* [batch][nfreq][1 + layers] by it, for cells ahead … */
-    double complex *sum;        /* … [block][nfreq][1 + layers] for a block alone */
-    struct device_share *share; /* [DEVICE_SHARES] of the cells ahead, whose pairs … */
-    struct survey_pair *seen;   /* … [batch] stand here */
-    struct cell_ahead ahead[DEVICE_SHARES];
-    const double complex *has; /* of the cell at hand, in `brought`, or NULL */
-    size_t batch, block;       /* pairs that the device takes, and of a block, at most */
-    struct survey_pair *pair;  /* [pairs of the largest cell] as the cell sees them */
+    struct device *device;         /* NULL: pairs in exact mode are the workers' */
+    struct cell_call call[2];      /* those computed, those under way, by turns: */
+    struct cell_call *done, *next; /* (done: NULL before the first) */
+    double complex *sum;           /* [block][nfreq][1 + layers] for a block alone */
+    struct device_share *trial;    /* [DEVICE_SHARES] filters tried, of … */
+    struct survey_pair *tried;     /* … [DEVICE_SHARES][CELL_SAMPLES] */
+    const double complex *has;     /* of the cell at hand, in `brought`, or NULL */
+    size_t batch, block;           /* pairs that the device takes, and of a block, at most */
+    struct survey_pair *pair;      /* [pairs of the largest cell] as the cell sees them */
     struct earth_layers layers;
     double *rows, *square; /* [block] rows; [columns][columns] */
     /* the block at hand */
@@ -83,6 +92,8 @@ enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *
 size_t cell_count_near(const struct cell_work *w);
 /* The filter for pairs in exact mode, 0 .. w->near-1. */
 enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report);
+/* The same for each share of the call, by the device. */
+enum ek_status cell_choose_filters(struct cell_work *w, struct cell_call *call);
 /* The coarsest table that is good enough for the others; none: report->density = -1. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report);

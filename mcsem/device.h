@@ -34,3 +34,10 @@ size_t mcsem_device_batch(const struct device *device);
 enum ek_status mcsem_device_pairs(struct device *device, const struct device_share *share,
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum);
+
+/* The same in two parts: what is begun goes on until end(), and shares and sum are the device's. A
+ * call that is still under way is ended by the next one; end() without any does nothing. */
+enum ek_status mcsem_device_begin(struct device *device, const struct device_share *share,
+                                  int shares, int nfreq, const double *freq,
+                                  enum forward_derivatives derivatives, double complex *sum);
+enum ek_status mcsem_device_end(struct device *device);

@@ -10,8 +10,6 @@
 
 enum { VECTORS = PAIR_GROUP / LANES, FINEST = HANKEL_FILTERS - 1 };
 _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");
-/* What lies below so many nepers there and back is not seen: exp(-46) = 1e-20. */
-#define DEEP        46.0
 #define STEEP       0.3
 #define GAIN        0.1       /* a filter's error over the coarser one's, at most */
 #define COMMON      0.25      /* but neighbours share some of theirs where fields are static */
@@ -91,17 +89,7 @@ void forward_layers(const struct earth_layers *layers, double *table)
 void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
                      double w, int *deepest)
 {
-    double by_wave = 0, by_loss = 0;
-    int seen = base; /* layers base .. seen-1 lie within by_wave, by_loss */
-    for (int g = nwaves / PAIR_GROUP - 1; g >= 0; g--) {
-        const double least = wave[g * PAIR_GROUP];
-        while (seen < layers - 1 && least * by_wave < DEEP && by_loss < DEEP) {
-            const double *row = table + 4 * seen++;
-            by_wave += 2 * row[3] * fmin(1, sqrt(row[2]));
-            by_loss += 2 * row[3] * sqrt(0.5 * w * row[1]);
-        }
-        deepest[g] = seen;
-    }
+    exact_deepest(layers, base, table, nwaves, wave, 1, w, deepest);
 }
 
 void forward_level(const struct pair_level *level, int parts, int weights, int *row)
@@ -129,6 +117,7 @@ static struct exact_plan plan_of(struct forward *f)
                       (int)(level->weight - plan->room), f->level + EXACT_LEVEL * n);
     }
     return (struct exact_plan){.number = plan->room,
+                               .weight = plan->room,
                                .level = f->level,
                                .nlevels = plan->nlevels,
                                .stride = PAIR_WAVES,

@@ -68,8 +68,7 @@ int forward_filter(const struct survey_pair *pair, int which);
 void forward_level(const struct pair_level *level, int parts, int weights, int *row);
 int forward_derive(const struct earth_layers *layers, const struct pair_plan *plan,
                    enum forward_derivatives derivatives);
-/* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them):
- * by a bound from below of what waves lose on the way there and back, re g >= l min(1, sqrt(a)) and
- * re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20. */
+/* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them),
+ * as exact_deepest() of kernels/exact.h. */
 void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
                      double w, int *deepest);

@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum {
-    SHIFTS = 14
-};                   /* terms of a series: enough for half a period of J at the Nyquist frequency */
-enum { FOLDED = 4 }; /* samples of which the extrapolation to x = 0 is made */
+enum { SHIFTS = HANKEL_SHIFTS };
+enum { FOLDED = 4 };        /* samples of which the extrapolation to x = 0 is made */
 #define FREQUENCY_STEP 0.1L /* of the rule in s; its images lie 20 pi away in u */
 
 /* Errors: largest over 414 fields of six sea floors, of those above 1e-15 V/(A m^2), and of all. */
@@ -134,7 +132,10 @@ static enum ek_status make(const struct design *d, struct hankel *h)
     const size_t size = (size_t)SHIFTS * (size_t)h->n;
     long double complex *at = calloc((size_t)frequencies(d), sizeof *at);
     double *w = calloc(size, sizeof *w);
-    h->series = calloc(2 * size, sizeof *h->series);
+    h->ladder = calloc(HANKEL_LADDER + 2 * size, sizeof *h->ladder);
+    h->series = h->ladder ? h->ladder + HANKEL_LADDER : NULL;
+    for (int i = 0; i < HANKEL_LADDER && h->ladder; i++)
+        h->ladder[i] = exp((h->first + i) * h->step);
     for (int nu = 0; nu < 2 && at && w && h->series; nu++) {
         sample(d, h, nu, at, w);
         analyse(h->n, w, h->series + (size_t)nu * size);
@@ -163,7 +164,7 @@ enum ek_status hankel_open(int which, const struct hankel **filter)
 
 void hankel_weights(const struct hankel *h, double shift, double *w0, double *w1)
 {
-    const double x = 2 * shift / h->step - 1;
+    const double x = hankel_place(h, shift);
     const size_t n = (size_t)h->n, order = SHIFTS * n;
     double t[SHIFTS] = {1, x};
     for (int p = 2; p < SHIFTS; p++)

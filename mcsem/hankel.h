@@ -25,15 +25,26 @@ enum {
     HANKEL_LOW = HANKEL_FILTERS, /* two of them without extrapolation, for comparison */
     HANKEL_LOW_FINE,
     HANKEL_DESIGNS,
-    HANKEL_POINTS = 512 /* most points of one */
+    HANKEL_POINTS = 512, /* most points of one */
+    HANKEL_SHIFTS =
+        14, /* terms of a series: enough for half a period of J at Nyquist's frequency */
+    HANKEL_LADDER = 2 * HANKEL_POINTS, /* wavenumbers that several of a filter may share */
+    HANKEL_NUMBERS = HANKEL_LADDER + 2 * HANKEL_SHIFTS * HANKEL_POINTS /* most of a filter's */
 };
 
 struct hankel {
     double step; /* of ln x */
     int first;   /* point n stands at x = exp((first + n) step + shift), 0 <= shift < step */
     int n;
-    double *series; /* [order nu][power][n] of the weights, in Chebyshev polynomials of the shift */
+    double *ladder; /* [HANKEL_LADDER] x without a shift, beyond the points, too; then comes … */
+    double *series; /* … [order nu][power][n] of the weights, in Chebyshev polynomials of … */
 };
+
+/* … the shift's place in its range, -1 .. 1. */
+static inline double hankel_place(const struct hankel *h, double shift)
+{
+    return 2 * shift / h->step - 1;
+}
 
 /* Filter `which`, 0 .. HANKEL_DESIGNS-1; made on first use, then shared for ever. EK_UNAVAILABLE:
  * memory. Any thread. */

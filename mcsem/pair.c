@@ -384,25 +384,18 @@ bool pair_is_null(const struct survey_pair *measured)
     return n <= PAIR_POINTS && most < NULL_SHARE;
 }
 
-/* A point's filter on the grid: it begins `places` wavenumbers up. */
-struct grid {
-    const double *wave; /* from that place on */
-    const double *w[2]; /* weights of J0, J1 */
-    int n, places;
-};
-
-static void add_function(const struct grid *g, enum pair_function function, int nu, int power,
-                         double scale, bool below, double *weight)
+/* Adds what a point's filter, whose weights w of J0 and J1 are, gives to the level's weights. */
+static void add_weights(const struct pair_plan *plan, const struct pair_point *p,
+                        double w[2][HANKEL_POINTS], double *weight)
 {
-    double sign = 1;
-    if (below)
-        function = pair_function_below(function, &sign);
-    double *to = weight + (size_t)function * PAIR_WAVES + g->places;
-    for (int i = 0; i < g->n; i++) {
-        double x = sign * scale * g->w[nu][i];
-        for (int p = 0; p < power; p++)
-            x *= g->wave[i];
-        to[i] += x;
+    for (const struct pair_addition *a = p->addition; a < p->addition + p->additions; a++) {
+        double *to = weight + (size_t)EXACT_FUNCTION(a->what) * PAIR_WAVES + p->places;
+        for (int i = 0; i < plan->filter->n; i++) {
+            double x = a->scale * w[EXACT_NU(a->what)][i];
+            for (int n = 0; n < EXACT_POWER(a->what); n++)
+                x *= plan->wave[p->places + i];
+            to[i] += x;
+        }
     }
 }
 
@@ -436,7 +429,6 @@ struct wire {
     int n;
     double share[PAIR_POINTS];
     struct pair_sight sight[PAIR_POINTS];
-    double longest; /* largest offset */
 };
 
 /* Almost straight above filters would need wavenumbers without end. The field is even in r, or r
@@ -505,27 +497,27 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
     return n;
 }
 
-/* Whole filter steps by which a point's grid begins above that of the longest offset. */
-static int places_of(const struct hankel *h, const struct wire *w, int k)
-{
-    return (int)ceil(log(w->longest / w->sight[k].r) / h->step);
-}
-
-/* Wavenumbers for all points; false: too many. */
-static bool make_waves(const struct hankel *h, struct wire *w, struct pair_plan *plan)
+/* Where each point's filter stands on common wavenumbers, and how many these are; false: too
+ * many. */
+static bool place_points(const struct hankel *h, const struct wire *w, struct pair_plan *plan)
 {
     int n = 0;
-    w->longest = 0;
+    plan->filter = h;
+    plan->longest = 0;
     for (int k = 0; k < w->n; k++)
-        w->longest = fmax(w->longest, w->sight[k].r);
+        plan->longest = fmax(plan->longest, w->sight[k].r);
     for (int k = 0; k < w->n; k++) {
-        if (!(w->sight[k].r > 0) || places_of(h, w, k) + h->n > PAIR_WAVES - PAIR_GROUP)
+        struct pair_point *p = &plan->point[k];
+        if (!(w->sight[k].r > 0))
             return false;
-        n = places_of(h, w, k) + h->n > n ? places_of(h, w, k) + h->n : n;
+        const double above = log(plan->longest / w->sight[k].r);
+        p->places = (int)ceil(above / h->step);
+        p->shift = p->places * h->step - above;
+        if (p->places + h->n > PAIR_WAVES - PAIR_GROUP)
+            return false;
+        n = p->places + h->n > n ? p->places + h->n : n;
     }
     plan->nwaves = (n + PAIR_GROUP - 1) / PAIR_GROUP * PAIR_GROUP;
-    for (int i = 0; i < plan->nwaves; i++)
-        plan->wave[i] = exp((h->first + i) * h->step) / w->longest;
     return true;
 }
 
@@ -540,37 +532,46 @@ static struct pair_level *level_for(struct pair_plan *plan, const struct earth_l
     const double source = w->pair->loop ? 0 : 1, receiver = w->pair->magnetic ? 0 : 1;
     level->in_lower = level->view.swapped ? source : receiver;
     level->in_upper = level->view.swapped ? receiver : source;
-    for (int f = 0; f < PAIR_FUNCTIONS; f++)
-        memset(level->weight + (size_t)f * PAIR_WAVES, 0, (size_t)plan->nwaves * sizeof(double));
+    level->points = 0;
     return level;
 }
 
-static void weigh_point(struct pair_plan *plan, const struct earth_layers *layers,
-                        const struct hankel *h, const struct wire *w, int k)
+static void add_function(struct pair_point *p, enum pair_function function, int nu, int power,
+                         double scale, bool below)
+{
+    double sign = 1;
+    if (below)
+        function = pair_function_below(function, &sign);
+    p->addition[p->additions++] =
+        (struct pair_addition){EXACT_WHAT((int)function, nu, power), sign * scale};
+}
+
+static void outline_point(struct pair_plan *plan, const struct earth_layers *layers,
+                          const struct wire *w, int k)
 {
     struct pair_level *level = level_for(plan, layers, w, k);
-    double weight[2][HANKEL_POINTS];
+    struct pair_point *p = &plan->point[k];
     struct pair_term term[PAIR_TERMS];
-    const int places = places_of(h, w, k), terms = pair_terms(&w->sight[k], term);
-    const double shift = places * h->step - log(w->longest / w->sight[k].r);
-    hankel_weights(h, shift, weight[0], weight[1]);
-    const struct grid g = {plan->wave + places, {weight[0], weight[1]}, h->n, places};
+    const int terms = pair_terms(&w->sight[k], term);
     const bool below = level->view.swapped && !w->pair->loop; /* of these the kernel knows */
+    level->points++;
+    p->additions = 0;
     for (int t = 0; t < terms; t++) {
         const struct pair_integral *i = &pair_integrals[term[t].integral];
         const double scale = w->share[k] * term[t].factor / w->sight[k].r;
-        add_function(&g, i->function, i->nu, i->power, scale, below, level->weight);
+        add_function(p, i->function, i->nu, i->power, scale, below);
         if (i->less != PAIR_NONE)
-            add_function(&g, i->less, i->nu, i->power, -scale, below, level->weight);
+            add_function(p, i->less, i->nu, i->power, -scale, below);
     }
 }
 
-enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
-                         const struct hankel *h, double tolerance, struct pair_plan *plan)
+enum ek_status pair_outline(const struct earth_layers *layers, const struct survey_pair *pair,
+                            const struct hankel *h, double tolerance, struct pair_plan *plan)
 {
-    struct wire w = {.pair = pair};
+    struct wire w;
+    w.pair = pair;
     w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
-    if (w.n > PAIR_POINTS || !make_waves(h, &w, plan))
+    if (w.n > PAIR_POINTS || !place_points(h, &w, plan))
         FAIL(EK_USAGE, "line %zu: the source touches the receiver", pair->line);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
@@ -580,6 +581,26 @@ enum ek_status pair_make(const struct earth_layers *layers, const struct survey_
     plan->magnetic = pair->loop ? EXACT_LOOP : pair->magnetic ? EXACT_H : EXACT_E;
     plan->nlevels = 0;
     for (int k = 0; k < w.n; k++)
-        weigh_point(plan, layers, h, &w, k);
+        outline_point(plan, layers, &w, k);
+    return EK_OK;
+}
+
+enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
+                         const struct hankel *h, double tolerance, struct pair_plan *plan)
+{
+    double weight[2][HANKEL_POINTS];
+    TRY(pair_outline(layers, pair, h, tolerance, plan));
+    const struct pair_point *p = plan->point;
+    for (int i = 0; i < plan->nwaves; i++)
+        plan->wave[i] = h->ladder[i] / plan->longest;
+    for (struct pair_level *level = plan->level; level < plan->level + plan->nlevels; level++) {
+        for (int f = 0; f < PAIR_FUNCTIONS; f++)
+            memset(level->weight + (size_t)f * PAIR_WAVES, 0,
+                   (size_t)plan->nwaves * sizeof(double));
+        for (int k = 0; k < level->points; k++, p++) {
+            hankel_weights(h, p->shift, weight[0], weight[1]);
+            add_weights(plan, p, weight, level->weight);
+        }
+    }
     return EK_OK;
 }

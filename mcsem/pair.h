@@ -10,10 +10,10 @@
 #include <complex.h>
 
 enum {
-    PAIR_POINTS = 512,              /* most points of a wire */
-    PAIR_GROUP = 8,                 /* wavenumbers come in groups; the last one may weigh nothing */
-    PAIR_WAVES = 2 * HANKEL_POINTS, /* most wavenumbers */
-    PAIR_PART = 5                   /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
+    PAIR_POINTS = 512,          /* most points of a wire */
+    PAIR_GROUP = 8,             /* wavenumbers come in groups; the last one may weigh nothing */
+    PAIR_WAVES = HANKEL_LADDER, /* most wavenumbers */
+    PAIR_PART = 5               /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
 };
 
 /* Functions of a field, in the order of kernels/field.h's struct field_weights; of a magnetic
@@ -88,20 +88,40 @@ struct pair_view {
     double *part;              /* [below + between + above][PAIR_PART] */
 };
 
+/* What a point adds to the weights of a function: its filter's weights of J0 or J1, times a power
+ * of the wavenumber. */
+struct pair_addition {
+    int what; /* EXACT_WHAT(function, nu, power) of kernels/exact_plan.h */
+    double scale;
+};
+enum { PAIR_ADDITIONS = PAIR_TERMS + 1 }; /* most of a point */
+
+/* Where a point's filter stands on the plan's wavenumbers, and what it adds. */
+struct pair_point {
+    int places;   /* wavenumbers below its first one */
+    double shift; /* of its points */
+    int additions;
+    struct pair_addition addition[PAIR_ADDITIONS];
+};
+
 /* The points of a wire that lie at one depth, and their weights. */
 struct pair_level {
+    int points; /* so many, beside one another */
     struct pair_view view;
     double in_lower, in_upper; /* 1: the field has the factor rho_v of that layer */
     double *weight;            /* [PAIR_FUNCTIONS][PAIR_WAVES] */
 };
 
 struct pair_plan {
-    int layers, base;        /* base: first layer below all depths */
+    int layers, base; /* base: first layer below all depths */
+    const struct hankel *filter;
+    double longest;          /* of the points' offsets: wavenumbers are its ladder's over this */
     int nwaves;              /* a multiple of PAIR_GROUP */
     double wave[PAIR_WAVES]; /* ascending, 1/m */
     int magnetic;            /* EXACT_E, … (kernels/exact_plan.h) */
     int nlevels;
     struct pair_level level[PAIR_POINTS];
+    struct pair_point point[PAIR_POINTS]; /* level by level */
     double *room;
 };
 
@@ -123,7 +143,9 @@ void pair_factor(const struct survey_pair *pair, double line, size_t n, double c
 
 /* Fills *plan for a pair as pair_seen() gives it; `tolerance` of the sum over the wire. EK_USAGE:
  * the wire or dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice.
- */
+ * outline: but for wavenumbers and weights, which follow from the rest. */
+enum ek_status pair_outline(const struct earth_layers *layers, const struct survey_pair *pair,
+                            const struct hankel *filter, double tolerance, struct pair_plan *plan);
 enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
                          const struct hankel *filter, double tolerance, struct pair_plan *plan);
 

@@ -28,36 +28,60 @@ static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int
     return EK_OK;
 }
 
-/* A device computes pairs of several cells at once, the first ones of the range. *n: how many; they
- * share the time by their pairs. */
-static enum ek_status look_ahead(struct inversion *s, const struct cu *cu, const int *cell,
-                                 size_t *n, double *seconds)
+/* Seconds since `start` that cells share, by their pairs. */
+static void share_time(const struct survey *s, const int *cell, size_t n, double start,
+                       double *seconds)
 {
-    const size_t *first = s->survey->first;
-    const double start = clock_now();
-    double pairs = 0;
-    TRY(cell_look_ahead(s->work[cu->index], s->inv->trial, cell, n));
     const double sec = clock_now() - start;
-    for (size_t i = 0; i < *n; i++)
-        pairs += (double)(first[cell[i] + 1] - first[cell[i]]);
-    for (size_t i = 0; i < *n && pairs > 0; i++)
-        seconds[i] += sec * (double)(first[cell[i] + 1] - first[cell[i]]) / pairs;
+    double pairs = 0;
+    for (size_t i = 0; i < n; i++)
+        pairs += (double)(s->first[cell[i] + 1] - s->first[cell[i]]);
+    for (size_t i = 0; i < n && pairs > 0; i++)
+        seconds[i] += sec * (double)(s->first[cell[i] + 1] - s->first[cell[i]]) / pairs;
+}
+
+/* A range of cells, of which a device computes pairs of several at once: it has done so for those
+ * before `known`, and has begun with those before `begun`. */
+struct progress {
+    const int *cell;
+    double *seconds;
+    size_t n, known, begun;
+};
+
+static enum ek_status begin_more(struct inversion *s, const struct cu *cu, struct progress *p)
+{
+    const double start = clock_now();
+    size_t n = p->n - p->begun;
+    if (!n)
+        return EK_OK;
+    TRY(cell_look_ahead(s->work[cu->index], s->inv->trial, p->cell + p->begun, &n));
+    share_time(s->survey, p->cell + p->begun, n, start, p->seconds + p->begun);
+    p->begun += n;
     return EK_OK;
+}
+
+/* More cells become known; the device goes on with the next while the unit takes these up. */
+static enum ek_status know_more(struct inversion *s, const struct cu *cu, struct progress *p)
+{
+    if (p->begun == p->known)
+        TRY(begin_more(s, cu, p));
+    const double start = clock_now();
+    TRY(cell_await(s->work[cu->index]));
+    share_time(s->survey, p->cell + p->known, p->begun - p->known, start, p->seconds + p->known);
+    p->known = p->begun;
+    return begin_more(s, cu, p);
 }
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct inversion *s = ctx;
-    size_t known = r.begin;
-    for (size_t t = r.begin; t < r.end; t++) {
-        size_t n = r.end - t;
-        if (t == known) {
-            TRY(look_ahead(s, cu, s->cell + t, &n, seconds + (t - r.begin)));
-            known += n;
-        }
+    struct progress p = {.cell = s->cell + r.begin, .seconds = seconds, .n = r.end - r.begin};
+    for (size_t t = 0; t < p.n; t++) {
+        if (t == p.known)
+            TRY(know_more(s, cu, &p));
         const double start = clock_now();
-        TRY(compute_cell(s, cu, s->cell[t]));
-        seconds[t - r.begin] += clock_now() - start;
+        TRY(compute_cell(s, cu, p.cell[t]));
+        seconds[t] += clock_now() - start;
     }
     if (s->mail)
         cluster_mail_progress(s->mail);

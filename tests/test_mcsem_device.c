@@ -2,6 +2,7 @@
  * and all derivatives, pairs of every kind, batches of any size. */
 #include "tests/backends.h"
 #include "tests/mcsem.h"
+#include "mcsem/cell.h"
 #include "mcsem/device.h"
 
 enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8, SHARES = 4 };
@@ -95,6 +96,88 @@ static void what_touches_is_refused(void **state)
     backend_close(b);
 }
 
+/* ---- cells -----------------------------------------------------------------------------------*/
+
+enum { COLUMNS = 5, UNKNOWN = 5, OF_CELLS = 200, OF_SUMS = 21 + 2 * MISFIT_BINS };
+
+/* Columns 2 km apart; cells of many pairs, of few, of none: near ones ask for finer filters than
+ * far ones do, of one cell more than of another. */
+static struct survey *survey_of_cells(const struct earth *e)
+{
+    static const int cells[] = {0, 1, 1, 2, 2, 2, 4, 4};
+    struct survey *s;
+    assert_int_equal(survey_open(OF_CELLS, FREQUENCIES, &s), EK_OK);
+    memcpy(s->freq, freq, sizeof freq);
+    for (int i = 0; i < OF_CELLS; i++) {
+        const int cell = i < 12 ? 0 : cells[i % LENGTH(cells)];
+        struct survey_pair p = mcsem_pairs[cell == 1 ? i % 2 : i % MCSEM_PAIRS];
+        const double half = cell == 2   ? 150 + 2 * i
+                            : cell == 4 ? 15 + i
+                            : cell == 1 ? 7000 + 5 * i
+                                        : 900 + 5 * i;
+        p.source[0] = 2000 * cell - half;
+        p.receiver[0] = 2000 * cell + half;
+        p.receiver[1] = i % 7;
+        s->pair[i] = p;
+        for (int q = 0; q < FREQUENCIES; q++)
+            s->datum[i * FREQUENCIES + q] =
+                (struct survey_datum){1e-13 * (1 + i % 3), -1e-13, 1e-14, SURVEY_BOTH};
+    }
+    assert_int_equal(survey_bin(s, e, true), EK_OK);
+    return s;
+}
+
+static void cells_go_to_a_device_together(void **state)
+{
+    static const struct cell_options options = {
+        CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-30, true};
+    static const int order[COLUMNS] = {2, 0, 3, 4, 1};
+    static double sums[2][OF_SUMS];
+    static double complex response[2][OF_CELLS * FREQUENCIES];
+    struct cell_work *host, *device;
+    struct cell_report report[2];
+    struct backend *b;
+    struct earth *e;
+    unsigned filters = 0;
+    size_t n, begun = 0;
+    assert_int_equal(earth_open(COLUMNS, 1, UNKNOWN, 120, 1000, 1.5, &e), EK_OK);
+    e->dx = 2000;
+    struct survey *s = survey_of_cells(e);
+    assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
+    assert_int_equal(cell_open(s, e, &options, 1, NULL, &host), EK_OK);
+    assert_int_equal(cell_open(s, e, &options, 1, b, &device), EK_OK);
+    for (size_t k = 0, known = 0; k < COLUMNS; k++) {
+        while (k == known) { /* two cells are offered at a time, the next while these are taken */
+            if (begun == known) {
+                n = COLUMNS - begun < 2 ? COLUMNS - begun : 2;
+                assert_int_equal(cell_look_ahead(device, e->m, order + begun, &n), EK_OK);
+                begun += n;
+            }
+            assert_int_equal(cell_await(device), EK_OK);
+            known = begun;
+            n = COLUMNS - begun < 2 ? COLUMNS - begun : 2;
+            if (n)
+                assert_int_equal(cell_look_ahead(device, e->m, order + begun, &n), EK_OK);
+            begun += n;
+        }
+        for (int on = 0; on < 2; on++)
+            assert_int_equal(cell_compute(on ? device : host, NULL, e->m, order[k], sums[on],
+                                          response[on], &report[on]),
+                             EK_OK);
+        const size_t pairs = s->first[order[k] + 1] - s->first[order[k]];
+        assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+        assert_memory_equal(response[0], response[1], pairs * FREQUENCIES * sizeof *response[0]);
+        assert_int_equal(report[0].filter, report[1].filter);
+        filters |= pairs > 32 ? 1U << report[0].filter : 0;
+    }
+    assert_true((filters & (filters - 1)) != 0); /* not one for all */
+    cell_close(device);
+    cell_close(host);
+    backend_close(b);
+    survey_close(s);
+    earth_close(e);
+}
+
 /* The first device of each back end; with stand-ins for the vendors' libraries only those. */
 static int all_devices(void)
 {
@@ -106,8 +189,10 @@ static int all_devices(void)
             continue;
         const struct CMUnitTest tests[] = {
             {"devices_have_the_host_s_bits", devices_have_the_host_s_bits, NULL, NULL, (void *)ops},
-            {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops}};
-        failed += _cmocka_run_group_tests(ops->name, tests, 2, NULL, NULL);
+            {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops},
+            {"cells_go_to_a_device_together", cells_go_to_a_device_together, NULL, NULL,
+             (void *)ops}};
+        failed += _cmocka_run_group_tests(ops->name, tests, LENGTH(tests), NULL, NULL);
     }
     return failed;
 }

@@ -1,5 +1,6 @@
-/* mcsem/kernels/exact.c – exact mode on devices: one strand of wavenumbers of one pair at one
- * frequency in each work-item. Build with -DKERNEL_NO_FMA for the host's bits. */
+/* mcsem/kernels/exact.c – exact mode on devices: plans of pairs, a work-group each; then one strand
+ * of wavenumbers of one pair at one frequency in each work-item. Build with -DKERNEL_NO_FMA for the
+ * host's bits. */
 #include "mcsem/kernels/exact.h"
 
 FN long exact_place(int item, int layers)
@@ -7,12 +8,90 @@ FN long exact_place(int item, int layers)
     return (long)(item / EXACT_BESIDE) * EXACT_BESIDE * exact_numbers(layers) + item % EXACT_BESIDE;
 }
 
+/* A filter's weight at one of its taps, whose shift is at `place`. */
+FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
+{
+    double t[EXACT_SHIFTS], sum = 0.0;
+    t[0] = 1.0;
+    t[1] = place;
+    UNROLL
+    for (int p = 2; p < EXACT_SHIFTS; p++)
+        t[p] = 2.0 * place * t[p - 1] - t[p - 2];
+    UNROLL
+    for (int p = EXACT_SHIFTS - 1; p >= 0; p--)
+        sum += t[p] * series[p * taps + i];
+    return sum;
+}
+
+/* The weights of a level's functions for wavenumber k, `stride` apart: its points' additions, as
+ * they come. */
+FN void exact_weigh(GLOBAL const double *series, int taps, GLOBAL const double *number,
+                    GLOBAL const int *plan, GLOBAL const int *level, int k, double wave,
+                    GLOBAL double *weight, int stride)
+{
+    double sum[EXACT_FUNCTIONS];
+    int at = level[EXACT_FIRST];
+    UNROLL
+    for (int f = 0; f < EXACT_FUNCTIONS; f++)
+        sum[f] = 0.0;
+    for (int point = 0; point < level[EXACT_POINTS]; point++) {
+        const int i = k - plan[at + EXACT_PLACES], n = plan[at + EXACT_ADDITIONS];
+        GLOBAL const double *scale = number + plan[at + EXACT_SCALES];
+        at += EXACT_POINT;
+        if (i >= 0 && i < taps) {
+            const double w0 = exact_tap(series, taps, i, scale[0]);
+            const double w1 = exact_tap(series + EXACT_SHIFTS * taps, taps, i, scale[0]);
+            for (int a = 0; a < n; a++) {
+                const int what = plan[at + a];
+                double x = scale[1 + a] * (EXACT_NU(what) ? w1 : w0);
+                for (int power = 0; power < EXACT_POWER(what); power++)
+                    x *= wave;
+                UNROLL
+                for (int f = 0; f < EXACT_FUNCTIONS; f++)
+                    sum[f] += f == EXACT_FUNCTION(what) ? x : 0.0;
+            }
+        }
+        at += n;
+    }
+    UNROLL
+    for (int f = 0; f < EXACT_FUNCTIONS; f++)
+        weight[f * stride] = sum[f];
+}
+
+/* What pair.h's plans leave out: wavenumbers, weights at each level, deepest layers; filters: each
+ * its ladder of wavenumbers, then its series (hankel.h). The rest is as below. */
+KERNEL(exact_plans, 64, 1, 1)
+(GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
+ GLOBAL const double *filters, int ladder, GLOBAL const double *number, GLOBAL const int *plan,
+ int npairs, GLOBAL double *weight, GLOBAL int *deepest)
+{
+    const int pair = GROUP(0);
+    if (pair >= npairs)
+        return;
+    GLOBAL const int *row = plan + EXACT_PAIR * pair;
+    GLOBAL const double *filter = filters + row[EXACT_FILTER];
+    const int nwaves = row[EXACT_NWAVES];
+    const double longest = number[row[EXACT_LONGEST]];
+    for (int k = LID(0); k < nwaves; k += 64) {
+        const double wave = filter[k] / longest;
+        weight[row[EXACT_WAVES] + k] = wave;
+        for (int n = 0; n < row[EXACT_NLEVELS]; n++) {
+            GLOBAL const int *level = plan + row[EXACT_LEVELS] + EXACT_LEVEL * n;
+            exact_weigh(filter + ladder, row[EXACT_TAPS], number, plan, level, k, wave,
+                        weight + level[EXACT_WEIGHTS] + k, nwaves);
+        }
+    }
+    for (int q = LID(0); q < nfreq; q += 64)
+        exact_deepest(nlayers, row[EXACT_BASE], layers + row[EXACT_LAYERS], nwaves, filter, longest,
+                      line[q], deepest + row[EXACT_DEEPEST] + q * (nwaves / EXACT_STRANDS));
+}
+
 /* Sums of all strands. layers: of all earths, nlayers each; line [frequencies]: w mu0; number,
- * plan: what the pairs' plans hold. */
+ * plan: what the pairs' plans hold, weight, deepest: what exact_plans() adds. */
 KERNEL(exact_waves, 64, 1, 1)
 (GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
- GLOBAL const double *number, GLOBAL const int *plan, int npairs, double alone,
- GLOBAL double *place)
+ GLOBAL const double *number, GLOBAL const int *plan, GLOBAL const double *weight,
+ GLOBAL const int *deepest, int npairs, double alone, GLOBAL double *place)
 {
     const int item = GID(0), strand = item % EXACT_STRANDS;
     const int pair = item / EXACT_STRANDS % npairs, q = item / EXACT_STRANDS / npairs;
@@ -20,12 +99,13 @@ KERNEL(exact_waves, 64, 1, 1)
         return;
     GLOBAL const int *row = plan + EXACT_PAIR * pair;
     const int nwaves = row[EXACT_NWAVES];
-    GLOBAL const int *deepest = plan + row[EXACT_DEEPEST] + q * (nwaves / EXACT_STRANDS);
-    GLOBAL const double *wave = number + row[EXACT_WAVES];
+    GLOBAL const int *deep = deepest + row[EXACT_DEEPEST] + q * (nwaves / EXACT_STRANDS);
+    GLOBAL const double *wave = weight + row[EXACT_WAVES];
     struct exact_plan p;
     struct field_room room;
     struct line_field at;
     p.number = number;
+    p.weight = weight;
     p.level = plan + row[EXACT_LEVELS];
     p.nlevels = row[EXACT_NLEVELS];
     p.stride = nwaves;
@@ -42,7 +122,7 @@ KERNEL(exact_waves, 64, 1, 1)
         room.sum[i * EXACT_BESIDE] = 0.0;
     for (int k = strand; k < nwaves; k += EXACT_STRANDS) {
         at.l2 = wave[k] * wave[k];
-        exact_wave(at, layers + row[EXACT_LAYERS], p, k, deepest[k / EXACT_STRANDS], room);
+        exact_wave(at, layers + row[EXACT_LAYERS], p, k, deep[k / EXACT_STRANDS], room);
     }
 }
 

@@ -7,7 +7,8 @@
 
 /* A pair as pair.h plans it. */
 struct exact_plan {
-    GLOBAL const double *number; /* parts and weights of the levels */
+    GLOBAL const double *number; /* parts of the levels */
+    GLOBAL const double *weight; /* their weights */
     GLOBAL const int *level;     /* [nlevels][EXACT_LEVEL] */
     int nlevels;
     int stride;   /* from the weights of one function to those of the next */
@@ -32,17 +33,38 @@ FN struct field_view exact_view(struct exact_plan p, int n, double alone)
     return v;
 }
 
+/* The last layer that matters to each group of wavenumbers ladder[] / longest (ascending, nwaves of
+ * them): by a bound from below of what waves lose on the way there and back, re g >= l min(1,
+ * sqrt(a)) and re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20: so many
+ * nepers. */
+#define EXACT_DEEP 46.0
+FN void exact_deepest(int nlayers, int base, GLOBAL const double *layers, int nwaves,
+                      GLOBAL const double *ladder, double longest, double w, GLOBAL int *deepest)
+{
+    double by_wave = 0.0, by_loss = 0.0;
+    int seen = base; /* layers base .. seen-1 lie within by_wave, by_loss */
+    for (int g = nwaves / EXACT_STRANDS - 1; g >= 0; g--) {
+        const double least = ladder[g * EXACT_STRANDS] / longest;
+        while (seen < nlayers - 1 && least * by_wave < EXACT_DEEP && by_loss < EXACT_DEEP) {
+            const struct line_layer l = line_layer(layers, seen++);
+            by_wave += 2.0 * l.d * fmin(1.0, sqrt(l.ratio));
+            by_loss += 2.0 * l.d * sqrt(0.5 * w * l.sigma);
+        }
+        deepest[g] = seen;
+    }
+}
+
 /* In the order of pair.h's functions. */
 FN struct field_weights exact_weights(struct exact_plan p, int n, int k)
 {
     const int first = p.level[EXACT_LEVEL * n + EXACT_WEIGHTS] + k;
     struct field_weights w;
-    w.v = LOAD(p.number, first);
-    w.i = LOAD(p.number, first + p.stride);
-    w.v1 = LOAD(p.number, first + 2 * p.stride);
-    w.i1 = LOAD(p.number, first + 3 * p.stride);
-    w.te_v = LOAD(p.number, first + 4 * p.stride);
-    w.te_i = LOAD(p.number, first + 5 * p.stride);
+    w.v = LOAD(p.weight, first);
+    w.i = LOAD(p.weight, first + p.stride);
+    w.v1 = LOAD(p.weight, first + 2 * p.stride);
+    w.i1 = LOAD(p.weight, first + 3 * p.stride);
+    w.te_v = LOAD(p.weight, first + 4 * p.stride);
+    w.te_i = LOAD(p.weight, first + 5 * p.stride);
     return w;
 }
 
