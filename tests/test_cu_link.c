@@ -69,12 +69,26 @@ static void too_few_tell_nothing(void **state)
     assert_true(l.latency == usual.latency && l.per_byte == usual.per_byte);
 }
 
+/* Sizes that are all alike tell no bandwidth: a face is not taken to be free. */
+static void one_size_tells_one_factor(void **state)
+{
+    (void)state;
+    const struct sched_link usual = SCHED_LINK_USUAL;
+    memset(link_of, 0, sizeof link_of);
+    for (int i = 0; i < 40; i++)
+        link_note(&link_of[i % UNITS], 1, 15000 + i, 3 * (usual.latency + 15000 * usual.per_byte));
+    const struct sched_link l = learn();
+    assert_true(fabs(l.latency / usual.latency - 3) < 0.01);
+    assert_true(fabs(l.per_byte / usual.per_byte - 3) < 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves_tell_the_link),
         cmocka_unit_test(the_latest_count),
         cmocka_unit_test(too_few_tell_nothing),
+        cmocka_unit_test(one_size_tells_one_factor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

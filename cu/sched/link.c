@@ -3,9 +3,13 @@
 #include "cu/sched/line.h"
 #include "src/arena.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { FEWEST = 6 };
+
+/* Moves whose sizes differ by less are of one size. */
+static const double ALIKE = 1.25;
 
 void link_note(struct link *l, int links, double bytes, double seconds)
 {
@@ -31,6 +35,17 @@ static size_t gather(const struct link *first, int n, size_t stride, struct link
     return m;
 }
 
+/* Moves of one size alone say nothing of latency and bandwidth apart: both are taken to be off by
+ * the same factor. */
+static struct sched_link scaled(struct sched_link known, const struct link_move *all, double *room,
+                                size_t m)
+{
+    for (size_t i = 0; i < m; i++)
+        room[i] = all[i].seconds / (known.latency + all[i].bytes * known.per_byte);
+    const double factor = line_median(room, m);
+    return (struct sched_link){factor * known.latency, factor * known.per_byte};
+}
+
 enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known)
 {
     const size_t room = (size_t)n * LINK_MOVES;
@@ -44,7 +59,10 @@ enum ek_status link_learn(const struct link *first, int n, size_t stride, struct
         x[i] = all[i].bytes;
         y[i] = all[i].seconds;
     }
-    if (m >= FEWEST) {
+    const bool knows = known->latency > 0 || known->per_byte > 0;
+    if (m >= FEWEST && knows && all[m / 6].bytes < ALIKE * all[m - 1 - m / 6].bytes) {
+        *known = scaled(*known, all, scratch, m);
+    } else if (m >= FEWEST) {
         const struct line l = line_fit(x, y, scratch, m);
         *known = (struct sched_link){l.a, l.b};
     }
