@@ -14,11 +14,17 @@ static const double ALIKE = 0.005, SURE = 3, SURER = 4;
 /* A unit that is slower or faster by so much, beyond chance, is believed at once. */
 static const double SUDDEN = 1.1;
 
+/* So many tasks have a median that tells more than their sum. */
+enum { SEVERAL = 5 };
+
+/* A range that took so many times as long was interrupted. */
+static const double INTERRUPTED = 30;
+
 /* Steps before and after a unit's speed changed by this share do not compare. */
 static const double CHANGED = 0.02;
 
-/* So many measurements tell what launches cost. */
-enum { FEW = 128 };
+/* So many measurements tell what launches cost, and no more are looked at. */
+enum { FEWEST = 6, FEW = 128 };
 
 /* Launches below this share of a task are none. */
 static const double SMALL = 0.002;
@@ -127,6 +133,24 @@ static double sum_of(const double *x, struct ek_range r)
     return line_sum(x + r.begin, r.end - r.begin);
 }
 
+/* What a range took beside what was expected of its tasks, the median of many that were timed; 0:
+ * nothing was. A unit that was interrupted is not slow. */
+static double ratio_of(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
+                       bool timed)
+{
+    const size_t n = r.end - r.begin;
+    if (n < SEVERAL || !timed) {
+        const double expected = sum_of(k->seconds, r) + k->inside;
+        return expected > 0 ? sum_of(e->seconds, r) / expected : 0;
+    }
+    double *ratio = e->y + r.begin; /* no other unit has these tasks */
+    for (size_t i = 0; i < n; i++) {
+        const double expected = k->seconds[r.begin + i] + k->inside / (double)n;
+        ratio[i] = expected > 0 ? e->seconds[r.begin + i] / expected : 0;
+    }
+    return line_median(ratio, n);
+}
+
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each)
 {
     struct estimate_begun *b = &e->begun[cu];
@@ -137,11 +161,12 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
         e->range[t] = 1 / (float)(r.end - r.begin);
     }
     double launch = fmax(0, sec - sum_of(e->seconds, r));
-    double expected = sum_of(k->seconds, r) + k->inside;
     b->seconds += launch;
     if (each)
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
-    b->latest = expected > 0 ? (sec - launch) / expected : 0;
+    const double ratio = ratio_of(e, k, r, each != NULL);
+    if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
+        b->latest = ratio;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
@@ -260,7 +285,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     bool knows = e->judged[c] || (e->known && e->steps == 0);
     bool agrees = !(latest > 0) || ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
     bool other = latest > 0 && fabs(log(latest / now)) > sure;
-    if (!agrees && other && e->judged[c])
+    if (other && e->judged[c] && (!agrees || fabs(log(latest)) < fabs(log(now))))
         now = latest;
     memmove(ratio, ratio + 1, (ESTIMATE_SAMPLES - 1) * sizeof *ratio);
     ratio[ESTIMATE_SAMPLES - 1] = now;
@@ -268,9 +293,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
     e->sudden[c] = alone && knows && agrees && (e->judged[c] || other) && far_off(now, chance);
     if (e->sudden[c]) {
-        bool more =
-            latest > 0 && (latest > now) == (now > 1) && fabs(log(latest / now)) > SURE * scatter;
-        usual = more ? latest : now;
+        usual = latest > 0 && fabs(log(latest / now)) > SURE * scatter ? latest : now;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
     }
@@ -389,7 +412,7 @@ static double launch_inside(struct estimate *e, int j)
         sum[1][1] += more * more;
         row[m++] = (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
     }
-    if (m == 0)
+    if (m < FEWEST)
         return k->inside;
     fit_rows(row, m, 2, beta);
     scatter = 2 * noise * noise * sum[0][0] / (double)m; /* variance of a difference */
