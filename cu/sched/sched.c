@@ -303,6 +303,11 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
     return EK_OK;
 }
 
+bool sched_rests(struct sched *s, int cu)
+{
+    return s->ops->rests && s->index[cu] >= 0 && s->ops->rests(s->state, s->index[cu]);
+}
+
 bool sched_pending(const struct sched *s)
 {
     return atomic_load_explicit(&s->orphans.count, memory_order_acquire) > 0;

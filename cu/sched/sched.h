@@ -93,6 +93,9 @@ struct sched_ops {
     /* On any unit's thread, one at a time: which of `count` ranges that lost units left unit cu
      * takes now; count: none, others that will ask end them sooner. NULL: the first. */
     size_t (*adopt)(void *st, int cu, const struct ek_range *left, size_t count);
+    /* After step(), same thread: unit cu has nothing to do in the step to come, which is so short
+     * that it need not be asked. NULL: all are. */
+    bool (*rests)(void *st, int cu);
 };
 
 int sched_count(void);
@@ -130,6 +133,9 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
 /* The step is given up half way: nothing of it counts, the policy starts anew over the living
  * units. One thread, all units idle. EK_UNAVAILABLE: no unit lives, or out of memory. */
 enum ek_status sched_restart(struct sched *s);
+
+/* Unit cu lives and need not be asked for anything in the step to come. One thread, all idle. */
+bool sched_rests(struct sched *s, int cu);
 
 /* Ranges left by retired units are waiting: a unit that had nothing more should ask again. */
 bool sched_pending(const struct sched *s);

@@ -13,7 +13,7 @@ void barrier_init(struct barrier *g, int threads, _Bool oversubscribed)
     atomic_init(&g->arrived, 0);
     atomic_init(&g->opened, 0);
     atomic_init(&g->sleepers, 0);
-    g->threads = (unsigned)threads;
+    g->threads = g->next = (unsigned)threads;
     g->spins = oversubscribed ? 0 : SPINS;
 }
 
@@ -37,11 +37,13 @@ static void sleep_until(struct barrier *g, unsigned before)
 void barrier_wait(struct barrier *g)
 {
     const unsigned before = atomic_load_explicit(&g->opened, memory_order_relaxed);
-    if (atomic_fetch_add(&g->arrived, 1) + 1 == g->threads) {
+    const unsigned threads = g->threads; /* the last one changes it */
+    if (atomic_fetch_add(&g->arrived, 1) + 1 == threads) {
         atomic_store(&g->arrived, 0);
+        g->threads = g->next;
         atomic_store(&g->opened, before + 1);
         if (atomic_load(&g->sleepers))
-            syscall(SYS_futex, &g->opened, FUTEX_WAKE_PRIVATE, g->threads, NULL, NULL, 0);
+            syscall(SYS_futex, &g->opened, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
         return;
     }
     for (int i = 0; i < g->spins; i++) {
@@ -50,4 +52,21 @@ void barrier_wait(struct barrier *g)
         relax();
     }
     sleep_until(g, before);
+}
+
+void barrier_resize(struct barrier *g, int threads)
+{
+    g->next = (unsigned)threads;
+}
+
+void barrier_sleep(atomic_uint *asleep)
+{
+    while (atomic_load(asleep))
+        syscall(SYS_futex, asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void barrier_rouse(atomic_uint *asleep)
+{
+    atomic_store(asleep, 0);
+    syscall(SYS_futex, asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

@@ -406,6 +406,39 @@ static void close_round(struct team *t)
     t->step_start = clock_now();
 }
 
+/* No task's data lies there: tasks that others are to have take part in one more exchange. */
+static bool is_empty(const struct team *t, int memory)
+{
+    for (size_t task = 0; task < t->history.n; task++)
+        if (t->history.home[task] == memory)
+            return false;
+    return true;
+}
+
+/* Devices without tasks do not hold up short steps: those that rest sleep after the meeting to
+ * come. Whatever is out of the usual finds all awake, as do faults made on purpose. */
+static void choose_rest(struct team *t)
+{
+    const bool may = t->more && !t->again && !t->faults.n && lives(t, 0, true);
+    int awake = 0;
+    for (int c = 0; c < t->set->n; c++) {
+        struct unit *u = &t->unit[c];
+        u->rests = may && t->set->cu[c].kind == CU_DEVICE && sched_rests(t->sched, c) &&
+                   (u->rests || is_empty(t, t->set->cu[c].memory));
+        if (u->rests)
+            atomic_store(&u->asleep, 1);
+        awake += !u->rests;
+    }
+    barrier_resize(&t->barrier, awake);
+}
+
+static void rouse(struct team *t)
+{
+    for (int c = 0; c < t->set->n; c++)
+        if (!t->unit[c].rests && atomic_load(&t->unit[c].asleep))
+            barrier_rouse(&t->unit[c].asleep);
+}
+
 static void unit_loop(struct team *t, const struct cu *cu)
 {
     do {
@@ -413,9 +446,15 @@ static void unit_loop(struct team *t, const struct cu *cu)
         do {
             compute_period(t, cu);
             barrier_wait(&t->barrier);
-            if (cu->index == 0)
+            if (cu->index == 0) {
                 close_round(t);
+                choose_rest(t);
+            }
             barrier_wait(&t->barrier);
+            if (cu->index == 0)
+                rouse(t);
+            else
+                barrier_sleep(&t->unit[cu->index].asleep);
         } while (t->again);
     } while (t->more);
 }

@@ -40,8 +40,9 @@ struct team_ops {
      * idle. Or NULL. */
     enum ek_status (*set_placement)(void *ctx, const int *home);
     /* Phase 0 .. exchange_phases()-1 of the exchange that opens a step, a barrier after each. Every
-     * living unit calls it; who may touch a device is its own unit, and what lies on the host is
-     * divided by `share`. *bytes += what crossed between memory nodes. NULL: no exchange. */
+     * living unit calls it, but devices without tasks may not; who may touch a device is its own
+     * unit, and what lies on the host is divided by `share`. *bytes += what crossed between memory
+     * nodes. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes);
     int (*exchange_phases)(const void *ctx);

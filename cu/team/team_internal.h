@@ -18,6 +18,8 @@ struct unit {
     size_t tasks, bytes, migrations;
     bool dead, moved;        /* moved: moved a task since the program was told of the homes */
     struct team_share share; /* of the host work of an exchange */
+    bool rests;              /* takes no part until the first unit's thread rouses it */
+    atomic_uint asleep;      /* 1: waits for that */
     struct events events;
     struct link link; /* its moves */
 };

@@ -257,6 +257,17 @@ static void step(void *st)
     steal_rewind(&s->steal);
 }
 
+/* In steps shorter than this nobody can help another in time, and to wait for one more unit costs
+ * more than that. */
+static const double SHORT = 1e-3;
+
+static bool rests(void *st, int cu)
+{
+    const struct state *s = st;
+    return !s->binds_late && cu != s->tried && s->steal.planned < SHORT &&
+           plan_left(&s->steal.plan, cu) == 0;
+}
+
 static void end(void *st)
 {
     bootstrap_close(&((struct state *)st)->bootstrap);
@@ -276,4 +287,5 @@ const struct sched_ops sched_evenkeel = {
     .end = end,
     .lost = lost,
     .adopt = adopt,
+    .rests = rests,
 };
