@@ -421,6 +421,30 @@ static void an_interruption(void **state)
     sched_close(s);
 }
 
+/* Steps of microseconds, which planning must not double, are not looked at each: a unit that slows
+ * down is found all the same. */
+static void fine_steps(void **state)
+{
+    (void)state;
+    enum { N = 64, STEPS = 3000 };
+    static double cost[N], span[STEPS];
+    for (int t = 0; t < N; t++)
+        cost[t] = 1e-6 * (1 + t % 3);
+    const struct sim_unit unit[] = {{.width = 1, .speed = 1}, {.width = 1, .speed = 1}};
+    const struct sim_change slow[] = {{.unit = 1, .step = 1000, .factor = 0.3}};
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = 2,
+                         .steps = STEPS,
+                         .cold = true,
+                         .change = slow,
+                         .nchanges = 1};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[999] < 1.03 * sim_bound(&c, NULL));
+    assert_true(span[STEPS - 1] < 1.03 * sim_bound(&c, (double[]){1, 0.3}));
+}
+
 /* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
  * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come,
  * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
@@ -550,6 +574,7 @@ int main(void)
         cmocka_unit_test(once_wrong),
         cmocka_unit_test(heat_stencil),
         cmocka_unit_test(an_interruption),
+        cmocka_unit_test(fine_steps),
         cmocka_unit_test(a_unit_that_recovers),
         cmocka_unit_test(noisy),
         cmocka_unit_test(units_that_fail),

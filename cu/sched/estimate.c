@@ -523,6 +523,12 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
     }
 }
 
+void estimate_pass(struct estimate *e)
+{
+    for (int c = 0; c < e->ncu; c++)
+        e->begun[c].seconds = e->begun[c].latest = 0;
+}
+
 void estimate_step(struct estimate *e)
 {
     learn_launches(e);
@@ -541,8 +547,7 @@ void estimate_step(struct estimate *e)
         for (size_t t = 0; t < e->n; t++)
             if (!e->of[j].count[t] && !e->of[j].profile)
                 e->of[j].seconds[t] = predict(e, &e->of[j], t);
-    for (int c = 0; c < e->ncu; c++)
-        e->begun[c].seconds = e->begun[c].latest = 0;
+    estimate_pass(e);
     e->steps++;
     set_slowdowns(e);
 }

@@ -89,6 +89,9 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 /* Between two steps: takes in what was measured. One thread, as the rest. */
 void estimate_step(struct estimate *e);
 
+/* Instead of that: the step says nothing. */
+void estimate_pass(struct estimate *e);
+
 /* How far the last step was from a plan: the largest difference between a unit's busy time and its
  * planned one, as a share of the planned makespan. load [ncu] */
 double estimate_surprise(const struct estimate *e, const double *load);

@@ -41,6 +41,7 @@ struct state {
     double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
     int tried;                 /* unit that is tried again in this step; -1: none */
     double patience;           /* searches in vain raise what counts as a surprise so many times */
+    double leisure;            /* seconds that planning may still take */
 };
 
 static const struct opt options[] = {
@@ -65,6 +66,10 @@ static const double SURPRISE = 0.005, SURPRISE_OWN = 0.2;
 
 /* Where estimates are worse than this, more exchange is still worth this share of a step. */
 static const double MOST_DOUBT = 0.02;
+
+/* Planning may take this share of the steps, and at first so many seconds; looking at what a task
+ * took takes so many, and trying an exchange. What it may not look at, a step does not tell. */
+static const double PLANNING = 0.02, AT_FIRST = 5e-4, PER_TASK = 1.5e-7, PER_LOOK = 3e-9;
 
 static double doubt_of(const struct state *s)
 {
@@ -104,8 +109,11 @@ static void partition_anew(struct state *s)
     /* What late binding has made was nobody's choice. */
     double worth = s->binds_late ? 0 : s->incumbent.caution * (s->tolerance + doubt);
     double least = worth * now.makespan, best = INFINITY;
-    if (!s->partitioned || was - partition_bound(d) > least)
+    if (!s->partitioned || was - partition_bound(d) > least) {
+        const long looks = d->looks;
         best = partition_total(d, partition_search(d, present, doubt / 4, s->other));
+        s->leisure -= PER_LOOK * (double)(looks - d->looks);
+    }
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     if (!s->partitioned || was - best > least) {
         s->patience = 1;
@@ -178,12 +186,22 @@ static void choose_trial(struct state *s)
     s->owner[task] = owner;
 }
 
+static bool has_leisure(struct state *s)
+{
+    s->leisure += PLANNING * s->steal.planned;
+    if (s->leisure < 0 && !s->binds_late && s->tried < 0)
+        return false;
+    s->leisure -= PER_TASK * (double)s->job->n;
+    return true;
+}
+
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     const struct options *o = job->options;
     *s = (struct state){.job = job, .horizon = o->horizon, .tolerance = o->tolerance, .tried = -1};
     s->patience = 1;
+    s->leisure = AT_FIRST;
     s->steps = job->steps ? (double)job->steps : 20;
     s->owner = ARENA_NEW(job->arena, job->n, int);
     s->other = ARENA_NEW(job->arena, job->n, int);
@@ -232,9 +250,14 @@ static size_t adopt(void *st, int cu, const struct ek_range *left, size_t count)
 static void step(void *st)
 {
     struct state *s = st;
-    estimate_step(&s->estimate);
     if (s->job->steps)
         s->steps--;
+    if (!has_leisure(s)) {
+        estimate_pass(&s->estimate);
+        steal_rewind(&s->steal);
+        return;
+    }
+    estimate_step(&s->estimate);
     if (s->binds_late) {
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
         s->partitioned = true;
