@@ -412,6 +412,74 @@ static void stop_saves_the_state(void **state)
     team_close(t);
 }
 
+/* ---- a device that rests ------------------------------------------------------------------- */
+enum { SLEEPS = 2002 };
+
+/* The device has three tasks in every seventh step and after it, the first core all others. */
+struct sleeper {
+    int step;
+    bool taken[UNITS];
+};
+
+static bool has_tasks(const struct sleeper *s, int cu)
+{
+    return cu == 0 || (cu == 2 && s->step % 7 < 2);
+}
+
+static enum ek_status sleeper_begin(void *st, const struct sched_job *j)
+{
+    (void)j;
+    *(struct sleeper *)st = (struct sleeper){0};
+    return EK_OK;
+}
+
+static struct ek_range sleeper_next(void *st, int cu)
+{
+    struct sleeper *s = st;
+    const size_t own = has_tasks(s, 2) ? 3 : 0;
+    assert_true(cu < 2 || s->step % 7 < 3); /* the third begins with the data of the second */
+    if (s->taken[cu] || !has_tasks(s, cu))
+        return (struct ek_range){0, 0};
+    s->taken[cu] = true;
+    return cu ? (struct ek_range){0, own} : (struct ek_range){own, TASKS};
+}
+
+static void sleeper_step(void *st)
+{
+    *(struct sleeper *)st = (struct sleeper){.step = ((struct sleeper *)st)->step + 1};
+}
+
+static bool sleeper_rests(void *st, int cu)
+{
+    return !has_tasks(st, cu);
+}
+
+static void a_device_rests(void **state)
+{
+    (void)state;
+    static const struct sched_ops sleeper = {.name = "sleeper",
+                                             .summary = "lets a device rest",
+                                             .state_size = sizeof(struct sleeper),
+                                             .begin = sleeper_begin,
+                                             .next = sleeper_next,
+                                             .step = sleeper_step,
+                                             .rests = sleeper_rests};
+    struct board b = {0};
+    assert_int_equal(sched_add(&sleeper), EK_OK);
+    struct team *t = open_team(&b, "sleeper");
+    assert_int_equal(team_run(t, SLEEPS / 2), EK_OK); /* ends while it sleeps */
+    assert_int_equal(team_run(t, SLEEPS / 2), EK_OK);
+    for (int i = 0; i < TASKS; i++)
+        assert_int_equal(b.computed[i], SLEEPS);
+    int awake = 0;
+    for (int step = 0; step < SLEEPS; step++)
+        awake += step % 7 < 3;
+    assert_int_equal(b.phases[1][2], awake);
+    for (int c = 0; c < 2; c++) /* cores never rest */
+        assert_int_equal(b.phases[1][c], SLEEPS);
+    team_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +493,7 @@ int main(void)
         cmocka_unit_test(tasks_come_and_go),
         cmocka_unit_test(known_times_follow_their_tasks),
         cmocka_unit_test(tasks_leave_their_times),
+        cmocka_unit_test(a_device_rests),
         cmocka_unit_test(stop_keeps_finished_steps),
         cmocka_unit_test(stop_saves_the_state),
     };
