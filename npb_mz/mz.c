@@ -91,13 +91,13 @@ static enum ek_status open_fields(struct mz *mz)
     return EK_OK;
 }
 
-enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
-                                 struct mz **out)
+enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *class,
+                            const struct mz_mesh *mesh, struct mz **out)
 {
     NEW(struct mz, mz, 1, "%s: no memory", ops->name);
     mz->ops = ops;
     mz->class = class;
-    mz->mesh = mz_mesh_find(class->letter);
+    mz->mesh = mesh;
     enum ek_status st = open_fields(mz);
     if (!st)
         st = open_axes(mz);
@@ -107,6 +107,12 @@ enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class
     }
     *out = mz;
     return EK_OK;
+}
+
+enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
+                                 struct mz **out)
+{
+    return mz_open_mesh(ops, class, mz_mesh_find(class->letter), out);
 }
 
 /* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. */

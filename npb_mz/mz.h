@@ -205,6 +205,10 @@ void mz_close(struct mz *mz);
 /* The same without any zone claimed: those that this process is to step are claimed next. */
 enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
                                  struct mz **mz);
+/* The same on another mesh than the class', with zones of 6 points and more along each axis; it
+ * outlives *mz. */
+enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *class,
+                            const struct mz_mesh *mesh, struct mz **mz);
 /* From now on the zones with rank_of[zone] == rank (NULL: all) are stepped here: computes their
  * forcing, or the one of all. EK_UNAVAILABLE. */
 enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank);

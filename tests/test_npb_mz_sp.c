@@ -174,8 +174,8 @@ static void reference_step(const struct mz *mz, struct mz_work *work, int zone, 
 static void step_equals_dense_solves(void **state)
 {
     (void)state;
-    for (const char *letter = "SW"; *letter; letter++) {
-        struct rig r = open_rig("sp-mz", *letter, 1);
+    for (int i = 0; i < PROBLEMS; i++) {
+        struct rig r = open_problem("sp-mz", i, 1);
         const size_t bytes = MZ_VARS * (size_t)r.mz->points * sizeof(double);
         double *u = malloc(bytes + 4096); /* solvers read whole vectors, past the last point */
         for (int s = 0; s < 2; s++)
