@@ -25,18 +25,13 @@ struct bt_sizes {
     long factor, rows, w, points;
 };
 
-static long most(long a, long b)
-{
-    return a > b ? a : b;
-}
-
 static struct bt_sizes sizes_of(const struct mz *mz)
 {
     const long inner = rhs_inner(mz->most_nx), nz = mz->mesh->points[2];
-    return (struct bt_sizes){.factor = 25 * LANES * most(most(mz->most_nx, mz->most_ny), nz),
+    return (struct bt_sizes){.factor = 25 * LANES * mz_most(mz_most(mz->most_nx, mz->most_ny), nz),
                              .rows = inner * RHS_STATE * LANES,
-                             .w = most((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
-                             .points = most(nz * inner, mz->most_ny) * RHS_STATE};
+                             .w = mz_most((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
+                             .points = mz_most(nz * inner, mz->most_ny) * RHS_STATE};
 }
 
 static size_t bt_scratch(const struct mz *mz)

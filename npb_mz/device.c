@@ -247,11 +247,6 @@ struct batch {
     int half;        /* of the stage */
 };
 
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 /* As many of the zones begin .. end-1 as fit the scratch and live here like the first of them, or
  * as a half of the stage holds; a CPU device takes one, for its caches. */
 static struct batch next_batch(const struct device *d, int begin, int end)
@@ -264,7 +259,7 @@ static struct batch next_batch(const struct device *d, int begin, int end)
         points += z->volume;
         if ((points > d->places.scratch && b.zones) || d->places.lives[i] != lives)
             break;
-        b.last = most(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
+        b.last = (int)mz_most(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
     }
     return b;
 }
@@ -512,7 +507,8 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     if (!n)
         return EK_OK;
     const struct mz *mz = d->mz;
-    const int points = (most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
+    const int points =
+        ((int)mz_most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
     const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),

@@ -87,7 +87,7 @@ FN struct common common_of(struct five n, struct five w)
 /* The same as lu_send(), by another way. */
 FN struct five share(struct lu_axis a, int d, struct five n, struct five w, struct common k)
 {
-    const lanes v = d == 0 ? n.x : d == 1 ? n.y : n.z, m = d == 0 ? w.x : d == 1 ? w.y : w.z;
+    const lanes v = five_along(n, d), m = five_along(w, d);
     const lanes t = a.tau2 * m, c = a.tau2 * v + a.spread, side = a.visc * n.r + c;
     const lanes push = a.tau2 * k.pressure + (a.visc / 3.0) * (n.r * m);
     struct five s;
@@ -96,13 +96,7 @@ FN struct five share(struct lu_axis a, int d, struct five n, struct five w, stru
     s.y = side * w.y + n.y * s.r;
     s.z = side * w.z + n.z * s.r;
     s.e = v * push + (a.visc * k.friction + (c * k.energy + t * k.enthalpy));
-    if (d == 0)
-        s.x += push;
-    else if (d == 1)
-        s.y += push;
-    else
-        s.z += push;
-    return s;
+    return five_push(s, d, push);
 }
 
 /* The same as lu_relax(), in shorter chains. */

@@ -5,19 +5,14 @@
 
 #include <stdlib.h>
 
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static void measure(struct mz *mz)
 {
     for (int i = 0; i < mz->nzones; i++) {
         const struct mz_zone *z = &mz->zone[i];
-        mz->most_nx = most(mz->most_nx, z->nx);
-        mz->most_ny = most(mz->most_ny, z->ny);
-        mz->most_pitch = most(mz->most_pitch, z->pitch);
-        mz->most_plane = z->plane > mz->most_plane ? z->plane : mz->most_plane;
+        mz->most_nx = (int)mz_most(mz->most_nx, z->nx);
+        mz->most_ny = (int)mz_most(mz->most_ny, z->ny);
+        mz->most_pitch = (int)mz_most(mz->most_pitch, z->pitch);
+        mz->most_plane = mz_most(mz->most_plane, z->plane);
     }
     mz->most_volume = mz->most_plane * mz->mesh->points[2] + ZONE_GAP;
 }

@@ -223,6 +223,11 @@ void mz_work_close(struct mz_work *work);
 void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
                  void (*part)(struct mz *, struct mz_work *, int zone, int t));
 
+static inline long mz_most(long a, long b)
+{
+    return a > b ? a : b;
+}
+
 /* The t-th of `width` shares of what lies at first .. first+n-1: *begin .. *end-1. */
 static inline void mz_share(int first, int n, int t, int width, int *begin, int *end)
 {

@@ -23,19 +23,14 @@ struct sp_sizes {
     long along, rows, lines, speed;
 };
 
-static long most(long a, long b)
-{
-    return a > b ? a : b;
-}
-
 /* Of scratch for a zone. */
 static struct sp_sizes sizes_of(int nx, int ny, int nz)
 {
     const long inner = rhs_inner(nx);
     return (struct sp_sizes){
-        .along = sp_along_size((int)most(most(nx, ny), nz)),
+        .along = sp_along_size((int)mz_most(mz_most(nx, ny), nz)),
         .rows = inner * RHS_STATE * LANES,
-        .lines = most((inner * LANES + 2) * SP_LINES * SP_NODE_X, nz * inner * SP_NODE_Z),
+        .lines = mz_most((inner * LANES + 2) * SP_LINES * SP_NODE_X, nz * inner * SP_NODE_Z),
         .speed = ny * inner * LANES};
 }
 

@@ -41,6 +41,23 @@ FN struct five five_add(struct five a, double weight, struct five b)
     return a;
 }
 
+/* Momentum, or velocity, along axis d; more of it. */
+FN real five_along(struct five a, int d)
+{
+    return d == 0 ? a.x : d == 1 ? a.y : a.z;
+}
+
+FN struct five five_push(struct five a, int d, real push)
+{
+    if (d == 0)
+        a.x += push;
+    else if (d == 1)
+        a.y += push;
+    else
+        a.z += push;
+    return a;
+}
+
 FN struct five five_sum(struct five a, struct five b)
 {
     a.r += b.r;

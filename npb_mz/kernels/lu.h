@@ -93,7 +93,7 @@ FN struct five lu_relax(struct lu_diagonal g, struct five n, struct five w)
 FN struct five lu_send(struct lu_axis a, int d, struct five n, struct five w)
 {
     struct five s;
-    real v = d == 0 ? n.x : d == 1 ? n.y : n.z, along = d == 0 ? w.x : d == 1 ? w.y : w.z;
+    real v = five_along(n, d), along = five_along(w, d);
     real c = a.tau2 * v + a.spread, visc = a.visc * n.r;
     real side = c + visc, ahead = c + (4.0 / 3.0) * visc, push = (0.4 * a.tau2) * w.e;
     s.r = c * w.r + a.tau2 * along;
@@ -101,13 +101,7 @@ FN struct five lu_send(struct lu_axis a, int d, struct five n, struct five w)
     s.y = (d == 1 ? ahead : side) * w.y;
     s.z = (d == 2 ? ahead : side) * w.z;
     s.e = c * w.e + (1.96 * a.visc) * (n.r * (w.e - n.e * w.r)) + (1.4 * a.tau2) * (n.e * along);
-    if (d == 0)
-        s.x += push;
-    else if (d == 1)
-        s.y += push;
-    else
-        s.z += push;
-    return lu_rest(n, s);
+    return lu_rest(n, five_push(s, d, push));
 }
 
 #endif

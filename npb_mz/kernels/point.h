@@ -37,13 +37,7 @@ FN struct five point_share(struct five r, struct five v, int d, double weight, d
     r.y += visc * q.vy;
     r.z += visc * q.vz;
     r.e += visc * (q.phi + (1.0 / 6.0) * along * along) - tau * q.p * along;
-    if (d == 0)
-        r.x += push;
-    else if (d == 1)
-        r.y += push;
-    else
-        r.z += push;
-    return r;
+    return five_push(r, d, push);
 }
 
 /* The four neighbours along axis d of the point s of n; constants as in struct mz_consts. */
