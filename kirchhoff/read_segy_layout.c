@@ -188,6 +188,11 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
     TRY(find_order(path, b, o, &l->little));
     l->format = (int)word(b, 3225, 2, l->little);
     l->revision = revision_of(b);
+    if (l->format == 4)
+        FAIL(EK_USAGE,
+             "%s: sample format 4, fixed point with gain, is not read: revisions 0 and 1 of SEG-Y "
+             "multiply by 2^gain, 2 and 2.1 by 2^-gain; convert the file to IEEE floats first",
+             path);
     if (!segy_format_find(l->format))
         FAIL(EK_USAGE,
              "%s: no SEG-Y: sample format %d in bytes 3225-3226 is none of 1-3, 5-12, "

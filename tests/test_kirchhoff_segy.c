@@ -355,7 +355,7 @@ static void damaged_words(void **state)
         int64_t value;
         const char *words;
     } damage[] = {
-        {3225, 2, 4, "sample format 4"},
+        {3225, 2, 4, "fixed point with gain"},
         {3225, 2, 99, "sample format 99"},
         {SECOND + 89, 2, 2, "trace 2: coordinates are angles"},
         {SECOND + 117, 2, 2000, "trace 2 is sampled at 2 ms"},
