@@ -8,7 +8,7 @@
 #include "kirchhoff/eikonal.h"
 #include "src/arena.h"
 
-enum { COPIES = 2, GAP = 2 * EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals */
+enum { COPIES = 2, GAP = EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals */
 
 struct eikonal {
     const struct velocity *velocity;

@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+/* Whole vectors: what is left of one would be computed one by one, as dearly as three. */
+#ifdef __AVX512F__
+enum { WHOLE = EIKONAL_VECTOR };
+#else
+enum { WHOLE = EIKONAL_VECTOR / 2 };
+#endif
+
 static const float never = 1e12F, wall = 1e7F; /* s; s/m: no cell is that slow */
 
 static inline float least(float a, float b)
@@ -96,7 +103,7 @@ static inline float between(float y, float z, float wa, float wb, float wc, stru
 static inline __attribute__((always_inline)) bool line(const struct eikonal_line *l,
                                                        const bool layered)
 {
-    const size_t n = (l->n + EIKONAL_VECTOR - 1) / EIKONAL_VECTOR * EIKONAL_VECTOR;
+    const size_t n = (l->n + WHOLE - 1) / WHOLE * WHOLE;
     const float hx = l->step[0], hy = l->step[1], hz = l->step[2];
     const float wx = 1 / (4 * hx * hx), wy = 1 / (4 * hy * hy), wz = 1 / (4 * hz * hz);
     const float dx = 1 / (2 * hx), dy = 1 / (2 * hy), dz = 1 / (2 * hz);
@@ -113,6 +120,7 @@ static inline __attribute__((always_inline)) bool line(const struct eikonal_line
     const float *restrict lx = l->layer[0], *restrict ly = l->layer[1], *restrict lz = l->layer[2];
     const float gx = l->sign[0], gy = l->sign[1], gz = l->sign[2];
     const float enough = l->least;
+    const int count = (int)l->n;
     int changed = 0;
 #pragma omp simd reduction(| : changed)
     for (size_t j = 0; j < n; j++) {
@@ -157,8 +165,8 @@ static inline __attribute__((always_inline)) bool line(const struct eikonal_line
         const float up = 1 + from_x * m1[j] + from_y * m2[j] + from_z * m4[j],
                     down = inside * inside + from_x + from_y + from_z;
         const float was = time[j];
-        const int less = now < was;
-        changed |= was - now > enough;
+        const int less = (now < was) & ((int)j < count); /* nothing behind the line's end */
+        changed |= less & (was - now > enough);
         mean[j] = less ? up / down : mean[j];
         time[j] = less ? now : was;
     }

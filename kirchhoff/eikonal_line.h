@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Bit 0, 1, 2: one node upwind along x, y, z. Of cells: on the far side along that axis. */
-enum { EIKONAL_CORNERS = 8, EIKONAL_VECTOR = 8 };
+enum { EIKONAL_CORNERS = 8, EIKONAL_VECTOR = 16 };
 
 struct eikonal_line {
     float *time, *mean;              /* of the line: T s, Q / T m^2/s^2 */
@@ -18,7 +18,7 @@ struct eikonal_line {
                                       node to node one up along y and one down along z */
     float ball;                    /* m; within it no node is computed as if by differences */
     float least;                   /* change that counts, s */
-    size_t n; /* nodes; what stands up to a multiple of EIKONAL_VECTOR is computed, too */
+    size_t n; /* nodes; so many more as make a multiple of EIKONAL_VECTOR are looked at */
 };
 
 /* Whether a time became less. */
