@@ -14,7 +14,6 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define GAIN        0.1       /* a filter's error over the coarser one's, at most */
 #define COMMON      0.25      /* but neighbours share some of theirs where fields are static */
 #define UNEVEN      2         /* what the coarsest filter leaves out may cancel in part */
-#define CUT         1e-19     /* of a primary field: exp(-CX_DEEP) stands for what is smaller */
 #define LEAST_ERROR 1e-13     /* of sums in double precision */
 #define LEAST_WIRE  1e-30     /* tolerance of the sum over a wire */
 #define LOSSES      10        /* a rule for fields that die out so many times as fast would do */
@@ -257,22 +256,6 @@ static double difference(const struct choice *c)
     return worst;
 }
 
-/* What is left of the pair's primary field where layers let nothing pass. */
-static double cut_of(const struct choice *c, double freq)
-{
-    const double *a = c->pair->source, *b = c->pair->receiver;
-    const double flat = hypot(a[0] - b[0], a[1] - b[1]), steep = fabs(a[2] - b[2]);
-    const double r = fmax(1e-3, fmax(hypot(flat, steep) - 0.5 * c->pair->length, steep));
-    const struct pair_view *view = &c->forward->plan.level[0].view;
-    const double rho = fmax(c->layers->rho_v[view->upper], c->layers->rho_v[view->lower]);
-    const double least = fmin(c->layers->rho_h[view->upper], c->layers->rho_h[view->lower]);
-    const double line = forward_line(freq), magnetic = 1 / (r * r);
-    const double electric = (rho * magnetic + line) / r, loop = (magnetic + line / least) / r;
-    if (c->pair->loop)
-        return CUT / (4 * acos(-1)) * (c->pair->magnetic ? loop : line * magnetic);
-    return CUT / (4 * acos(-1)) * (c->pair->magnetic ? magnetic : electric);
-}
-
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
  * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller (of loops by
  * TWIN more) but for rounding. */
@@ -295,12 +278,12 @@ static enum ek_status rounding_of(struct choice *c, int which, struct forward_er
     TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, twin, NULL));
     *rounding = (struct forward_error){LEAST_ERROR, LEAST_ERROR};
     for (int q = 0; q < c->nfreq; q++) {
-        const double unit = fmax(cabs(field[q]), c->control.floor), cut = cut_of(c, c->freq[q]);
+        const double unit = fmax(cabs(field[q]), c->control.floor);
         double seen = cabs(twin[q] * size - field[q]);
         if (!isfinite(cabs(field[q]) + cabs(twin[q])))
             seen = INFINITY;
-        rounding->likely = fmax(rounding->likely, fmax(seen, cut) / unit);
-        rounding->most = fmax(rounding->most, fmax(UNLIKE * seen, cut) / unit);
+        rounding->likely = fmax(rounding->likely, seen / unit);
+        rounding->most = fmax(rounding->most, UNLIKE * seen / unit);
     }
     return EK_OK;
 }

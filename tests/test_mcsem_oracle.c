@@ -118,6 +118,18 @@ static void oracle_functions(struct oracle_line *o, const struct survey_pair *p,
     }
 }
 
+/* What is lost on the way from `a` down to `b` where nothing moves sideways, in nepers; of what
+ * loses more nothing is asked. */
+static long double oracle_loss(const struct earth_layers *l, long double w, double a, double b)
+{
+    long double loss = 0;
+    for (int k = 0; k < l->n; k++) {
+        const long double top = fmaxl(a, oracle_edge(l, k - 1)), end = fminl(b, oracle_edge(l, k));
+        loss += sqrtl(w / (2 * l->rho_h[k])) * fmaxl(0, end - top);
+    }
+    return fminl(loss, 200);
+}
+
 /* The field of a dipole at another depth than the receiver's, and not straight above. */
 static double complex oracle_field(const struct earth_layers *layers, const struct survey_pair *p,
                                    double freq)
@@ -130,10 +142,11 @@ static double complex oracle_field(const struct earth_layers *layers, const stru
     const int points = pair_sights(p, layers, 1e-12, sight, share);
     assert_int_equal(points, 1);
     const int n = pair_terms(sight, term);
-    const long double r = sight->r, d = fabs(p->receiver[2] - p->source[2]);
+    const double a = fmin(p->source[2], p->receiver[2]), b = fmax(p->source[2], p->receiver[2]);
+    const long double r = sight->r, last = (60 + oracle_loss(layers, o.w, a, b)) / (b - a);
     oracle sum = 0;
     oracle_rule(x, weight);
-    for (long double from = 1e-12L / r, to; from < 60 / d; from = to) {
+    for (long double from = 1e-12L / r, to; from < last; from = to) {
         to = from + fminl(from, acosl(-1) / r);
         for (int i = 0; i < ORACLE_POINTS; i++) {
             oracle f[PAIR_FUNCTIONS + 1] = {0};
@@ -191,7 +204,7 @@ static struct survey_pair any_pair(double farthest)
  */
 static void promised_tolerances_are_kept(void **state)
 {
-    const struct forward_control control = {1e-8, 1e-17};
+    const struct forward_control control = {1e-8, 1e-40};
     const int cases = getenv("EK_LONG") ? 1500 : 80;
     int kept = 0;
     (void)state;
@@ -215,7 +228,7 @@ static void promised_tolerances_are_kept(void **state)
         close_to(got, want, fmax(cabs(want), control.floor), control.tolerance);
         kept++;
     }
-    assert_true(kept > 0.9 * cases);
+    assert_true(kept > 0.95 * cases);
 }
 
 int main(void)

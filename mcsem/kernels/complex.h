@@ -79,7 +79,7 @@ FN real cx_nearest(real x)
     return (x + 6755399441055744.0) - 6755399441055744.0;
 }
 
-#define CX_DEEP 45.0 /* exp(-45) = 3e-20 stands for all that is smaller */
+#define CX_DEEP 600.0 /* exp(-600) = 3e-261 stands for all that is smaller */
 
 /* exp(-x), 0 <= x <= CX_DEEP: 2^-n exp(r), Taylor's series in |r| <= ln(2) / 2. */
 FN real cx_decay(real x)
