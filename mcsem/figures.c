@@ -51,8 +51,9 @@ json_t *figures_certainty(const struct inversion *s, bool all)
     const size_t few = all ? own : (size_t)s->start->nz;
     if (!c)
         return json_null();
-    return json_pack("{s:o s:o s:o}", "sigma_ln_rho", list_of(c->sigma, n, own, few, 1e-3),
-                     "resolution_m", list_of(c->length, n, own, few, 1), "investigated_m",
+    return json_pack("{s:f s:o s:o s:o}", "smoothness", exp(c->smoother), "sigma_ln_rho",
+                     list_of(c->sigma, n, own, few, 1e-3), "resolution_m",
+                     list_of(c->length, n, own, few, 1), "investigated_m",
                      list_of(c->depth, (size_t)earth_columns(s->start), 1, 1, 1));
 }
 
