@@ -36,8 +36,8 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
 
 /* Error control: the coarsest filter whose fields differ from the next finer one's by no more than
  * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): the
- * field's error relative to max(|field|, floor), estimated from what filters differ by, and from what
- * rounding changes; where it is asked for, filters differ by a quarter as much. */
+ * field's error relative to max(|field|, floor), estimated from what filters differ by and from
+ * what rounding changes; where it is asked for, filters differ by a quarter as much. */
 struct forward_control {
     double tolerance, floor;
 };

@@ -135,7 +135,8 @@ static const struct opt options[] = {
     {"model-out", OPT_TEXT, AT(model_out), "FILE", .help = "write the model: .vtk, or a table"},
     {"uncertainty", OPT_FLAG, AT(uncertainty),
      .help =
-         "standard deviations, resolution lengths, depth of investigation: in the model, the page"},
+         "standard deviations (of earths as smooth everywhere as the data make likely), resolution "
+         "lengths, depth of investigation: in the model, the page"},
     {"models", OPT_TEXT, AT(models), "PREFIX",
      .help = "write each iteration's model to PREFIX.N.csv", .rare = true},
     {"responses", OPT_TEXT, AT(responses), "FILE", .help = "write data, responses and residuals"},

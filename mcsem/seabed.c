@@ -6,7 +6,10 @@
 #include "src/table.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,6 +372,20 @@ static enum ek_status check_flat(const char *path, const struct depths *d, doubl
     return EK_OK;
 }
 
+/* The survey keeps what says where its floor is, a file by its whole name. */
+static enum ek_status note(const char *how, struct survey *s)
+{
+    char whole[PATH_MAX];
+    if (!strcmp(how, "flat") || !strcmp(how, "receivers"))
+        strcpy(whole, how);
+    else if (!realpath(how, whole))
+        FAIL(EK_USAGE, "%s: %s", how, strerror(errno));
+    if (strlen(whole) >= sizeof s->floor)
+        FAIL(EK_USAGE, "%s: the name has more than %zu letters", whole, sizeof s->floor - 1);
+    strcpy(s->floor, whole);
+    return EK_OK;
+}
+
 enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *s,
                           struct earth *e)
 {
@@ -381,7 +398,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
     for (int c = 0; flat && !given && c < earth_columns(e); c++)
         e->seabed[c] = d.lowest + ABOVE;
     if (flat)
-        return EK_OK;
+        return how ? note(how, s) : EK_OK;
     enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, &f);
     if (!st)
         st = fill_buckets(&f);
@@ -389,6 +406,8 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
         st = lay_pairs(path, &f, !receivers, s);
     if (!st)
         st = lay_columns(&f, s, e);
+    if (!st)
+        st = note(receivers ? "receivers" : how, s);
     free(f.point);
     free(f.first);
     return st;

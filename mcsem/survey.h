@@ -50,6 +50,7 @@ struct survey {
     int ncells;                 /* 0 before survey_bin() */
     size_t *first;              /* [ncells + 1] pairs of cell c are first[c] .. first[c+1]-1 */
     size_t ndropped;            /* pairs that survey_bin() left out */
+    char floor[512];            /* how the sea floor was laid (seabed.h), "": flat, as given */
 };
 
 /* Zeroed, every sigma infinite. EK_UNAVAILABLE: memory. close accepts NULL. */

@@ -19,9 +19,9 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
                                 const struct survey_noise *noise, struct survey **survey,
                                 struct earth **earth);
 
-/* Writes a survey and its starting earth, flat and with layers alike, so that survey_file_read()
- * gives the same (numbers to ten digits): EMData where the name ends in .emdata, else a table.
- * EK_UNAVAILABLE: the file cannot be written. */
+/* Writes a survey and its starting earth, with layers alike, so that survey_file_read() gives the
+ * same (numbers to ten digits; a floor's file is named, not copied): EMData where the name ends in
+ * .emdata, else a table. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status survey_file_write(const char *path, const struct survey *survey,
                                  const struct earth *earth);
 
@@ -47,7 +47,7 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
                         struct earth_list *list);
 
 /* Writes a survey and its starting earth so that read_csv() gives the same (numbers to ten
- * digits). The earth must be flat, its layers alike. EK_USAGE: a channel is along no axis;
+ * digits). The earth's layers must be alike. EK_USAGE: a channel is along no axis;
  * EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status write_csv(const char *path, const struct survey *survey, const struct earth *earth);
 
@@ -68,8 +68,8 @@ enum ek_status write_csv(const char *path, const struct survey *survey, const st
 enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
                            struct survey **survey, struct earth_list *list);
 
-/* Writes a survey as EMData_2.2 (real and imaginary parts, phases lead), its starting earth, flat
- * and with layers alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
+/* Writes a survey as EMData_2.2 (real and imaginary parts, phases lead), its starting earth, with
+ * layers alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status write_emdata(const char *path, const struct survey *survey,
                             const struct earth *earth);
 

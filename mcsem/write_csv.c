@@ -29,6 +29,7 @@ static void write_preface(FILE *f, const struct survey *s, const struct earth *e
     earth_list_write(f, e);
     fprintf(f, "\n# sea ");
     earth_list_write_sea(f, e);
+    fprintf(f, *s->floor ? "\n# seabed %s" : "%s", s->floor);
     fprintf(f, "\n# rows %zu\n", rows);
     fprintf(f,
             "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"

@@ -137,6 +137,7 @@ static void write_all(FILE *f, const struct survey *s, const struct earth *e,
     earth_list_write(f, e);
     fprintf(f, "\n! sea ");
     earth_list_write_sea(f, e);
+    fprintf(f, *s->floor ? "\n! seabed %s" : "%s", s->floor);
     fprintf(f, "\nPhase Convention: lead\nReciprocity Used: no\n# CSEM Frequencies: %d\n",
             s->nfreq);
     for (int q = 0; q < s->nfreq; q++)

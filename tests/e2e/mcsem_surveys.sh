@@ -66,6 +66,7 @@ half -1 0 west.csv
 half 1 300 east.csv
 { cat "$work/west.csv"; sed 1,4d "$work/east.csv"; } >"$work/both.csv"
 awk 'BEGIN { for (x = -7050; x < 12500; x += 100) for (y = -3000; y < 6500; y += 250) print x, y, x < 2500 ? 1000 : 1300 }' >"$work/floor.xyz"
+program=$(realpath "$bin")
 fields="--iterations 0 --mode exact --residual complex $quick"
 "$bin" "$work/west.csv" $fields --responses "$work/west" && "$bin" "$work/east.csv" --earth seabed=1300 $fields --responses "$work/east" &&
     "$bin" "$work/both.csv" --seabed "$work/floor.xyz" $fields --responses "$work/both"
@@ -95,6 +96,15 @@ awk 'NR == 2 { sub(/seabed=[0-9.]*,/, "") } { print }' "$work/both.csv" >"$work/
     grep -q 'a layered earth is a poor one' "$work/err" &&
     awk -F, 'NR > 1 && $2 { if ($8 < 1000) bad = 1; rough += $10 } END { exit bad || !rough }' "$work/cells.csv"
 check $? "the floor follows the receivers: $(cat "$work/err")"
+# Fields over such a floor are written with what says where it is: from anywhere they are those of the same earth.
+for how in "both.csv --seabed floor.xyz" "unsaid.csv" "unsaid.csv --seabed flat"; do
+    for as in csv emdata; do
+        (cd "$work" && "$program" $how --forward-survey --out "again.$as") &&
+            "$bin" "$work/again.$as" $fields --robust none --noise 0.03 --json "$work/run.json" 2>"$work/err" &&
+            awk -v rms="$(number rms "$work/run.json")" 'BEGIN { exit !(rms < 0.001) }'
+        check $? "fields over the floor of $how as $as: $(number rms "$work/run.json") $(cat "$work/err")"
+    done
+done
 
 # The model hangs below the floor of each column, in VTK and on the page.
 "$bin" "$work/both.csv" --seabed "$work/floor.xyz" --iterations 0 $quick --model-out "$work/model.vtk" --report "$work/page.html" &&
