@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL_POINTS = 32, NEAR_SIGHTS = 4 }; /* of a wire's panel, at most; see add_sights() */
-#define LEAST_PANEL 1e-5                     /* half of it, in half wires */
-#define NEAR        1e-2                     /* least offset, in vertical distances */
-#define NULL_SHARE  1e-6                     /* of a field, that is none */
+enum { PANEL_POINTS = 32, TURNS = 50 }; /* of a wire's panel, at most; of a search */
+#define LEAST_PANEL 1e-5                /* half of it, in half wires */
+#define NEAR        1e-2                /* least offset, in vertical distances */
+#define NULL_SHARE  1e-6                /* of a field, that is none */
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
@@ -112,37 +112,78 @@ static void make_rules(void)
         gauss_legendre(n, rules.x[n], rules.weight[n]);
 }
 
-/* Where along the wire's axis the receiver stands, and how far from it, in half lengths. */
-static double complex seen_from_wire(const struct survey_pair *pair)
+/* A wire, or a point. */
+struct wire {
+    double centre[3], half[3];
+};
+
+static struct wire source_of(const struct survey_pair *p)
 {
-    const double axis[3] = {cos(pair->dip) * cos(pair->azimuth),
-                            cos(pair->dip) * sin(pair->azimuth), sin(pair->dip)};
-    double along = 0, square = 0;
-    for (int d = 0; d < 3; d++) {
-        const double to = pair->receiver[d] - pair->source[d];
-        along += to * axis[d];
-        square += to * to;
-    }
-    const double across = sqrt(fmax(0, square - along * along));
-    return (along + I * across) / (0.5 * pair->length);
+    const double half = 0.5 * p->length, flat = half * cos(p->dip);
+    return (struct wire){{p->source[0], p->source[1], p->source[2]},
+                         {flat * cos(p->azimuth), flat * sin(p->azimuth), half * sin(p->dip)}};
+}
+
+/* Level: all at one depth. */
+static struct wire receiver_of(const struct survey_pair *p)
+{
+    const double half = 0.5 * p->span / fmax(hypot(p->direction[0], p->direction[1]), 1e-3);
+    return (struct wire){{p->receiver[0], p->receiver[1], p->receiver[2]},
+                         {half * p->direction[0], half * p->direction[1], 0}};
+}
+
+static double product(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool is_point(const struct wire *w)
+{
+    return product(w->half, w->half) == 0;
+}
+
+/* Where along a wire's axis, and how far from it, in half wires, a place of another one is: the
+ * middle for t = 0, an end for 1 and -1. */
+static double complex seen_from_wire(const struct wire *w, const struct wire *other, double t)
+{
+    const double square = product(w->half, w->half);
+    double to[3];
+    for (int d = 0; d < 3; d++)
+        to[d] = other->centre[d] + t * other->half[d] - w->centre[d];
+    const double along = product(to, w->half) / square;
+    return along + I * sqrt(fmax(0, product(to, to) / square - along * along));
 }
 
 /* A rule for the sum over a wire from -1 to 1, as it grows. */
 struct rule {
-    double complex seen; /* the receiver */
+    const struct wire *wire, *other; /* from where it is seen */
     double tolerance;
     int n; /* points, more than PAIR_POINTS: it fails */
     double *x, *weight;
 };
 
-/* Points that one panel needs. The field is analytic along the wire up to the receiver: the error
- * is R^(-2 n), where R is the sum of the half axes of the ellipse through the receiver with foci at
- * the panel's ends. */
+/* The sum of the half axes of the ellipse with foci at a panel's ends through a place of the other
+ * wire. */
+static double ellipse(const struct rule *rule, double centre, double half, double t)
+{
+    const double complex z = (seen_from_wire(rule->wire, rule->other, t) - centre) / half;
+    const double complex root = csqrt(z * z - 1);
+    return fmax(cabs(z + root), cabs(z - root));
+}
+
+/* Points that one panel needs. The field is analytic along the wire up to the other one: the error
+ * is R^(-2 n), where R is the sum of the half axes of the least ellipse that meets it. Ellipses are
+ * convex, so that there is one minimum along the other wire. */
 static double points_of_panel(const struct rule *rule, double centre, double half)
 {
-    const double complex z = (rule->seen - centre) / half, root = csqrt(z * z - 1);
-    const double r = fmax(cabs(z + root), cabs(z - root));
-    return ceil(log(1 / rule->tolerance) / (2 * log(r))) + 1;
+    double a = -1, b = 1;
+    for (int turn = 0; turn < TURNS && !is_point(rule->other); turn++) {
+        const double c = a + (b - a) / 3, d = b - (b - a) / 3;
+        const bool right = ellipse(rule, centre, half, c) > ellipse(rule, centre, half, d);
+        *(right ? &a : &b) = right ? c : d;
+    }
+    return ceil(log(1 / rule->tolerance) / (2 * log(ellipse(rule, centre, half, 0.5 * (a + b))))) +
+           1;
 }
 
 /* Panels over centre - half .. centre + half: halves of halves towards a receiver close by. */
@@ -171,56 +212,26 @@ static void add_panels(struct rule *rule, double centre, double half)
 
 /* Abscissas in -1 .. 1 and weights that sum up to 1; PAIR_POINTS + 1: more would be needed. At an
  * interface that the wire passes through the field has a kink, or leaps: panels end there. */
-static int points_of(const struct survey_pair *pair, const struct earth_layers *layers,
-                     double tolerance, double *x, double *weight)
+static int points_of(const struct wire *wire, const struct wire *other,
+                     const struct earth_layers *layers, double tolerance, double *x, double *weight)
 {
-    const double rise = 0.5 * pair->length * sin(pair->dip);
-    struct rule rule = {.tolerance = tolerance, .x = x, .weight = weight};
+    const double rise = wire->half[2];
+    struct rule rule = {wire, other, tolerance, 0, x, weight};
     double from = -1;
     x[0] = 0;
     weight[0] = 1;
-    if (pair->length == 0)
+    if (is_point(wire))
         return 1;
-    rule.seen = seen_from_wire(pair);
     for (int i = 0; i < layers->n; i++) {
         const int k = rise > 0 ? i : layers->n - 2 - i; /* in the order along the wire */
-        const bool inside = i < layers->n - 1 && fabs(layers->z[k] - pair->source[2]) < fabs(rise);
-        const double to = inside ? (layers->z[k] - pair->source[2]) / rise : 1;
+        const bool inside = i < layers->n - 1 && fabs(layers->z[k] - wire->centre[2]) < fabs(rise);
+        const double to = inside ? (layers->z[k] - wire->centre[2]) / rise : 1;
         if (inside || i == layers->n - 1) {
             add_panels(&rule, 0.5 * (from + to), 0.5 * (to - from));
             from = to;
         }
     }
     return rule.n;
-}
-
-/* Points along the receiver's wire likewise, which is level: all at one depth. */
-static int points_of_receiver(const struct survey_pair *p, double tolerance, double *x,
-                              double *weight)
-{
-    static const struct earth_layers any = {.n = 1};
-    x[0] = 0;
-    weight[0] = 1;
-    if (p->span == 0)
-        return 1;
-    struct survey_pair wire = {.length = p->span,
-                               .azimuth = atan2(p->direction[1], p->direction[0])};
-    memcpy(wire.source, p->receiver, sizeof wire.source);
-    memcpy(wire.receiver, p->source, sizeof wire.receiver);
-    return points_of(&wire, &any, tolerance, x, weight);
-}
-
-enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
-{
-    static const struct earth_layers any = {.n = 1};
-    double x[PAIR_POINTS], weight[PAIR_POINTS];
-    const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
-    const int across = points_of_receiver(p, tolerance, x, weight);
-    if (p->length == 0 && p->span == 0
-            ? here
-            : across * points_of(p, &any, tolerance, x, weight) > PAIR_POINTS)
-        FAIL(EK_USAGE, "%s:%zu: the source touches the receiver", path, p->line);
-    return EK_OK;
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -367,13 +378,13 @@ bool pair_is_null(const struct survey_pair *measured)
 {
     const struct survey_pair seen = pair_seen(measured), *pair = &seen;
     static const struct earth_layers whole = {.n = 1, .rho_h = {1}, .rho_v = {1}};
-    struct pair_sight sight[PAIR_POINTS];
+    struct pair_sight sight[PAIR_SIGHTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_POINTS], sum[PAIR_INTEGRALS] = {0}, nearest = INFINITY, most = 0;
+    double share[PAIR_SIGHTS], sum[PAIR_INTEGRALS] = {0}, nearest = INFINITY, most = 0;
     const int n = pair_sights(pair, &whole, 1e-2, sight, share);
     for (int k = 0; k < n; k++)
         nearest = fmin(nearest, sight[k].r);
-    for (int k = 0; n <= PAIR_POINTS && k < n; k++)
+    for (int k = 0; n <= PAIR_SIGHTS && k < n; k++)
         for (int t = pair_terms(&sight[k], term) - 1; t >= 0; t--) {
             const bool both = pair_integrals[term[t].integral].less != PAIR_NONE; /* with 1 / r */
             sum[term[t].integral] +=
@@ -381,7 +392,7 @@ bool pair_is_null(const struct survey_pair *measured)
         }
     for (int q = 0; q < PAIR_INTEGRALS; q++)
         most = fmax(most, fabs(sum[q]) * 2 * acos(-1));
-    return n <= PAIR_POINTS && most < NULL_SHARE;
+    return n <= PAIR_SIGHTS && most < NULL_SHARE;
 }
 
 /* Adds what a point's filter, whose weights w of J0 and J1 are, gives to the level's weights. */
@@ -423,12 +434,12 @@ void pair_close(struct pair_plan *plan)
     plan->room = NULL;
 }
 
-/* The wire's points. */
-struct wire {
+/* The points of both wires. */
+struct points {
     const struct survey_pair *pair;
     int n;
-    double share[PAIR_POINTS];
-    struct pair_sight sight[PAIR_POINTS];
+    double share[PAIR_SIGHTS];
+    struct pair_sight sight[PAIR_SIGHTS];
 };
 
 /* Almost straight above filters would need wavenumbers without end. The field is even in r, or r
@@ -438,7 +449,7 @@ static int add_sights(struct pair_sight s, double share, double near, struct pai
 {
     const double t = s.r / near * (s.r / near);
     const double x = s.r > 0 ? s.x / s.r : 1, y = s.r > 0 ? s.y / s.r : 0;
-    for (int k = 0; k < NEAR_SIGHTS; k++) {
+    for (int k = 0; k < PAIR_NEAR; k++) {
         const double r = near * (1 + k);
         sight[k] = s;
         sight[k].lift = s.r / r;
@@ -446,60 +457,74 @@ static int add_sights(struct pair_sight s, double share, double near, struct pai
         sight[k].y = r * y;
         sight[k].r = r;
         shares[k] = share;
-        for (int j = 0; j < NEAR_SIGHTS; j++) /* Lagrange's weights in r^2 */
+        for (int j = 0; j < PAIR_NEAR; j++) /* Lagrange's weights in r^2 */
             shares[k] *=
                 j == k ? 1 : (t - (1 + j) * (1 + j)) / ((1 + k) * (1 + k) - (1 + j) * (1 + j));
     }
-    return NEAR_SIGHTS;
+    return PAIR_NEAR;
 }
 
 int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share)
 {
     double x[PAIR_POINTS], whole[PAIR_POINTS], along[PAIR_POINTS], part[PAIR_POINTS];
-    const int points = points_of(p, layers, tolerance, x, whole);
-    const int seen = points_of_receiver(p, tolerance, along, part);
-    const double level = 0.5 * p->span / fmax(hypot(p->direction[0], p->direction[1]), 1e-3);
+    const struct wire source = source_of(p), receiver = receiver_of(p);
+    const int points = points_of(&source, &receiver, layers, tolerance, x, whole);
+    struct pair_sight s = {.lift = 1,
+                           .cosine = cos(p->azimuth),
+                           .sine = sin(p->azimuth),
+                           .flat = cos(p->dip),
+                           .steep = sin(p->dip),
+                           .direction = p->direction,
+                           .magnetic = p->magnetic,
+                           .loop = p->loop,
+                           .receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])]};
     int n = 0;
-    const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
-    const double cosine = cos(p->azimuth), sine = sin(p->azimuth);
-    const double receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])];
-    if (points > PAIR_POINTS || seen > PAIR_POINTS)
-        return PAIR_POINTS + 1;
-    for (int i = 0; i < points * seen; i++) {
-        const int k = i / seen;
-        const double to = along[i % seen] * level, own = whole[k] * part[i % seen];
-        struct pair_sight s = {
-            .x = p->receiver[0] - p->source[0] + to * p->direction[0] - x[k] * half * flat * cosine,
-            .y = p->receiver[1] - p->source[1] + to * p->direction[1] - x[k] * half * flat * sine,
-            .lift = 1,
-            .z = p->source[2] + x[k] * half * steep,
-            .cosine = cosine,
-            .sine = sine,
-            .flat = flat,
-            .steep = steep,
-            .direction = p->direction,
-            .magnetic = p->magnetic,
-            .loop = p->loop,
-            .receiver_rho = receiver_rho};
-        const double near = NEAR * fabs(p->receiver[2] - s.z);
-        s.r = hypot(s.x, s.y);
+    if (points > PAIR_POINTS)
+        return PAIR_SIGHTS + 1;
+    for (int k = 0; k < points; k++) {
+        struct wire point = source;
+        for (int d = 0; d < 3; d++) {
+            point.centre[d] += x[k] * source.half[d];
+            point.half[d] = 0;
+        }
+        const int seen = points_of(&receiver, &point, layers, tolerance, along, part);
+        const double near = NEAR * fabs(p->receiver[2] - point.centre[2]);
+        s.z = point.centre[2];
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
-        if (n + (s.r < near ? NEAR_SIGHTS : 1) > PAIR_POINTS)
-            return PAIR_POINTS + 1;
-        if (s.r < near) {
-            n += add_sights(s, own, near, sight + n, share + n);
-        } else {
-            share[n] = own;
-            sight[n++] = s;
+        for (int i = 0; i < seen; i++) {
+            s.x = p->receiver[0] + along[i] * receiver.half[0] - point.centre[0];
+            s.y = p->receiver[1] + along[i] * receiver.half[1] - point.centre[1];
+            s.r = hypot(s.x, s.y);
+            if (seen > PAIR_POINTS || n + (s.r < near ? PAIR_NEAR : 1) > PAIR_SIGHTS)
+                return PAIR_SIGHTS + 1;
+            if (s.r < near) {
+                n += add_sights(s, whole[k] * part[i], near, sight + n, share + n);
+            } else {
+                share[n] = whole[k] * part[i];
+                sight[n++] = s;
+            }
         }
     }
     return n;
 }
 
+enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
+{
+    static const struct earth_layers any = {.n = 1};
+    struct pair_sight sight[PAIR_SIGHTS];
+    double share[PAIR_SIGHTS];
+    const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
+    if (p->length == 0 && p->span == 0
+            ? here
+            : pair_sights(p, &any, tolerance, sight, share) > PAIR_SIGHTS)
+        FAIL(EK_USAGE, "%s:%zu: the source touches the receiver, or almost", path, p->line);
+    return EK_OK;
+}
+
 /* Where each point's filter stands on common wavenumbers, and how many these are; false: too
  * many. */
-static bool place_points(const struct hankel *h, const struct wire *w, struct pair_plan *plan)
+static bool place_points(const struct hankel *h, const struct points *w, struct pair_plan *plan)
 {
     int n = 0;
     plan->filter = h;
@@ -523,7 +548,7 @@ static bool place_points(const struct hankel *h, const struct wire *w, struct pa
 
 /* A level for the point: the last one where the depth is the same. */
 static struct pair_level *level_for(struct pair_plan *plan, const struct earth_layers *layers,
-                                    const struct wire *w, int k)
+                                    const struct points *w, int k)
 {
     if (k && w->sight[k].z == w->sight[k - 1].z)
         return &plan->level[plan->nlevels - 1];
@@ -547,7 +572,7 @@ static void add_function(struct pair_point *p, enum pair_function function, int 
 }
 
 static void outline_point(struct pair_plan *plan, const struct earth_layers *layers,
-                          const struct wire *w, int k)
+                          const struct points *w, int k)
 {
     struct pair_level *level = level_for(plan, layers, w, k);
     struct pair_point *p = &plan->point[k];
@@ -568,11 +593,11 @@ static void outline_point(struct pair_plan *plan, const struct earth_layers *lay
 enum ek_status pair_outline(const struct earth_layers *layers, const struct survey_pair *pair,
                             const struct hankel *h, double tolerance, struct pair_plan *plan)
 {
-    struct wire w;
+    struct points w;
     w.pair = pair;
     w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
-    if (w.n > PAIR_POINTS || !place_points(h, &w, plan))
-        FAIL(EK_USAGE, "line %zu: the source touches the receiver", pair->line);
+    if (w.n > PAIR_SIGHTS || !place_points(h, &w, plan))
+        FAIL(EK_USAGE, "line %zu: the source touches the receiver, or almost", pair->line);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
         lowest = fmax(lowest, w.sight[k].z);

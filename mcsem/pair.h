@@ -11,6 +11,8 @@
 
 enum {
     PAIR_POINTS = 512,          /* most points of a wire */
+    PAIR_SIGHTS = 512,          /* most of the source's, each with the receiver's wire */
+    PAIR_NEAR = 4,              /* of a point almost straight above the receiver */
     PAIR_GROUP = 8,             /* wavenumbers come in groups; the last one may weigh nothing */
     PAIR_WAVES = HANKEL_LADDER, /* most wavenumbers */
     PAIR_PART = 5               /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
@@ -121,7 +123,7 @@ struct pair_plan {
     int magnetic;            /* EXACT_E, … (kernels/exact_plan.h) */
     int nlevels;
     struct pair_level level[PAIR_POINTS];
-    struct pair_point point[PAIR_POINTS]; /* level by level */
+    struct pair_point point[PAIR_SIGHTS]; /* level by level */
     double *room;
 };
 
@@ -142,7 +144,7 @@ struct survey_pair pair_seen(const struct survey_pair *pair);
 void pair_factor(const struct survey_pair *pair, double line, size_t n, double complex *z);
 
 /* Fills *plan for a pair as pair_seen() gives it; `tolerance` of the sum over the wire. EK_USAGE:
- * the wire or dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice.
+ * the wire or dipole passes so close by the receiver that PAIR_SIGHTS or PAIR_WAVES do not suffice.
  * outline: but for wavenumbers and weights, which follow from the rest. */
 enum ek_status pair_outline(const struct earth_layers *layers, const struct survey_pair *pair,
                             const struct hankel *filter, double tolerance, struct pair_plan *plan);
@@ -157,7 +159,7 @@ int pair_terms(const struct pair_sight *sight, struct pair_term *term);
 enum pair_function pair_function_below(enum pair_function function, double *sign);
 
 /* The wire's points for a relative error of `tolerance`, and their shares, which sum up to 1;
- * returns how many, PAIR_POINTS + 1 if more would be needed. */
+ * returns how many, PAIR_SIGHTS + 1 if more would be needed. */
 int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share);
 

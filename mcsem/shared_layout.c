@@ -31,12 +31,12 @@ static void widen(struct shared_depths *d, double z)
 /* False: the pair is none for a table. */
 static bool look_at(const struct shared *s, const struct survey_pair *p, struct needs *n)
 {
-    struct pair_sight sight[PAIR_POINTS];
+    struct pair_sight sight[PAIR_SIGHTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_POINTS];
+    double share[PAIR_SIGHTS];
     const double seabed = s->earth->z[s->earth->sediments - 1];
     const int points = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
-    if (points > PAIR_POINTS || p->receiver[2] >= seabed || p->loop)
+    if (points > PAIR_SIGHTS || p->receiver[2] >= seabed || p->loop)
         return false;
     widen(&n->receiver, p->receiver[2]);
     for (int k = 0; k < points; k++) {

@@ -60,8 +60,8 @@ static void add_point(const struct shared *s, const struct pair_sight *sight, do
 static void weigh_pair(const struct shared *s, const struct survey_pair *p, struct window *w,
                        double *weight)
 {
-    struct pair_sight sight[PAIR_POINTS];
-    double share[PAIR_POINTS], receiver[SHARED_DEPTHS];
+    struct pair_sight sight[PAIR_SIGHTS];
+    double share[PAIR_SIGHTS], receiver[SHARED_DEPTHS];
     const int n = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
     struct window own = {s->nodes, 0};
     for (int k = 0; k < n; k++) {
@@ -113,16 +113,16 @@ void shared_parts(const struct shared *s, size_t pair, double *parts, double *le
 {
     const struct survey_pair *p = &s->pair[pair];
     struct survey_pair point = *p;
-    struct pair_sight sight[3]; /* the wire's middle, its ends */
+    struct pair_sight sight[2 + PAIR_NEAR]; /* the wire's middle, its ends */
     const int points = p->length > 0 ? 3 : 1;
     const double axis[3] = {cos(p->dip) * cos(p->azimuth), cos(p->dip) * sin(p->azimuth),
                             sin(p->dip)};
     point.length = point.span = 0;
     for (int i = 0; i < points; i++) {
-        double all;
+        double all[PAIR_NEAR];
         for (int d = 0; d < 3; d++)
             point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
-        pair_sights(&point, s->earth, SHARED_WIRE_TOLERANCE, &sight[i], &all);
+        pair_sights(&point, s->earth, SHARED_WIRE_TOLERANCE, &sight[i], all);
     }
     for (int q = 0; q < s->nfreq; q++) {
         double complex field = 0;

@@ -287,6 +287,31 @@ static void receivers_may_be_wires(void **state)
     }
 }
 
+/* Far from one another's middles. */
+static void wires_may_come_close(void **state)
+{
+    (void)state;
+    const struct earth_layers l = mcsem_sea_floor();
+    static const double x[] = {650, 350, 800}, span[] = {1000, 400, 1000};
+    enum { PIECES = 400 };
+    for (int k = 0; k < 3; k++) {
+        const struct survey_pair wires = {.source = {x[k], 0, 900},
+                                          .receiver = {0, 0, 999.9},
+                                          .direction = {1, 0, 0},
+                                          .length = 270,
+                                          .span = span[k]};
+        const double complex field = field_of(&l, &wires, 0.5);
+        double complex sum = 0;
+        for (int i = 0; i <= 2 * PIECES; i++) { /* Simpson's rule */
+            struct survey_pair point = wires;
+            point.span = 0;
+            point.receiver[0] = 0.5 * span[k] * ((double)i / PIECES - 1);
+            sum += field_of(&l, &point, 0.5) * (i % (2 * PIECES) == 0 ? 1 : i % 2 ? 4 : 2);
+        }
+        close_to(field, sum / (6 * PIECES), cabs(field), 1e-7);
+    }
+}
+
 static void a_layer_may_be_two(void **state)
 {
     (void)state;
@@ -558,6 +583,7 @@ int main(void)
         cmocka_unit_test(sediments_beside_the_pair_have_derivatives),
         cmocka_unit_test(source_and_receiver_change_places),
         cmocka_unit_test(receivers_may_be_wires),
+        cmocka_unit_test(wires_may_come_close),
         cmocka_unit_test(a_layer_may_be_two),
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
         cmocka_unit_test(errors_are_told_at_the_extremes),

@@ -134,9 +134,9 @@ static long double oracle_loss(const struct earth_layers *l, long double w, doub
 static double complex oracle_field(const struct earth_layers *layers, const struct survey_pair *p,
                                    double freq)
 {
-    struct pair_sight sight[PAIR_POINTS];
+    struct pair_sight sight[PAIR_SIGHTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_POINTS];
+    double share[PAIR_SIGHTS];
     long double x[ORACLE_POINTS], weight[ORACLE_POINTS];
     struct oracle_line o = {.layers = layers, .w = 8e-7L * acosl(-1) * acosl(-1) * freq};
     const int points = pair_sights(p, layers, 1e-12, sight, share);
