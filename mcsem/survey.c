@@ -1,5 +1,7 @@
 /* mcsem/survey.c – pairs, their data and their cells. */
 #include "mcsem/survey.h"
+#include "mcsem/pair.h"
+#include "mcsem/shared_table.h"
 #include "mcsem/survey_columns.h"
 #include "src/arena.h"
 
@@ -130,6 +132,7 @@ enum ek_status survey_check(const struct survey *s, const char *path)
         FAIL(EK_USAGE, "%s: there are no data", path);
     for (size_t i = 0; i < s->npairs; i++) {
         TRY(survey_check_pair(&s->pair[i], path));
+        TRY(pair_check(&s->pair[i], SHARED_WIRE_TOLERANCE, path)); /* of all modes the loosest */
         TRY(check_data(s, i, path));
     }
     return EK_OK;

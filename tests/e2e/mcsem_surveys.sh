@@ -89,6 +89,9 @@ done
 check $? 'a table out of a pipe'
 "$bin" "$work/both.csv" --seabed "$work/marked.xyz" $fields --responses "$work/same" && cmp "$work/both" "$work/same"
 check $? 'a sea floor behind a byte-order mark'
+awk -F, 'BEGIN { OFS = FS } /^src_x/ { head = NR } head && NR == head + 3 { $7 = $1; $8 = "-0"; $2 = 0; $9 = $3; $6 = 0 } { print }' \
+    "$survey" >"$work/touching.csv"
+refuses 'a source in its receiver' 'touching.csv:[0-9]*: the source touches' "$bin" "$work/touching.csv" --iterations 0
 refuses 'receivers below the sea floor' 'said to lie 500 m deep' "$bin" "$survey" --earth seabed=500 --iterations 0
 refuses 'receivers at many depths over one floor' 'over one sea floor' "$bin" "$work/both.csv" --earth seabed=1300 --iterations 0
 awk 'NR == 2 { sub(/seabed=[0-9.]*,/, "") } { print }' "$work/both.csv" >"$work/unsaid.csv"
