@@ -97,16 +97,26 @@ static float *field_of(const struct traveltime_cache *t, float *data, const int 
            at[2];
 }
 
+/* The node after `at`, in the order in which they stand; false, and the first: there is none. */
+static bool next_node(const struct grid *g, int at[3])
+{
+    for (int a = 2; a >= 0; a--) {
+        if (++at[a] < g->n[a])
+            return true;
+        at[a] = 0;
+    }
+    return false;
+}
+
 static void add_change(const struct traveltime_cache *t, int node, const struct ttable *table,
                        double weight, int field, float *data)
 {
     double source[3];
-    int at[3];
+    int at[3] = {0};
     traveltime_cache_place(t, node, source);
-    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
-        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
-            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++)
-                *field_of(t, data, at, field) += (float)(weight * mean_of(t, source, table, at).s);
+    do
+        *field_of(t, data, at, field) += (float)(weight * mean_of(t, source, table, at).s);
+    while (next_node(&t->grid, at));
 }
 
 /* One of those that were made, or from its file. */
@@ -147,14 +157,12 @@ static void fill_own(const struct traveltime_cache *t, int node, const struct tt
                      float *data)
 {
     double source[3];
-    int at[3];
+    int at[3] = {0};
     traveltime_cache_place(t, node, source);
-    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
-        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
-            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++) {
-                const struct mean m = mean_of(t, source, self, at);
-                put_mean(t, &m, at, data);
-            }
+    do {
+        const struct mean m = mean_of(t, source, self, at);
+        put_mean(t, &m, at, data);
+    } while (next_node(&t->grid, at));
 }
 
 static enum ek_status fill_from_files(const struct traveltime_cache *t, int node, float *data)
@@ -199,12 +207,11 @@ static void fill_node(const struct traveltime_cache *t, const double source[3], 
 static void fill_by_formula(const struct traveltime_cache *t, int node, float *data)
 {
     double source[3];
-    int at[3];
+    int at[3] = {0};
     traveltime_cache_place(t, node, source);
-    for (at[0] = 0; at[0] < t->grid.n[0]; at[0]++)
-        for (at[1] = 0; at[1] < t->grid.n[1]; at[1]++)
-            for (at[2] = 0; at[2] < t->grid.n[2]; at[2]++)
-                fill_node(t, source, at, data);
+    do
+        fill_node(t, source, at, data);
+    while (next_node(&t->grid, at));
 }
 
 static enum ek_status load(const struct traveltime_cache *t, int node, float **out)
