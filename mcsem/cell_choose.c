@@ -124,13 +124,9 @@ static int filter_for(const struct cell_work *w, const struct survey_pair *p, si
 {
     const double floor = cell_floor(&w->options, p);
     for (int filter = 1; filter < TRIALS; filter++) {
-        double worst = 0;
-        for (size_t q = 0; q < (size_t)w->survey->nfreq; q++) {
-            const double complex a = sum[(size_t)(filter - 1) * step + q * numbers];
-            const double complex b = sum[(size_t)filter * step + q * numbers];
-            worst = fmax(worst, cabs(a - b) / fmax(cabs(b), floor));
-        }
-        if (worst <= EXACT_TOLERANCE)
+        const double complex *finer = sum + (size_t)filter * step;
+        if (forward_difference(finer - step, finer, (size_t)w->survey->nfreq, numbers, floor) <=
+            EXACT_TOLERANCE)
             return filter;
     }
     return TRIALS;

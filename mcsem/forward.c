@@ -246,14 +246,19 @@ static enum ek_status try_filter(struct choice *c, int which)
                NULL);
 }
 
-/* Largest difference of the last two, relative to max(|field|, floor). */
-static double difference(const struct choice *c)
+double forward_difference(const double complex *field, const double complex *finer, size_t n,
+                          size_t stride, double floor)
 {
     double worst = 0;
-    for (int q = 0; q < c->nfreq; q++)
-        worst = fmax(worst, cabs(c->field[0][q] - c->field[1][q]) /
-                                fmax(cabs(c->field[1][q]), c->control.floor));
+    for (size_t i = 0; i < n * stride; i += stride)
+        worst = fmax(worst, cabs(field[i] - finer[i]) / fmax(cabs(finer[i]), floor));
     return worst;
+}
+
+/* Of the last two filters. */
+static double difference(const struct choice *c)
+{
+    return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, 1, c->control.floor);
 }
 
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
