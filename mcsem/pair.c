@@ -489,6 +489,8 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
             point.half[d] = 0;
         }
         const int seen = points_of(&receiver, &point, layers, tolerance, along, part);
+        if (seen > PAIR_POINTS)
+            return PAIR_SIGHTS + 1;
         const double near = NEAR * fabs(p->receiver[2] - point.centre[2]);
         s.z = point.centre[2];
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
@@ -496,7 +498,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
             s.x = p->receiver[0] + along[i] * receiver.half[0] - point.centre[0];
             s.y = p->receiver[1] + along[i] * receiver.half[1] - point.centre[1];
             s.r = hypot(s.x, s.y);
-            if (seen > PAIR_POINTS || n + (s.r < near ? PAIR_NEAR : 1) > PAIR_SIGHTS)
+            if (n + (s.r < near ? PAIR_NEAR : 1) > PAIR_SIGHTS)
                 return PAIR_SIGHTS + 1;
             if (s.r < near) {
                 n += add_sights(s, whole[k] * part[i], near, sight + n, share + n);
