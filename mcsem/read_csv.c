@@ -41,14 +41,11 @@ static enum ek_status read_remark(const char *where, char *line, struct preface 
 
 static enum ek_status read_preface(const struct table *t, struct preface *p)
 {
-    char line[4096], where[4200];
-    int number = 0;
-    for (const char *text = t->preface; *text; text += *text == '\n') {
-        const size_t n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        snprintf(where, sizeof where, "%s:%d", t->path, ++number);
+    char where[4200], *rest = t->preface;
+    for (int number = 1; rest && *rest; number++) {
+        char *line = strsep(&rest, "\n");
+        snprintf(where, sizeof where, "%s:%d", t->path, number);
         TRY(read_remark(where, line, p));
-        text += n;
     }
     return EK_OK;
 }
