@@ -578,6 +578,15 @@ static int rounds(void)
     return getenv("EK_LONG") ? 60 : 10;
 }
 
+/* The i-th of a series, with a truth out of these ranges; one of no width is a number. */
+static bool prove_one(int i, const double range[MODEL_PARAMETERS][2], unsigned free_ones)
+{
+    double truth[MODEL_PARAMETERS];
+    for (int p = 0; p < MODEL_PARAMETERS; p++)
+        truth[p] = range[p][0] < range[p][1] ? job_random(range[p][0], range[p][1]) : range[p][0];
+    return prove(truth, free_ones, i % 2, i % 4 == 3 ? 0.5 : 1);
+}
+
 static void test_proofs(void **state)
 {
     (void)state;
@@ -585,17 +594,17 @@ static void test_proofs(void **state)
     int certified = 0;
     job_seed = 7;
     for (int i = 0; i < rounds(); i++) {
-        const double truth[MODEL_PARAMETERS] = {job_random(-3e3, 3e3),
-                                                job_random(-3e3, 3e3),
-                                                job_random(6e3, 8e3),
-                                                job_random(0, 360),
-                                                i % 5 ? job_random(30, 45) : 45,
-                                                job_random(5e3, 8e3),
-                                                job_random(5e3, 7e3),
-                                                i % 3 ? job_random(-180, 180) : 90,
-                                                job_random(1.5, 2.5),
-                                                0.25};
-        certified += prove(truth, bits[i % 10], i % 2, i % 4 == 3 ? 0.5 : 1);
+        const double range[MODEL_PARAMETERS][2] = {{-3e3, 3e3},
+                                                   {-3e3, 3e3},
+                                                   {6e3, 8e3},
+                                                   {0, 360},
+                                                   {i % 5 ? 30 : 45, 45},
+                                                   {5e3, 8e3},
+                                                   {5e3, 7e3},
+                                                   {i % 3 ? -180 : 90, i % 3 ? 180 : 90},
+                                                   {1.5, 2.5},
+                                                   {0.25, 0.25}};
+        certified += prove_one(i, range, bits[i % 10]);
     }
     assert_true(certified >= rounds() / 4);
 }
@@ -608,18 +617,18 @@ static void test_openings(void **state)
     int certified = 0;
     job_seed = 5;
     for (int i = 0; i < rounds(); i++) {
-        const double truth[MODEL_PARAMETERS] = {job_random(-3e3, 3e3),
-                                                job_random(-3e3, 3e3),
-                                                job_random(6e3, 8e3),
-                                                job_random(0, 360),
-                                                i % 3 ? job_random(50, 80) : 25,
-                                                job_random(5e3, 8e3),
-                                                job_random(4e3, 6e3),
-                                                job_random(-180, 180),
-                                                i % 3 == 1 ? 0.6 : 0,
-                                                0.25,
-                                                job_random(1.5, 2.5)};
-        certified += prove(truth, bits[i % 10], i % 2, i % 4 == 3 ? 0.5 : 1);
+        const double range[MODEL_PARAMETERS][2] = {{-3e3, 3e3},
+                                                   {-3e3, 3e3},
+                                                   {6e3, 8e3},
+                                                   {0, 360},
+                                                   {i % 3 ? 50 : 25, i % 3 ? 80 : 25},
+                                                   {5e3, 8e3},
+                                                   {4e3, 6e3},
+                                                   {-180, 180},
+                                                   {i % 3 == 1 ? 0.6 : 0, i % 3 == 1 ? 0.6 : 0},
+                                                   {0.25, 0.25},
+                                                   {1.5, 2.5}};
+        certified += prove_one(i, range, bits[i % 10]);
     }
     assert_true(certified >= rounds() / 4);
 }
