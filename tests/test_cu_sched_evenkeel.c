@@ -564,6 +564,115 @@ static void busy_neighbours(void **state)
     assert_true(far <= 1);
 }
 
+/* What the fastest number of CPU units and devices does in a second, where each busy neighbour
+ * slows a unit: all numbers are tried. */
+static double most_per_second(const int units[2], const double speed[2], const double share[2][2])
+{
+    double most = 0;
+    for (int cpus = 0; cpus <= units[0]; cpus++)
+        for (int devices = 0; devices <= units[1]; devices++) {
+            double rate = 0;
+            if (cpus)
+                rate += cpus * speed[0] / (1 + share[0][0] * (cpus - 1) + share[0][1] * devices);
+            if (devices)
+                rate += devices * speed[1] / (1 + share[1][0] * cpus + share[1][1] * (devices - 1));
+            most = fmax(most, rate);
+        }
+    return most;
+}
+
+/* Where fewer units do more in a second than all, the others are left out. */
+static void fewer_units(void **state)
+{
+    (void)state;
+    enum { N = 1500, MOST = 40, STEPS = 8 };
+    static double cost[N], span[STEPS];
+    static struct random_case draw;
+    struct sim_unit unit[MOST];
+    int fewer = 0, found = 0;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        draw.state = seed;
+        const int units[2] = {random_whole(&draw, 2, MOST - 3), random_whole(&draw, 1, 3)};
+        const double speed[2] = {1, random_magnitude(&draw, 3, 60)};
+        double share[2][2], point[2][2][2], sum = 0;
+        for (int kind = 0; kind < 2; kind++)
+            for (int other = 0; other < 2; other++) {
+                share[kind][other] = random_magnitude(&draw, 0.001, kind || other ? 0.3 : 0.03);
+                point[kind][other][0] = 1;
+                point[kind][other][1] = share[kind][other];
+            }
+        for (int u = 0; u < units[0] + units[1]; u++) {
+            const int kind = u >= units[0];
+            unit[u] = (struct sim_unit){.kind = kind,
+                                        .width = 1,
+                                        .speed = speed[kind],
+                                        .memory = kind ? u - units[0] + 1 : 0,
+                                        .slowed = {{1, &point[kind][0]}, {1, &point[kind][1]}}};
+        }
+        for (int t = 0; t < N; t++)
+            sum += cost[t] = random_between(&draw, 0.5, 1.5);
+        const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                                   .unit = unit,
+                                   .ncu = units[0] + units[1],
+                                   .steps = STEPS};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        const double best = sum / most_per_second(units, speed, share),
+                     all = run(&c, "dynamic").makespan;
+        fewer += all > 1.1 * best;
+        found += all > 1.1 * best && span[STEPS - 1] < 1.05 * best;
+        if (getenv("EK_TELL"))
+            print_message("%2u: %2d + %d, dynamic %.3f, evenkeel %.3f %.3f %.3f … %.3f\n", seed,
+                          units[0], units[1], all / best, span[0] / best, span[1] / best,
+                          span[2] / best, span[STEPS - 1] / best);
+        assert_true(span[STEPS - 1] < 1.05 * all);
+    }
+    assert_true(fewer > 10 && found > 0.9 * fewer);
+}
+
+/* All units are slower than was said, as if the machine had other work, too: leaving some out helps
+ * nobody, and all are soon back. */
+static void nobody_is_to_blame(void **state)
+{
+    (void)state;
+    enum { N = 600, MOST = 16, STEPS = 12 };
+    static double cost[N], span[STEPS];
+    static struct random_case draw;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        draw.state = seed;
+        const int cpus = random_whole(&draw, 1, 12), devices = random_whole(&draw, 1, 3);
+        const double speed = random_magnitude(&draw, 0.2, 20),
+                     factor = random_between(&draw, 0.3, 0.9);
+        struct sim_unit unit[MOST];
+        struct sim_change slow[MOST];
+        double sum = 0;
+        for (int u = 0; u < cpus + devices; u++) {
+            unit[u] = (struct sim_unit){.kind = u >= cpus,
+                                        .width = 1,
+                                        .speed = u >= cpus ? speed : 1,
+                                        .memory = u >= cpus ? u - cpus + 1 : 0};
+            slow[u] = (struct sim_change){.unit = u, .factor = factor};
+        }
+        for (int t = 0; t < N; t++)
+            sum += cost[t] = random_between(&draw, 0.5, 1.5);
+        const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                                   .unit = unit,
+                                   .ncu = cpus + devices,
+                                   .steps = STEPS,
+                                   .change = slow,
+                                   .nchanges = cpus + devices};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        const double best = sum / factor / (cpus + devices * speed);
+        if (getenv("EK_TELL"))
+            print_message("%2u: %2d + %d x %.2f: %.3f %.3f %.3f … %.3f\n", seed, cpus, devices,
+                          speed, span[0] / best, span[1] / best, span[2] / best,
+                          span[STEPS - 1] / best);
+        assert_true(span[STEPS - 1] < 1.02 * best);
+        assert_true(r.total < 1.15 * STEPS * best);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +693,8 @@ int main(void)
         cmocka_unit_test(a_device_not_worth_its_link),
         cmocka_unit_test(an_unknown_link),
         cmocka_unit_test(busy_neighbours),
+        cmocka_unit_test(fewer_units),
+        cmocka_unit_test(nobody_is_to_blame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

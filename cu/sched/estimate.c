@@ -102,6 +102,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->order = ARENA_NEW(job->arena, n, size_t);
     e->owner = ARENA_NEW(job->arena, n, int);
     e->range = ARENA_NEW(job->arena, n, float);
+    e->start = ARENA_NEW(job->arena, n, float);
     e->seconds = ARENA_NEW(job->arena, n, double);
     e->x = ARENA_NEW(job->arena, n, double);
     e->y = ARENA_NEW(job->arena, n, double);
@@ -156,10 +157,14 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     struct estimate_begun *b = &e->begun[cu];
     const struct estimate_kind *k = &e->of[e->kind[cu]];
     plan_divide(k->seconds, r, sec, each, e->seconds);
+    b->began = b->clock;
     for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
         e->range[t] = 1 / (float)(r.end - r.begin);
+        e->start[t] = (float)b->clock;
+        b->clock += e->seconds[t];
     }
+    b->clock = b->began + sec;
     double launch = fmax(0, sec - sum_of(e->seconds, r));
     b->seconds += launch;
     if (each)
@@ -167,6 +172,8 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     const double ratio = ratio_of(e, k, r, each != NULL);
     if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
         b->latest = ratio;
+    if (!b->first)
+        b->first = ratio / e->factor[cu];
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
@@ -525,8 +532,10 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 
 void estimate_pass(struct estimate *e)
 {
-    for (int c = 0; c < e->ncu; c++)
-        e->begun[c].seconds = e->begun[c].latest = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        struct estimate_begun *b = &e->begun[c];
+        b->seconds = b->first = b->latest = b->began = b->clock = 0;
+    }
 }
 
 void estimate_step(struct estimate *e)

@@ -49,7 +49,8 @@ struct estimate_begun {
     _Alignas(64) double seconds; /* all of this step */
     double last[ESTIMATE_LAUNCHES];
     unsigned count;
-    double latest; /* seconds / expected ones of the last range of this step; 0: none */
+    double first, latest; /* seconds / expected ones of two ranges of this step; 0: none */
+    double began, clock;  /* of the last one, since the step began, without what brings tasks */
 };
 
 struct estimate {
@@ -70,6 +71,7 @@ struct estimate {
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
     float *range;                      /* [n] 1 / tasks in its range */
+    float *start;                      /* [n] seconds since the step began, likewise */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
     unsigned noises;                   /* how many of them there are */
     double error;                      /* median relative error of the last step's predictions */

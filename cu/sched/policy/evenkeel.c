@@ -9,12 +9,14 @@
  *
  * A new partition is searched only when what is now known of the present one differs from what was
  * expected of it, and taken only when it wins back the cost of moving; one that then turns out
- * slower than the fastest so far gives way to that (cu/sched/incumbent.h). A unit that slows down
- * is found by its busy time, and helped by those that have nothing left to do (cu/sched/steal.h);
- * one that dies makes the policy begin anew with the others; one that gets nothing is tried again
- * now and then. */
+ * slower than the fastest so far gives way to that (cu/sched/incumbent.h). Where busy neighbours
+ * slow one another, units that cost more than they do are left out (cu/sched/interference.h). A
+ * unit that slows down is found by its busy time, and helped by those that have nothing left to do
+ * (cu/sched/steal.h); one that dies makes the policy begin anew with the others; one that gets
+ * nothing is tried again now and then. */
 #include "cu/sched/bootstrap.h"
 #include "cu/sched/incumbent.h"
+#include "cu/sched/interference.h"
 #include "cu/sched/steal.h"
 #include "src/opt.h"
 
@@ -32,16 +34,17 @@ struct state {
     struct partition partition;
     struct steal steal;
     struct incumbent incumbent;
+    struct interference interference;
     const struct sched_job *job;
-    bool binds_late;           /* in this step */
-    bool partitioned;          /* there is a partition */
-    int *owner, *other;        /* [n] unit of each task as it is, as it might be */
-    double tolerance, horizon; /* options; horizon 0: as many steps as are left */
-    double steps;              /* left, as far as is known */
-    double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
-    int tried;                 /* unit that is tried again in this step; -1: none */
-    double patience;           /* searches in vain raise what counts as a surprise so many times */
-    double leisure;            /* seconds that planning may still take */
+    bool binds_late;            /* in this step */
+    bool partitioned;           /* there is a partition */
+    int *owner, *other, *rival; /* [n] unit of each task as it is, as it might be */
+    double tolerance, horizon;  /* options; horizon 0: as many steps as are left */
+    double steps;               /* left, as far as is known */
+    double *credit;             /* [ncu] seconds that trying an idle unit again may cost */
+    int tried;                  /* unit that is tried again in this step; -1: none */
+    double patience;            /* searches in vain raise what counts as a surprise so many times */
+    double leisure;             /* seconds that planning may still take */
 };
 
 static const struct opt options[] = {
@@ -97,25 +100,81 @@ static void expect(struct state *s)
     memcpy(s->steal.expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->steal.expected);
 }
 
+/* To leave out units, about which less is known than about tasks, must promise this share, and so
+ * many times as much after failures: they teach more about it than anything else. */
+static const double WORTH = 0.02, MOST_CAUTION = 3;
+
+/* What a step of a partition takes, where neighbours are as busy as they are with it. */
+static double total_of(struct state *s, const int *owner, struct partition_cost cost)
+{
+    if (s->interference.slow && !WITHOUT(INTERFERENCE)) {
+        partition_load(&s->partition, owner);
+        cost.makespan = interference_makespan(&s->interference, &s->estimate, s->partition.load);
+    }
+    return partition_total(&s->partition, cost);
+}
+
+/* The best partition found, in `owner`, and what a step of it takes. */
+static double search(struct state *s, const int *present, int *owner)
+{
+    struct partition *d = &s->partition;
+    const long looks = d->looks;
+    const struct partition_cost cost = partition_search(d, present, doubt_of(s) / 4, owner);
+    s->leisure -= PER_LOOK * (double)(looks - d->looks);
+    return total_of(s, owner, cost);
+}
+
+/* Where busy neighbours slow one another fewer units may do more. True if there is a partition that
+ * promises to take less than `best`: it is in s->other, and who works in it is settled. */
+static bool leave_out(struct state *s, double best)
+{
+    struct interference *f = &s->interference;
+    const double promise = 1 - WORTH * fmin(s->incumbent.caution, MOST_CAUTION);
+    int work[2], chosen[2] = {-1, -1};
+    if (!f->learns || !f->slow || WITHOUT(INTERFERENCE))
+        return false;
+    best *= promise;
+    for (work[CU_DEVICE] = f->units[CU_DEVICE]; work[CU_DEVICE] >= 0; work[CU_DEVICE]--) {
+        double least, total;
+        work[CU_CPU] = interference_best(f, &s->estimate, work[CU_DEVICE], &least);
+        if (least > best)
+            continue;
+        interference_set(f, &s->estimate, work);
+        look(s);
+        total = search(s, NULL, s->rival);
+        if (total > best)
+            continue;
+        int *rival = s->rival;
+        s->rival = s->other;
+        s->other = rival;
+        best = total;
+        memcpy(chosen, work, sizeof chosen);
+    }
+    const bool found = chosen[CU_CPU] >= 0;
+    if (found)
+        interference_settle(f, &s->estimate, chosen);
+    else
+        interference_apply(f, &s->estimate);
+    look(s);
+    return found;
+}
+
 /* Searches for a partition, unless none can be worth it, and takes it if it is: better than the
  * present one is predicted, and better than that one was when it last ran. */
 static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
-    double doubt = doubt_of(s);
     const int *present = s->partitioned ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
-    double was = fmin(partition_total(d, now), s->incumbent.took);
+    double was = fmin(total_of(s, s->owner, now), s->incumbent.took);
     /* What late binding has made was nobody's choice. */
-    double worth = s->binds_late ? 0 : s->incumbent.caution * (s->tolerance + doubt);
+    double worth = s->binds_late ? 0 : s->incumbent.caution * (s->tolerance + doubt_of(s));
     double least = worth * now.makespan, best = INFINITY;
-    if (!s->partitioned || was - partition_bound(d) > least) {
-        const long looks = d->looks;
-        best = partition_total(d, partition_search(d, present, doubt / 4, s->other));
-        s->leisure -= PER_LOOK * (double)(looks - d->looks);
-    }
+    if (!s->partitioned || was - partition_bound(d) > least)
+        best = search(s, present, s->other);
+    const bool fewer = leave_out(s, fmin(best, was));
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
-    if (!s->partitioned || was - best > least) {
+    if (!s->partitioned || fewer || was - best > least) {
         s->patience = 1;
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         steal_plan(&s->steal);
@@ -205,9 +264,11 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     s->steps = job->steps ? (double)job->steps : 20;
     s->owner = ARENA_NEW(job->arena, job->n, int);
     s->other = ARENA_NEW(job->arena, job->n, int);
+    s->rival = ARENA_NEW(job->arena, job->n, int);
     s->credit = ARENA_NEW(job->arena, job->ncu, double);
     incumbent_open(&s->incumbent, job);
     TRY(estimate_open(&s->estimate, job));
+    interference_open(&s->interference, job, &s->estimate);
     TRY(partition_open(&s->partition, &s->estimate, job));
     TRY(steal_open(&s->steal, &s->partition, s->owner));
     s->binds_late = !s->estimate.known && !WITHOUT(BOOTSTRAP);
@@ -257,7 +318,9 @@ static void step(void *st)
         steal_rewind(&s->steal);
         return;
     }
+    interference_learn(&s->interference, &s->estimate);
     estimate_step(&s->estimate);
+    interference_apply(&s->interference, &s->estimate);
     if (s->binds_late) {
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
         s->partitioned = true;
@@ -269,6 +332,8 @@ static void step(void *st)
                  doubt = SURPRISE + estimate_noise(&s->estimate) / 2;
     const bool fails = incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
     if (fails) {
+        interference_follow(&s->interference, &s->estimate, s->owner);
+        look(s);
         steal_plan(&s->steal);
         expect(s);
     }

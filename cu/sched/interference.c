@@ -1,0 +1,391 @@
+/* cu/sched/interference.c – shares by least squares; whom to leave out by trying all numbers of
+ * units. */
+#include "cu/sched/interference.h"
+#include "src/arena.h"
+#include "src/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Being slower by less than this is no interference. */
+static const double MATTERS = 0.05;
+
+/* Every step counts so much beside the next one. */
+static const double FADES = 0.5;
+
+/* Shares of neighbours that always come together are alike. */
+static const double RIDGE = 1e-3;
+
+/* No neighbour slows a unit by more. */
+static const double MOST_SHARE = 1;
+
+/* A unit that itself has changed is off by more than this share. */
+static const double UNLIKE = 0.3;
+
+/* On more units nothing is learnt: looking at all pairs would take too long. */
+enum { MOST_UNITS = 256 };
+
+/* Slowdown of a unit that is left out. */
+static const double OUT = 1e9;
+
+/* ---- beginning --------------------------------------------------------------------------------*/
+/* Seconds of all tasks on a unit alone, by what is known of it now. */
+static double seconds_of_all(const struct estimate *e, int cu)
+{
+    return e->factor[cu] * line_sum(e->of[e->kind[cu]].seconds, e->n);
+}
+
+/* The fastest first. */
+static void sort_members(struct interference *f, const struct estimate *e)
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (int i = 1, *member = f->member[kind]; i < f->units[kind]; i++)
+            for (int j = i; j && seconds_of_all(e, member[j]) < seconds_of_all(e, member[j - 1]);
+                 j--) {
+                int slower = member[j - 1];
+                member[j - 1] = member[j];
+                member[j] = slower;
+            }
+}
+
+void interference_open(struct interference *f, const struct sched_job *job,
+                       const struct estimate *e)
+{
+    *f = (struct interference){.usual = {1, 1}};
+    f->busy = ARENA_NEW(job->arena, 3 * job->ncu, double);
+    f->seen = f->busy + job->ncu;
+    f->alone = f->seen + job->ncu;
+    for (int kind = 0; kind < 2; kind++) {
+        f->member[kind] = ARENA_NEW(job->arena, job->ncu, int);
+        for (int c = 0; f->member[kind] && c < job->ncu; c++)
+            if ((int)job->unit[c].kind == kind)
+                f->member[kind][f->units[kind]++] = c;
+        f->work[kind] = f->units[kind];
+    }
+    f->learns = e->known && job->ncu > 1 && job->ncu <= MOST_UNITS && f->units[CU_DEVICE] > 0;
+    for (int c = 0; c < job->ncu; c++)
+        f->learns &= job->unit[c].node == job->unit[0].node;
+}
+
+/* ---- neighbours -------------------------------------------------------------------------------*/
+/* 1 + shares where so many units work, of which a unit of this kind is one. */
+static double slowing(const struct interference *f, int kind, const int work[2])
+{
+    double sum = 1;
+    for (int other = 0; other < 2; other++)
+        sum += f->share[kind][other] * fmax(0, work[other] - (other == kind));
+    return sum;
+}
+
+/* When the units of each kind end, ascending. */
+struct ends {
+    int n[2];
+    double at[2][MOST_UNITS];
+};
+
+static void sort_ends(const struct interference *f, const double *end, struct ends *x)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        x->n[kind] = 0;
+        for (int i = 0; i < f->units[kind]; i++)
+            if (end[f->member[kind][i]] > 0)
+                x->at[kind][x->n[kind]++] = end[f->member[kind][i]];
+        sort_numbers(x->at[kind], (size_t)x->n[kind]);
+    }
+}
+
+/* What a unit of this kind that works until then has done, in seconds alone; and its busy
+ * neighbours in the mean of that. */
+static double work_until(const struct interference *f, const struct ends *x, int kind, double end,
+                         double mean[2])
+{
+    double now = 0, done = 0, sum[2] = {0, 0};
+    for (int at[2] = {0, 0}; now < end;) {
+        double next = end;
+        int work[2];
+        for (int k = 0; k < 2; k++) {
+            while (at[k] < x->n[k] && x->at[k][at[k]] <= now)
+                at[k]++;
+            next = at[k] < x->n[k] ? fmin(next, x->at[k][at[k]]) : next;
+            work[k] = x->n[k] - at[k];
+        }
+        const double part = (next - now) / slowing(f, kind, work);
+        for (int k = 0; k < 2; k++)
+            sum[k] += part * fmax(0, work[k] - (k == kind));
+        done += part;
+        now = next;
+    }
+    for (int k = 0; k < 2; k++)
+        mean[k] = done > 0 ? sum[k] / done : 0;
+    return done;
+}
+
+/* ---- learning ---------------------------------------------------------------------------------*/
+/* What a step says of a kind of units. */
+struct row {
+    double beside[2], slower, at_first;
+};
+
+static double declared(const struct estimate *e, int cu, size_t t)
+{
+    const struct sched_unit *u = &e->unit[cu];
+    return u->seconds ? u->seconds[t] : estimate_cost(e, t) / u->speed;
+}
+
+static void sum_units(struct interference *f, const struct estimate *e)
+{
+    memset(f->busy, 0, 3 * (size_t)e->ncu * sizeof *f->busy);
+    for (size_t t = 0; t < e->n; t++)
+        if (e->seconds[t] >= 0) {
+            f->seen[e->owner[t]] += e->seconds[t];
+            f->alone[e->owner[t]] += declared(e, e->owner[t], t);
+        }
+    for (int c = 0; c < e->ncu; c++)
+        f->busy[c] = f->seen[c] + e->begun[c].seconds;
+}
+
+static bool observe(const struct interference *f, const struct estimate *e, const struct ends *x,
+                    int kind, struct row *r)
+{
+    double ratio[MOST_UNITS], first[MOST_UNITS], mean[2];
+    size_t m = 0, seen = 0;
+    *r = (struct row){.slower = 0};
+    for (int i = 0; i < f->units[kind]; i++) {
+        int c = f->member[kind][i];
+        if (!(f->alone[c] > 0) || !(f->seen[c] > 0))
+            continue;
+        ratio[m] = f->seen[c] / f->alone[c];
+        first[m++] = e->begun[c].first;
+    }
+    if (!m)
+        return false;
+    r->slower = line_median(ratio, m) - 1;
+    r->at_first = line_median(first, m) - 1;
+    if (!f->slow && r->slower < MATTERS) { /* no need to know it better */
+        for (int k = 0; k < 2; k++)
+            r->beside[k] = fmax(0, x->n[k] - (k == kind));
+        return true;
+    }
+    for (int i = 0; i < f->units[kind]; i++) {
+        int c = f->member[kind][i];
+        if (!(f->alone[c] > 0) || !(f->seen[c] > 0))
+            continue;
+        work_until(f, x, kind, f->busy[c], mean);
+        seen++;
+        for (int k = 0; k < 2; k++)
+            r->beside[k] += (mean[k] - r->beside[k]) / (double)seen;
+    }
+    return true;
+}
+
+/* The shares from the steps so far and this one. */
+static void fit(struct interference *f, int kind, const struct row *r, double s[5])
+{
+    const double x = r->beside[CU_CPU], z = r->beside[CU_DEVICE], y = r->slower;
+    const double now[] = {x * x, x * z, z * z, x * y, z * y};
+    double *share = f->share[kind];
+    for (int i = 0; i < 5; i++)
+        s[i] = FADES * f->sum[kind][i] + now[i];
+    const double ridge = RIDGE * (s[0] + s[2]), xx = s[0] + ridge, zz = s[2] + ridge;
+    const double det = xx * zz - s[1] * s[1];
+    if (!(det > 0))
+        return;
+    share[CU_CPU] = (zz * s[3] - s[1] * s[4]) / det;
+    share[CU_DEVICE] = (xx * s[4] - s[1] * s[3]) / det;
+    if (share[CU_CPU] < 0)
+        share[CU_DEVICE] = s[4] / zz;
+    else if (share[CU_DEVICE] < 0)
+        share[CU_CPU] = s[3] / xx;
+    share[CU_CPU] = fmax(0, share[CU_CPU]);
+    share[CU_DEVICE] = fmax(0, share[CU_DEVICE]);
+}
+
+static double slower_by(const struct interference *f, int kind, const double beside[2])
+{
+    return f->share[kind][CU_CPU] * beside[CU_CPU] + f->share[kind][CU_DEVICE] * beside[CU_DEVICE];
+}
+
+/* A unit that has changed by itself: it was so slow with hardly a neighbour, or not from its first
+ * range on, or no shares explain both this step and the one before. */
+static bool unlike(const struct interference *f, const struct estimate *e, int kind,
+                   const struct row *r)
+{
+    if (r->slower > MATTERS && r->slower > MOST_SHARE * (r->beside[0] + r->beside[1]))
+        return true;
+    if (e->steps == 0)
+        return r->slower > MATTERS && r->at_first < r->slower / 2;
+    const double was = f->slower[kind];
+    const double least = UNLIKE * (MATTERS + fmax(r->slower, was)) + 2 * estimate_noise(e);
+    return fabs(r->slower - slower_by(f, kind, r->beside)) > least ||
+           fabs(was - slower_by(f, kind, f->before[kind])) > least;
+}
+
+/* What tasks took becomes what they would have taken alone. */
+static void take_neighbours_out(struct interference *f, struct estimate *e, const struct ends *x)
+{
+    double mean[2];
+    for (size_t t = 0; t < e->n; t++) {
+        const double from = e->start[t], sec = e->seconds[t];
+        const int kind = sec < 0 ? 0 : (int)e->unit[e->owner[t]].kind;
+        if (sec > 0)
+            e->seconds[t] =
+                work_until(f, x, kind, from + sec, mean) - work_until(f, x, kind, from, mean);
+    }
+    for (int c = 0; c < e->ncu; c++) {
+        struct estimate_begun *b = &e->begun[c];
+        const int kind = (int)e->unit[c].kind;
+        if (b->clock > b->began)
+            b->latest *=
+                (work_until(f, x, kind, b->clock, mean) - work_until(f, x, kind, b->began, mean)) /
+                (b->clock - b->began);
+    }
+}
+
+/* Units are left out for nothing: all work again, as fast as they were. */
+static void take_back(struct interference *f, struct estimate *e)
+{
+    for (int c = 0; c < e->ncu; c++) {
+        e->factor[c] *= slowing(f, (int)e->unit[c].kind, f->units);
+        e->judged[c] = false;
+    }
+    memcpy(f->work, f->units, sizeof f->work);
+    f->slow = false;
+}
+
+void interference_learn(struct interference *f, struct estimate *e)
+{
+    enum { TURNS = 3 };
+    struct row r;
+    struct ends x;
+    if (!f->learns && !f->slow)
+        return;
+    if (e->steps == 0)
+        sort_members(f, e);
+    sum_units(f, e);
+    sort_ends(f, f->busy, &x);
+    for (int kind = 0; kind < 2; kind++) {
+        double sum[5];
+        if (!observe(f, e, &x, kind, &r))
+            continue;
+        const double share[] = {f->share[kind][CU_CPU], f->share[kind][CU_DEVICE]};
+        for (int turn = 0; f->learns && turn < TURNS; turn++) { /* on shares depends what counts */
+            fit(f, kind, &r, sum);
+            observe(f, e, &x, kind, &r);
+        }
+        if (f->learns && unlike(f, e, kind, &r)) {
+            memcpy(f->share[kind], share, sizeof share);
+            f->learns = false;
+            if (memcmp(f->work, f->units, sizeof f->work)) {
+                take_back(f, e);
+                return;
+            }
+        }
+        if (f->learns) {
+            memcpy(f->sum[kind], sum, sizeof sum);
+            f->slow |= r.slower > MATTERS;
+        }
+        memcpy(f->before[kind], r.beside, sizeof r.beside);
+        f->slower[kind] = r.slower;
+        f->usual[kind] = 1 + slower_by(f, kind, r.beside);
+    }
+    f->learns &= f->slow; /* neighbours slow a unit from the first step on, or never */
+    if (f->slow)
+        take_neighbours_out(f, e, &x);
+}
+
+static void set_slowdowns(const struct interference *f, struct estimate *e, const double beside[2],
+                          const int work[2])
+{
+    for (int c = 0; c < e->ncu; c++)
+        e->slowdown[c] = e->factor[c] * beside[(int)e->unit[c].kind];
+    for (int kind = 0; kind < 2; kind++)
+        for (int i = work[kind]; i < f->units[kind]; i++)
+            e->slowdown[f->member[kind][i]] = OUT;
+}
+
+void interference_apply(const struct interference *f, struct estimate *e)
+{
+    if (!f->slow)
+        return;
+    memcpy(e->busy, f->busy, (size_t)e->ncu * sizeof *e->busy);
+    set_slowdowns(f, e, f->usual, f->work);
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------*/
+int interference_best(const struct interference *f, const struct estimate *e, int devices,
+                      double *seconds)
+{
+    double rate[2] = {0, 0}, most = 0;
+    int work[2] = {0, devices}, best = 0;
+    for (int i = 0; i < devices; i++)
+        rate[CU_DEVICE] += 1 / seconds_of_all(e, f->member[CU_DEVICE][i]);
+    for (;; work[CU_CPU]++) {
+        double sum =
+            rate[CU_DEVICE] / slowing(f, CU_DEVICE, work) + rate[CU_CPU] / slowing(f, CU_CPU, work);
+        if (sum > most) {
+            most = sum;
+            best = work[CU_CPU];
+        }
+        if (work[CU_CPU] == f->units[CU_CPU])
+            break;
+        rate[CU_CPU] += 1 / seconds_of_all(e, f->member[CU_CPU][work[CU_CPU]]);
+    }
+    *seconds = 1 / most;
+    return best;
+}
+
+void interference_set(const struct interference *f, struct estimate *e, const int work[2])
+{
+    const double beside[2] = {slowing(f, CU_CPU, work), slowing(f, CU_DEVICE, work)};
+    set_slowdowns(f, e, beside, work);
+}
+
+void interference_settle(struct interference *f, struct estimate *e, const int work[2])
+{
+    for (int kind = 0; kind < 2; kind++) {
+        f->usual[kind] = slowing(f, kind, work);
+        f->work[kind] = work[kind];
+    }
+    set_slowdowns(f, e, f->usual, f->work);
+}
+
+void interference_follow(struct interference *f, struct estimate *e, const int *owner)
+{
+    bool works[MOST_UNITS] = {false};
+    int work[2] = {0, 0};
+    if (!f->slow)
+        return;
+    f->learns &= memcmp(f->work, f->units, sizeof f->work) == 0; /* left out for nothing */
+    for (size_t t = 0; t < e->n; t++)
+        works[owner[t]] = true;
+    for (int kind = 0; kind < 2; kind++)
+        for (int i = 0; i < f->units[kind]; i++)
+            if (works[f->member[kind][i]])
+                work[kind] = i + 1;
+    interference_settle(f, e, work);
+}
+
+double interference_makespan(const struct interference *f, const struct estimate *e,
+                             const double *load)
+{
+    double alone[MOST_UNITS], did[2] = {0, 0}, now = 0;
+    struct ends x;
+    for (int c = 0; c < e->ncu; c++)
+        alone[c] = load[c] * e->factor[c] / e->slowdown[c];
+    sort_ends(f, alone, &x);
+    for (int at[2] = {0, 0}; at[0] < x.n[0] || at[1] < x.n[1];) {
+        const int work[2] = {x.n[0] - at[0], x.n[1] - at[1]};
+        double least = INFINITY;
+        int first = 0;
+        for (int k = 0; k < 2; k++) {
+            double left = work[k] ? (x.at[k][at[k]] - did[k]) * slowing(f, k, work) : INFINITY;
+            first = left < least ? k : first;
+            least = fmin(left, least);
+        }
+        for (int k = 0; k < 2; k++)
+            did[k] += least / slowing(f, k, work);
+        now += least;
+        at[first]++;
+    }
+    return now;
+}
