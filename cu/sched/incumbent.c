@@ -22,13 +22,15 @@ static double step_of(struct partition_cost c)
     return c.makespan + c.exchange;
 }
 
-/* Units have changed: what the incumbent would take now. Where it took less than was predicted that
- * was the change. */
+/* Units have changed: what the incumbent would take now, and what failed before may do. Where it
+ * took less than was predicted that was the change. */
 static void renew(struct incumbent *p, struct partition *d)
 {
     const double planned = step_of(partition_predict(d, p->owner));
     if (isfinite(p->seconds) && p->planned > 0 && planned > 0)
         p->seconds = planned * fmax(p->seconds / p->planned, 1);
+    if (fabs(planned / p->planned - 1) > CHANGED)
+        p->caution = 1;
     p->planned = planned;
 }
 
