@@ -164,6 +164,12 @@ static bool falls_behind(const struct steal *s, int cu)
     return own > SLOWER && own * s->plan.ncu > SLOWER * all;
 }
 
+/* One task at a time is not too little for a launch. */
+static bool launches_little(const struct steal *s, int cu)
+{
+    return estimate_launch(s->d->e, cu) * (double)plan_left(&s->plan, cu) <= left_seconds(s, cu);
+}
+
 /* Of a range on unit cu, if it is as fast as was thought; carrying its tasks there is apart. */
 static double range_seconds(const struct steal *s, int cu, struct ek_range r, double *carrying)
 {
@@ -190,8 +196,9 @@ struct ek_range steal_next(struct steal *s, int cu)
     struct steal_worker *w = &s->worker[cu];
     if (w->lost) /* in pieces for the others */
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
-    struct ek_range r =
-        falls_behind(s, cu) ? plan_steal(&s->plan, cu) : plan_next(&s->plan, cu, batch(s, cu));
+    struct ek_range r = falls_behind(s, cu) && launches_little(s, cu)
+                            ? plan_steal(&s->plan, cu)
+                            : plan_next(&s->plan, cu, batch(s, cu));
     if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
         r = help(s, cu);
     w->left = r.begin == r.end;
