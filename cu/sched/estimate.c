@@ -29,6 +29,10 @@ enum { FEWEST = 6, FEW = 128 };
 /* Launches below this share of a task are none. */
 static const double SMALL = 0.002;
 
+/* A unit that has launched so often has a launch of its own, if it is so many times its kind's. */
+enum { OWN = 4 };
+static const double UNLIKE = 1.5;
+
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 static const double PER_MEDIAN = 1.4826;
 
@@ -43,8 +47,7 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
             return e->kind[c];
     }
     struct estimate_kind *k = &e->of[e->nkinds];
-    *k = (struct estimate_kind){
-        .kind = u->kind, .profile = u->seconds, .rate = u->speed, .launch = u->launch};
+    *k = (struct estimate_kind){.kind = u->kind, .profile = u->seconds, .rate = u->speed};
     k->seconds = ARENA_NEW(job->arena, e->n, double);
     k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
     k->count = ARENA_NEW(job->arena, e->n, unsigned char);
@@ -68,6 +71,7 @@ static void sort_units(struct estimate *e, const struct sched_job *job)
         struct estimate_kind *k = &e->of[e->kind[c]];
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
+        e->launch[c] = job->unit[c].launch / e->factor[c];
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             e->ratio[c][i] = 1;
     }
@@ -113,6 +117,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->begun = ARENA_NEW(job->arena, ncu, struct estimate_begun);
     e->factor = ARENA_NEW(job->arena, ncu, double);
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
+    e->launch = ARENA_NEW(job->arena, ncu, double);
     e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
@@ -193,20 +198,23 @@ static double median_sample(const struct estimate_kind *k, size_t t)
     return line_median(copy, k->count[t]);
 }
 
-/* The line of kind j through this step's times, or through the medians of what has run. */
+/* The line of kind j through this step's times, or through the medians of what has run. Tasks of no
+ * cost say nothing of the others. */
 static void fit_kind(struct estimate *e, int j, bool raw)
 {
     struct estimate_kind *k = &e->of[j];
     size_t m = 0;
+    bool tells = !e->n || !(estimate_cost(e, e->order[0]) > 0);
     for (size_t i = 0; i < e->n; i++) {
         size_t t = e->order[i];
         bool here = raw ? e->seconds[t] >= 0 && e->kind[e->owner[t]] == j : k->count[t] > 0;
         if (!here)
             continue;
         e->x[m] = estimate_cost(e, t);
+        tells |= e->x[m] > 0;
         e->y[m++] = raw ? normal_seconds(e, t) : median_sample(k, t);
     }
-    if (m == 0)
+    if (m == 0 || !tells)
         return;
     k->line = line_fit(e->x, e->y, e->room, m);
     k->tried = true;
@@ -389,24 +397,25 @@ static void later_look(struct estimate *e)
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
-/* Beside the tasks: the median of what was measured on units of kind j. */
-static double launch_beside(struct estimate *e, int j)
+/* How far the rows lie off the fit, as a share of x[0]: what is left of a task's scatter. */
+static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m,
+                         const double *beta)
 {
-    size_t m = 0;
-    for (int c = 0; c < e->ncu; c++)
-        for (unsigned i = 0; e->kind[c] == j && i < e->begun[c].count && i < ESTIMATE_LAUNCHES; i++)
-            e->room[m++] = e->begun[c].last[i] / e->slowdown[c];
-    return m ? line_median(e->room, m) : e->of[j].launch - e->of[j].inside;
+    for (size_t i = 0; i < m; i++) {
+        const double *x = row[i].x;
+        e->room[i] = x[0] > 0 ? fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1]) / x[0] : 0;
+    }
+    return line_median(e->room, m) * PER_MEDIAN;
 }
 
 /* Inside them: what tasks took less that ran in longer ranges than before, and no less because
- * their units have changed: now = slowdown * before + inside * more launches, by least
- * deviations. */
+ * their units have changed: now = slowdown * before + inside * more launches, by least deviations.
+ * Where tasks differ by chance alone, the two cannot be told apart. */
 static double launch_inside(struct estimate *e, int j)
 {
     const struct estimate_kind *k = &e->of[j];
     struct fit_row row[FEW];
-    double beta[2], noise = estimate_noise(e), sum[2][2] = {{0}}, scatter;
+    double beta[2], sum[2][2] = {{0}};
     size_t m = 0;
     for (size_t i = 0; i < e->n && m < FEW; i++) {
         size_t t = i * 7919 % e->n; /* spread over all */
@@ -422,26 +431,78 @@ static double launch_inside(struct estimate *e, int j)
     if (m < FEWEST)
         return k->inside;
     fit_rows(row, m, 2, beta);
-    scatter = 2 * noise * noise * sum[0][0] / (double)m; /* variance of a difference */
-    double sure = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1];
-    return beta[1] * beta[1] * sure > 4 * SURE * SURE * scatter * sum[0][0] ? beta[1] : 0;
+    const double noise = fmax(estimate_noise(e), scatter_of(e, row, m, beta)),
+                 scatter = 2 * noise * noise * sum[0][0] / (double)m, /* variance of a difference */
+        apart = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1],
+                 chance = noise * noise * sum[0][0] * sum[1][1];
+    if (apart < 2 * chance)
+        return k->inside;
+    return beta[1] * beta[1] * (apart - chance) > 4 * SURE * SURE * scatter * sum[0][0] ? beta[1]
+                                                                                        : 0;
 }
 
-static void learn_launches(struct estimate *e)
+static void learn_inside(struct estimate *e)
 {
     for (int j = 0; j < e->nkinds; j++) {
         struct estimate_kind *k = &e->of[j];
-        double inside = launch_inside(e, j), more = inside - k->inside, sum = 0;
+        const double inside = launch_inside(e, j), more = inside - k->inside;
         for (size_t t = 0; t < e->n; t++) {
             for (int i = 0; i < k->count[t]; i++)
                 k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
             if (k->count[t])
                 k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
-            sum += k->seconds[t];
         }
-        double beside = launch_beside(e, j);
         k->inside = inside;
-        k->launch = (beside + inside) * (double)e->n > SMALL * sum ? beside + inside : 0;
+    }
+}
+
+/* Launches of the unit that say what one takes there now: of a unit that has just become another
+ * one none, unless all that are kept are of this step. */
+static unsigned launches_of(const struct estimate *e, int c)
+{
+    const struct estimate_begun *b = &e->begun[c];
+    if (e->sudden[c] && b->count - b->before < ESTIMATE_LAUNCHES)
+        return 0;
+    return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
+}
+
+/* Beside the tasks: the median of what was measured on units of kind j; -1: nothing was. */
+static double launch_beside(struct estimate *e, int j)
+{
+    size_t m = 0;
+    for (int c = 0; c < e->ncu; c++)
+        for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
+            e->room[m++] = e->begun[c].last[i] / e->slowdown[c];
+    return m ? line_median(e->room, m) : -1;
+}
+
+/* A unit whose launches are clearly others than those of its kind has its own median. */
+static double own_launch(const struct estimate *e, int c, double beside)
+{
+    double last[ESTIMATE_LAUNCHES];
+    const unsigned m = launches_of(e, c);
+    memcpy(last, e->begun[c].last, sizeof last);
+    if (m < OWN)
+        return beside;
+    const double own = line_median(last, m) / e->slowdown[c];
+    return fmax(own, beside) > UNLIKE * fmin(own, beside) ? own : beside;
+}
+
+/* Once tasks and units are known. */
+static void learn_launches(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++) {
+        const struct estimate_kind *k = &e->of[j];
+        const double beside = launch_beside(e, j);
+        const double least = SMALL * line_sum(k->seconds, e->n) / (double)e->n;
+        for (int c = 0; c < e->ncu; c++) {
+            if (e->kind[c] != j)
+                continue;
+            if (beside >= 0 && (!e->sudden[c] || launches_of(e, c)))
+                e->launch[c] = own_launch(e, c, beside) + k->inside;
+            if (e->launch[c] <= least)
+                e->launch[c] = 0;
+        }
     }
 }
 
@@ -535,12 +596,13 @@ void estimate_pass(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_begun *b = &e->begun[c];
         b->seconds = b->first = b->latest = b->began = b->clock = 0;
+        b->before = b->count;
     }
 }
 
 void estimate_step(struct estimate *e)
 {
-    learn_launches(e);
+    learn_inside(e);
     if (e->steps == 0)
         first_look(e);
     else
@@ -556,9 +618,10 @@ void estimate_step(struct estimate *e)
         for (size_t t = 0; t < e->n; t++)
             if (!e->of[j].count[t] && !e->of[j].profile)
                 e->of[j].seconds[t] = predict(e, &e->of[j], t);
-    estimate_pass(e);
     e->steps++;
     set_slowdowns(e);
+    learn_launches(e);
+    estimate_pass(e);
 }
 
 double estimate_surprise(const struct estimate *e, const double *load)

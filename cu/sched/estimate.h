@@ -32,8 +32,7 @@ struct estimate_kind {
     enum cu_kind kind;
     const double *profile; /* [n] or NULL */
     double rate;           /* declared cost per second where slowdown is 1; 0 unknown */
-    double launch;         /* seconds to begin a range: beside its tasks', and in them */
-    double inside;         /* the latter: a task of a range of k takes inside / k more */
+    double inside;         /* seconds to begin a range that are in its tasks': inside / k of k */
     float *part;           /* [n] 1 / k of the last sample */
     double *seconds;       /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
@@ -48,9 +47,9 @@ enum { ESTIMATE_LAUNCHES = 8 };
 struct estimate_begun {
     _Alignas(64) double seconds; /* all of this step */
     double last[ESTIMATE_LAUNCHES];
-    unsigned count;
-    double first, latest; /* seconds / expected ones of two ranges of this step; 0: none */
-    double began, clock;  /* of the last one, since the step began, without what brings tasks */
+    unsigned count, before; /* all; those before this step */
+    double first, latest;   /* seconds / expected ones of two ranges of this step; 0: none */
+    double began, clock;    /* of the last one, since the step began, without what brings tasks */
 };
 
 struct estimate {
@@ -63,6 +62,8 @@ struct estimate {
     size_t *order;                     /* [n] tasks by descending cost */
     int *kind;                         /* [ncu] */
     double *factor, *slowdown;         /* [ncu] as measured; and with hope for the untried */
+    double *launch;                    /* [ncu] seconds to begin a range at slowdown 1: beside its
+                                        * tasks', and in them */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
     bool *sudden;                      /* [ncu] its speed has changed in this step */
     struct estimate_begun *begun;      /* [ncu] */
@@ -113,5 +114,5 @@ static inline double estimate_seconds(const struct estimate *e, int cu, size_t t
 
 static inline double estimate_launch(const struct estimate *e, int cu)
 {
-    return e->slowdown[cu] * e->of[e->kind[cu]].launch;
+    return e->slowdown[cu] * e->launch[cu];
 }

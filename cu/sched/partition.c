@@ -81,6 +81,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->use = ARENA_NEW(job->arena, ncu, double);
     d->top = ARENA_NEW(job->arena, ncu, double);
     d->slowdown = ARENA_NEW(job->arena, ncu, double);
+    d->begin = ARENA_NEW(job->arena, ncu, double);
     d->head = ARENA_NEW(job->arena, ncu, size_t);
     d->follow = ARENA_NEW(job->arena, n, size_t);
     d->order = ARENA_NEW(job->arena, n, size_t);
@@ -90,18 +91,20 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
-/* By memory node, so that those of one memory node follow one another, kind and slowdown. */
+/* By memory node, so that those of one memory node follow one another, kind, slowdown (the fastest
+ * first) and launch. */
 static int by_class(const void *a, const void *b, void *ctx)
 {
     const struct partition *d = ctx;
     int x = *(const int *)a, y = *(const int *)b;
-    const double *slowdown = d->e->slowdown;
+    const double *slowdown = d->e->slowdown, *launch = d->e->launch;
     if (d->memory[x] != d->memory[y])
         return d->memory[x] - d->memory[y];
     if (d->e->kind[x] != d->e->kind[y])
         return d->e->kind[x] - d->e->kind[y];
-    return slowdown[x] != slowdown[y] ? (slowdown[x] > slowdown[y]) - (slowdown[x] < slowdown[y])
-                                      : x - y;
+    if (slowdown[x] != slowdown[y])
+        return slowdown[x] < slowdown[y] ? -1 : 1;
+    return launch[x] != launch[y] ? (launch[x] < launch[y] ? -1 : 1) : x - y;
 }
 
 static int count_slowdowns(const struct partition *d)
@@ -115,7 +118,7 @@ static int count_slowdowns(const struct partition *d)
 static void sort_units(struct partition *d)
 {
     struct partition_class *k = NULL;
-    double same = 1, first = 0;
+    double same = 1, first = 0, launch = 0;
     d->nclasses = d->ngroups = d->nmembers = 0;
     for (int c = 0; c < d->job->ncu; c++)
         d->member[d->nmembers++] = c;
@@ -131,8 +134,9 @@ static void sort_units(struct partition *d)
             *k =
                 (struct partition_class){.kind = kind, .memory = d->memory[c], .first = d->ngroups};
         }
-        if (anew || slowdown > first * same) {
+        if (anew || slowdown > first * same || d->e->launch[c] != launch) {
             first = slowdown;
+            launch = d->e->launch[c];
             d->group[d->ngroups++] =
                 (struct partition_group){.unit = d->member + i, .heap = {.top = d->heaps.top + i}};
         }
@@ -187,8 +191,8 @@ void partition_begin(struct partition *d, double horizon)
     d->least = 0;
     d->looks = MOST_LOOKS + 32L * d->job->ncu;
     d->launches = false;
-    for (int k = 0; k < d->e->nkinds; k++)
-        d->launches |= d->e->of[k].launch > 0 && !WITHOUT(LAUNCHES);
+    for (int c = 0; c < d->job->ncu; c++)
+        d->launches |= d->e->launch[c] > 0 && !WITHOUT(LAUNCHES);
     sort_units(d);
     sort_tasks(d);
     find_homes(d);
@@ -365,7 +369,8 @@ static bool has_twin(const struct descent *x, int i)
     const struct partition *d = x->d;
     int c = x->unit[i], b = i ? x->unit[i - 1] : -1;
     return i && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
-           d->e->kind[b] == d->e->kind[c] && d->e->slowdown[b] == d->e->slowdown[c];
+           d->e->kind[b] == d->e->kind[c] && d->e->slowdown[b] == d->e->slowdown[c] &&
+           d->e->launch[b] == d->e->launch[c];
 }
 
 /* Natural order, in which launches can be counted; `spent` is worth the loads so far. */

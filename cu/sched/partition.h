@@ -31,7 +31,7 @@ struct partition_class {
     int first, end;  /* its groups */
 };
 
-/* Units of a class that take the same time for the same task, or nearly. */
+/* Units of a class that take the same time for the same task, or nearly, and for a launch. */
 struct partition_group {
     int units, *unit;      /* into partition.member */
     struct plan_heap heap; /* into partition.heaps */
@@ -60,17 +60,18 @@ struct partition {
     bool launches;     /* some unit takes time to begin a range */
     double weight;     /* of transfers while tasks are given to units: 1 / horizon, or 0 */
     int nclasses, ngroups, nmembers;
-    struct partition_class *class; /* room for ncu */
-    struct partition_group *group; /* of class 0, of class 1, …; room for ncu */
-    int *member;                   /* [ncu] units of group 0, of group 1, … */
-    struct plan_heap heaps;        /* [ncu] likewise */
-    double *top, *slowdown; /* [ngroups] load and slowdown of each group's least loaded unit */
-    size_t *order;          /* [n] by descending time */
-    int *trial, *pick;      /* [n] unit; what it may go to; while searching */
-    double *load, *full;    /* [ncu] computing; and moving; of the partition last looked at */
-    double *link_s, *use;   /* [nmemories] */
-    size_t *head, *follow;  /* [ncu] [n] tasks of each unit, linked */
-    double *delta, *room;   /* [n] exchange that giving a task away would add; room */
+    struct partition_class *class;  /* room for ncu */
+    struct partition_group *group;  /* of class 0, of class 1, …; room for ncu */
+    int *member;                    /* [ncu] units of group 0, of group 1, … */
+    struct plan_heap heaps;         /* [ncu] likewise */
+    double *top, *slowdown, *begin; /* [ngroups] load, slowdown and launch of each group's least
+                                     * loaded unit */
+    size_t *order;                  /* [n] by descending time */
+    int *trial, *pick;              /* [n] unit; what it may go to; while searching */
+    double *load, *full;   /* [ncu] computing; and moving; of the partition last looked at */
+    double *link_s, *use;  /* [nmemories] */
+    size_t *head, *follow; /* [ncu] [n] tasks of each unit, linked */
+    double *delta, *room;  /* [n] exchange that giving a task away would add; room */
     struct partition_market *market; /* [kinds], room for ncu */
     double least;                    /* partition_bound(), 0: not known yet */
     long looks;                      /* exchanges that this search may still try */

@@ -15,15 +15,16 @@ static bool suits(const struct partition_class *k, enum partition_by by, int pic
 static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
                   double *first)
 {
-    double sec = d->e->of[k->kind].seconds[t] + d->e->of[k->kind].launch, end = INFINITY;
+    double sec = d->e->of[k->kind].seconds[t], end = INFINITY;
     double transfer = d->weight * partition_transfer(d, k->memory, t);
     for (int g = k->first; g < k->end; g++)
-        end = partition_less(end, d->top[g] + d->slowdown[g] * sec);
+        end = partition_less(end, d->top[g] + d->slowdown[g] * sec + d->begin[g]);
     if (!(end + transfer < *first))
         return best;
     *first = end + transfer;
     best = k->first; /* both loops may round differently */
-    while (best + 1 < k->end && d->top[best] + d->slowdown[best] * sec > end * (1 + 1e-12))
+    while (best + 1 < k->end &&
+           d->top[best] + d->slowdown[best] * sec + d->begin[best] > end * (1 + 1e-12))
         best++;
     return best;
 }
@@ -43,6 +44,7 @@ static int place(struct partition *d, enum partition_by by, size_t t)
                                 d->weight * partition_transfer(d, d->memory[unit], t));
     d->top[best] = g->heap.top->load;
     d->slowdown[best] = d->e->slowdown[g->heap.top->unit];
+    d->begin[best] = estimate_launch(d->e, g->heap.top->unit);
     return unit;
 }
 
@@ -53,6 +55,7 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner)
         plan_heap_fill(&d->group[g].heap, d->group[g].unit, d->group[g].units);
         d->top[g] = 0;
         d->slowdown[g] = d->e->slowdown[d->group[g].unit[0]];
+        d->begin[g] = estimate_launch(d->e, d->group[g].unit[0]);
     }
     for (int free = 0; free <= 1; free++)
         for (size_t i = 0; i < d->job->n; i++) {
