@@ -1,7 +1,7 @@
 /* tests/random_case.h – cases for the simulator that nobody can tune to: drawn at random from
- * sixteen families, 2 to 100,000 tasks on 1 to 1,000 units, the same for the same family and seed;
- * how evenkeel does on them beside the other policies, and beside the optimum where there are few
- * tasks. */
+ * seventeen families, 2 to 100,000 tasks on 1 to 1,000 units, the same for the same family and
+ * seed; how evenkeel does on them beside the other policies, and beside the optimum where there are
+ * few tasks. */
 #pragma once
 
 #include "cu/sim/sim.h"
@@ -31,17 +31,20 @@ enum random_family {
     RANDOM_FACES,     /* tasks have neighbours, some units are behind a link */
     RANDOM_CROWD,     /* busy neighbours slow a unit */
     RANDOM_DEATHS,    /* a unit dies */
+    RANDOM_MIXED,     /* several of these at once, units in groups */
     RANDOM_FAMILIES
 };
 
 static const char *const random_families[] = {
-    "speeds",    "tails", "transfers", "launches",  "drift", "tiny",  "giant", "slow-down",
-    "n = m + 1", "fixed", "unrelated", "two kinds", "cold",  "faces", "crowd", "deaths"};
+    "speeds", "tails",     "transfers", "launches", "drift",     "tiny",
+    "giant",  "slow-down", "n = m + 1", "fixed",    "unrelated", "two kinds",
+    "cold",   "faces",     "crowd",     "deaths",   "mixed"};
 
 struct random_case {
     struct sim_case sim;
     uint64_t state;
     enum random_family family;
+    unsigned mix; /* which families are in a mixed one, a bit each */
     /* Nobody can know what to do: cold runs of one or two steps or of fewer
      * tasks than units, a unit that dies or slows down
      * with one of few tasks. */
@@ -87,6 +90,23 @@ static inline double random_normal(struct random_case *c)
     return radius * cos(6.283185307179586 * random_uniform(c));
 }
 
+/* ---- families ---------------------------------------------------------------------------------*/
+static inline bool random_is(const struct random_case *c, enum random_family f)
+{
+    return c->family == f || (c->mix >> f & 1);
+}
+
+/* Every third of what goes together; times of a unit's own are not for those who know none. */
+static inline void random_mix(struct random_case *c)
+{
+    for (int f = 0; f < RANDOM_MIXED; f++)
+        c->mix |= (unsigned)(random_uniform(c) < 1. / 3) << f;
+    if (random_is(c, RANDOM_COLD))
+        c->mix &= ~(1u << RANDOM_UNRELATED | 1u << RANDOM_CLASSES);
+    if (random_is(c, RANDOM_DRIFT) || random_is(c, RANDOM_SLOWDOWN))
+        c->mix &= ~(1u << RANDOM_DEATHS);
+}
+
 /* ---- tasks ------------------------------------------------------------------------------------*/
 static inline double random_size(struct random_case *c, int shape, size_t t)
 {
@@ -130,17 +150,17 @@ static inline void random_faces(struct random_case *c, double face)
 
 static inline void random_tasks(struct random_case *c)
 {
-    bool tails = c->family == RANDOM_TAILS;
+    bool tails = random_is(c, RANDOM_TAILS);
     int shape = tails ? random_whole(c, 6, 7) : random_whole(c, 0, 5);
     double mean =
-        c->family == RANDOM_TINY ? random_magnitude(c, 1e-6, 2e-5) : random_magnitude(c, 1e-4, 1);
+        random_is(c, RANDOM_TINY) ? random_magnitude(c, 1e-6, 2e-5) : random_magnitude(c, 1e-4, 1);
     size_t n = c->sim.job.n;
     for (size_t t = 0; t < n; t++)
         c->cost[t] = mean * random_size(c, shape, t);
-    for (int i = 0; c->family == RANDOM_GIANT && i < random_whole(c, 1, 2); i++)
+    for (int i = 0; random_is(c, RANDOM_GIANT) && i < random_whole(c, 1, 2); i++)
         c->cost[random_whole(c, 0, (int)n - 1)] = mean * random_magnitude(c, 0.1, 2) * (double)n;
     c->sim.job.cost = c->cost;
-    if (c->family != RANDOM_TRANSFERS && c->family != RANDOM_FACES)
+    if (!random_is(c, RANDOM_TRANSFERS) && !random_is(c, RANDOM_FACES))
         return;
     double volume = mean * random_magnitude(c, 1e7, 1e9); /* bytes of a task of mean size */
     for (size_t t = 0; t < n; t++)
@@ -149,7 +169,7 @@ static inline void random_tasks(struct random_case *c)
     c->link =
         (struct sched_link){random_magnitude(c, 1e-6, 1e-4), 1 / random_magnitude(c, 3e9, 6e10)};
     c->sim.job.link = &c->link;
-    if (c->family == RANDOM_FACES)
+    if (random_is(c, RANDOM_FACES))
         random_faces(c, volume / random_between(c, 20, 200));
 }
 
@@ -166,9 +186,9 @@ static inline void random_unit(struct random_case *c, int u, bool device, double
 {
     struct sim_unit *x = &c->unit[u];
     *x = (struct sim_unit){.kind = device, .width = 1, .speed = speed};
-    if (c->family == RANDOM_SPEEDS)
+    if (random_is(c, RANDOM_SPEEDS))
         x->speed *= random_magnitude(c, 0.5, 2);
-    if (c->family == RANDOM_CROWD) {
+    if (random_is(c, RANDOM_CROWD)) {
         x->slowed[CU_CPU] = (struct sim_curve){1, &c->crowd[device]};
         x->slowed[CU_DEVICE] = (struct sim_curve){1, &c->crowd[2]};
     }
@@ -179,7 +199,7 @@ static inline void random_times(struct random_case *c)
 {
     for (int k = 0; k < 4; k++)
         for (size_t t = 0; t < c->sim.job.n; t++) {
-            double factor = c->family == RANDOM_UNRELATED  ? random_magnitude(c, 0.2, 5)
+            double factor = random_is(c, RANDOM_UNRELATED) ? random_magnitude(c, 0.2, 5)
                             : k < 2                        ? 1
                             : (t * 7 + (size_t)k) % 10 < 4 ? 2
                                                            : 0.1;
@@ -193,7 +213,7 @@ static inline void random_units(struct random_case *c)
 {
     int ncu = c->sim.ncu, devices = random_whole(c, 0, ncu < 8 ? ncu / 2 : 4), host = 0;
     double speed = random_magnitude(c, 0.3, 50), mean = random_mean(c);
-    double fixed = c->family == RANDOM_FIXED ? random_between(c, 0.02, 1) * mean / speed : 0;
+    double fixed = random_is(c, RANDOM_FIXED) ? random_between(c, 0.02, 1) * mean / speed : 0;
     double launch = random_between(c, 20e-6, 100e-6);
     for (int i = 0; i < 3; i++) {
         c->crowd[i][0] = 1;
@@ -204,28 +224,42 @@ static inline void random_units(struct random_case *c)
         random_unit(c, u, device, device ? speed : 1);
         c->unit[u].memory = device ? u - (ncu - devices) + 1 : host;
         c->unit[u].fixed = device ? fixed : 0;
-        if (c->family == RANDOM_LAUNCHES && (device || launch < 60e-6))
+        if (random_is(c, RANDOM_LAUNCHES) && (device || launch < 60e-6))
             c->unit[u].launch = launch;
     }
-    for (size_t t = 0; c->family == RANDOM_LAUNCHES && t < c->sim.job.n; t++)
+    for (size_t t = 0; random_is(c, RANDOM_LAUNCHES) && t < c->sim.job.n; t++)
         c->cost[t] *= 1e-4 / mean;
     c->sim.unit = c->unit;
-    if (c->family == RANDOM_UNRELATED || c->family == RANDOM_CLASSES)
+    if (random_is(c, RANDOM_UNRELATED) || random_is(c, RANDOM_CLASSES))
         random_times(c);
+}
+
+/* Groups of alike units, each with a speed and launches of its own. */
+static inline void random_groups(struct random_case *c)
+{
+    double speed = 1, launch = 0, mean = random_mean(c);
+    for (int u = 0; u < c->sim.ncu; u++) {
+        if (u == 0 || random_uniform(c) < 4. / c->sim.ncu) {
+            speed = random_magnitude(c, 0.3, 3);
+            launch = random_is(c, RANDOM_LAUNCHES) ? mean * random_magnitude(c, 0.01, 1) : 0;
+        }
+        c->unit[u].speed *= speed;
+        c->unit[u].launch = launch / c->unit[u].speed;
+    }
 }
 
 static inline void random_changes(struct random_case *c)
 {
     double span = sim_bound(&c->sim, NULL);
-    int n = c->family == RANDOM_DRIFT ? random_whole(c, 2, RANDOM_CHANGES) : 1;
+    int n = random_is(c, RANDOM_DRIFT) ? random_whole(c, 2, RANDOM_CHANGES) : 1;
     for (int i = 0, step = random_whole(c, 0, 2); i < n && step < c->sim.steps; i++) {
         c->change[i] = (struct sim_change){.unit = random_whole(c, 0, c->sim.ncu - 1),
                                            .step = step,
                                            .after = random_uniform(c) * span,
                                            .factor = random_between(c, 0.3, 1)};
-        if (c->family == RANDOM_DEATHS)
+        if (random_is(c, RANDOM_DEATHS))
             c->change[i].factor = 0;
-        if (c->family == RANDOM_SLOWDOWN)
+        if (random_is(c, RANDOM_SLOWDOWN))
             c->change[i].factor = random_whole(c, 0, 1) ? 0.3 : random_between(c, 0.2, 0.9);
         step += random_whole(c, 1, 4);
         c->sim.nchanges++;
@@ -251,7 +285,9 @@ static inline void random_case(struct random_case *c, enum random_family family,
     c->state = (seed * 16ull + family) * 0x2545f4914f6cdd1du;
     double room = fmin(65, most <= RANDOM_OPTIMUM ? 6 : most > 1024 ? 1000 : 65);
     c->sim.ncu = (int)random_magnitude(c, 1, room);
-    if (family == RANDOM_DEATHS && c->sim.ncu < 2)
+    if (family == RANDOM_MIXED)
+        random_mix(c);
+    if (random_is(c, RANDOM_DEATHS) && c->sim.ncu < 2)
         c->sim.ncu = 2;
     size_t n = (size_t)random_magnitude(c, most > 1024 ? 1024 : 2, (double)most + 0.99);
     if (family == RANDOM_ONE_MORE)
@@ -267,12 +303,14 @@ static inline void random_case(struct random_case *c, enum random_family family,
         c->seconds[k] = calloc(n, sizeof *c->seconds[k]);
     c->sim.steps = most > 1024 ? random_whole(c, 1, 4) : steps[random_whole(c, 0, 3)];
     c->sim.seed = seed;
-    c->sim.cold = family == RANDOM_COLD || (family == RANDOM_LAUNCHES && random_whole(c, 0, 1));
+    c->sim.cold = random_is(c, RANDOM_COLD) || (family == RANDOM_LAUNCHES && random_whole(c, 0, 1));
     if (random_whole(c, 0, 5) == 0)
         c->sim.noise = random_magnitude(c, 0.01, 0.1);
     random_tasks(c);
     random_units(c);
-    if (family == RANDOM_DRIFT || family == RANDOM_SLOWDOWN || family == RANDOM_DEATHS)
+    if (family == RANDOM_MIXED)
+        random_groups(c);
+    if (random_is(c, RANDOM_DRIFT) || random_is(c, RANDOM_SLOWDOWN) || random_is(c, RANDOM_DEATHS))
         random_changes(c);
     c->apart = (c->sim.cold && (c->sim.steps < 3 || n <= (size_t)c->sim.ncu)) ||
                (c->sim.nchanges && n < 4 * (size_t)c->sim.ncu);
@@ -320,7 +358,7 @@ static inline double random_optimum(const struct sim_case *c)
 static inline bool random_has_optimum(const struct random_case *c)
 {
     return c->sim.job.n <= RANDOM_OPTIMUM && c->sim.ncu <= 6 && !c->sim.cold && c->sim.noise == 0 &&
-           !c->sim.nchanges && !c->sim.job.link && c->family != RANDOM_CROWD;
+           !c->sim.nchanges && !c->sim.job.link && !random_is(c, RANDOM_CROWD);
 }
 
 /* ---- evenkeel against all others --------------------------------------------------------------*/

@@ -476,6 +476,161 @@ static void once_wrong(void **state)
     }
 }
 
+/* ---- what measurements seem to say ------------------------------------------------------------*/
+/* `units` of one kind, with launches; the next free unit. */
+static int add_units(struct sim_unit *unit, int at, int units, const struct sim_unit *like)
+{
+    for (int i = 0; i < units; i++)
+        unit[at + i] = *like;
+    return at + units;
+}
+
+/* After many searches in vain the unit on which the step depends becomes ten times slower: that is
+ * news, whatever failed before. */
+static void a_slow_unit_after_much_noise(void **state)
+{
+    (void)state;
+    enum { STEPS = 50, AT = 18 };
+    double span[STEPS];
+    struct plan_case c;
+    struct sim_result r;
+    open_case(&c, "slow-after-noise");
+    assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
+    assert_true(span[AT] > 5 * sim_bound(&c.sim, NULL));
+    for (int s = AT + 1; s < STEPS; s++)
+        assert_true(span[s] < 1.3 * sim_bound(&c.sim, NULL));
+    plan_case_close(&c);
+}
+
+/* Equal tasks that ran in long ranges and then one by one: what differs is chance, not a launch. */
+static void noise_is_no_launch(void **state)
+{
+    (void)state;
+    enum { N = 693, UNITS = 20, STEPS = 10 };
+    static size_t first[N + 1], neighbour[2 * N];
+    static double span[STEPS], cost[N];
+    struct sim_unit unit[UNITS];
+    int at = add_units(unit, 0, 1, &(struct sim_unit){.width = 1, .speed = 0.8});
+    at = add_units(unit, at, 16, &(struct sim_unit){.width = 1, .speed = 0.614});
+    for (int d = 0; d < 2; d++)
+        at = add_units(
+            unit, at, 1,
+            &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 1.22, .memory = d + 1});
+    add_units(unit, at, 1, &(struct sim_unit){.width = 1, .speed = 2.34});
+    for (size_t t = 0; t < N; t++) {
+        neighbour[2 * t] = (t + 1) % N;
+        neighbour[2 * t + 1] = (t + N - 1) % N;
+        first[t + 1] = 2 * t + 2;
+        cost[t] = 0.008;
+    }
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        static const struct sched_link free_link = {0, 0};
+        struct sim_case c = {.job = {.n = N,
+                                     .grain = 1,
+                                     .cost = cost,
+                                     .first = first,
+                                     .neighbour = neighbour,
+                                     .link = &free_link},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = STEPS,
+                             .cold = true,
+                             .noise = 0.055,
+                             .seed = seed};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        for (int s = 1; s < STEPS; s++)
+            if (!(span[s] < 1.1 * sim_bound(&c, NULL)))
+                fail_msg("seed %u: step %d takes %g s, the bound is %g", seed, s, span[s],
+                         sim_bound(&c, NULL));
+    }
+}
+
+/* CPU units of one width that nobody tells apart, some of which take long to begin a range. */
+static void launches_of_their_own(void **state)
+{
+    (void)state;
+    enum { N = 343, UNITS = 16, STEPS = 12 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    int at = add_units(unit, 0, 7, &(struct sim_unit){.width = 1, .speed = 0.49, .launch = 4e-5});
+    at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 3, .launch = 4e-3});
+    at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 0.5, .launch = 3e-5});
+    for (int d = 0; d < 3; d++)
+        at = add_units(
+            unit, at, 1,
+            &(struct sim_unit){
+                .kind = CU_DEVICE, .width = 1, .speed = 1.3, .launch = 2e-3, .memory = d + 1});
+    for (int t = 0; t < N; t++)
+        cost[t] = 0.0123;
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .cold = true};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[STEPS - 1] < 1.08 * sim_bound(&c, NULL));
+}
+
+/* A task that costs nothing says nothing of what others take there. */
+static void tasks_of_no_cost(void **state)
+{
+    (void)state;
+    enum { UNITS = 35 };
+    static const double cost[] = {0, 8e-4, 16e-4};
+    struct sim_unit unit[UNITS];
+    for (int d = 0; d < 3; d++)
+        add_units(unit, d, 1,
+                  &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 13, .memory = d + 1});
+    add_units(unit, 3, 32, &(struct sim_unit){.width = 1, .speed = 0.49});
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct sim_case c = {.job = {.n = 3, .grain = 1, .cost = cost},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = 10,
+                             .noise = 0.046,
+                             .seed = seed};
+        assert_true(run(&c, "evenkeel").total < 1.3 * run(&c, "dynamic").total);
+    }
+}
+
+/* A unit that is late because its launches take longer than was thought is not made later by
+ * taking its tasks one by one. */
+static void late_by_launches(void **state)
+{
+    (void)state;
+    enum { N = 435, UNITS = 5, STEPS = 4 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    for (int c = 0; c < UNITS; c++)
+        unit[c] = (struct sim_unit){.kind = CU_DEVICE,
+                                    .width = 1,
+                                    .speed = c < 4 ? 20 : 4.5,
+                                    .launch = c < 2 ? 9e-5 : 5e-4,
+                                    .memory = c < 2 ? 0 : c};
+    for (int t = 0; t < N; t++)
+        cost[t] = t ? 6e-5 : 9e-3;
+    const struct sim_change slow[] = {{.unit = 3, .step = 1, .factor = 0.5}};
+    static const struct sched_link link = {4e-6, 1e-8};
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost, .link = &link},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = STEPS,
+                             .cold = true,
+                             .noise = 0.089,
+                             .seed = seed,
+                             .change = slow,
+                             .nchanges = 1};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        for (int s = 1; s < STEPS; s++)
+            if (!(span[s] < 0.02)) /* a launch for each of its tasks would be 0.1 s */
+                fail_msg("seed %u: step %d takes %g s", seed, s, span[s]);
+    }
+}
+
 /* Launches make small tasks dear on the device: the large ones belong there, and evenkeel finds out
  * although nobody tells it, at the price of more exchange. */
 static void large_tasks_to_the_device(void **state)
@@ -681,6 +836,11 @@ int main(void)
         cmocka_unit_test(fine_cases),
         cmocka_unit_test(random_cases),
         cmocka_unit_test(once_wrong),
+        cmocka_unit_test(a_slow_unit_after_much_noise),
+        cmocka_unit_test(noise_is_no_launch),
+        cmocka_unit_test(launches_of_their_own),
+        cmocka_unit_test(tasks_of_no_cost),
+        cmocka_unit_test(late_by_launches),
         cmocka_unit_test(heat_stencil),
         cmocka_unit_test(an_interruption),
         cmocka_unit_test(fine_steps),
