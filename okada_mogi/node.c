@@ -243,15 +243,13 @@ enum ek_status node_next(struct node *n, const struct node_report *r, struct tri
     return over && !worker ? next_gap(n, batch) : EK_OK;
 }
 
-/* Of a range that a worker has no room for nothing is kept, and rank 0 hears that it is missing. */
-static enum ek_status keep(struct node *n, struct trial_range range, const struct accepted *found)
+static enum ek_status append(void *node, struct trial_range range, struct accepted *found)
 {
     enum ek_status st = EK_OK;
-    if (n->found.n + found->n > HELD)
-        return EK_OK;
+    (void)range;
     for (size_t i = 0; i < found->n && !st; i++)
-        st = accepted_add(&n->found, &found->record[i]);
-    return st ? st : ranges_add(&n->searched, range);
+        st = accepted_add(&((struct node *)node)->found, &found->record[i]);
+    return st;
 }
 
 enum ek_status node_put(void *node, struct trial_range range, struct accepted *found)
@@ -260,7 +258,10 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
     if (!farm_is_worker(n->farm))
         return search_state_put(n->checkpoint, range, found);
     pthread_mutex_lock(&n->lock);
-    const enum ek_status st = keep(n, range, found);
+    /* where there is no room nothing is kept, and rank 0 hears that the range is missing */
+    const enum ek_status st = n->found.n + found->n > HELD
+                                  ? EK_OK
+                                  : ranges_add_new(&n->searched, range, found, append, n);
     pthread_mutex_unlock(&n->lock);
     accepted_free(found);
     return st;

@@ -31,7 +31,7 @@ struct node_report {
  * another job. */
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch);
 
-/* The accepted trials of a part of the batch; takes them away from *found. Any thread. */
+/* The accepted trials of a part of the batch, as search_state_put() has it. Any thread. */
 enum ek_status node_put(void *node, struct trial_range range, struct accepted *found);
 
 /* Trials/s of all units of all nodes. */

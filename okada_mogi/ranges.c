@@ -71,6 +71,29 @@ enum ek_status ranges_gaps(const struct ranges *r, struct trial_range all, struc
     return EK_OK;
 }
 
+enum ek_status ranges_add_new(struct ranges *r, struct trial_range range, struct accepted *found,
+                              enum ek_status (*put)(void *arg, struct trial_range gap,
+                                                    struct accepted *some),
+                              void *arg)
+{
+    struct ranges gaps = {0};
+    enum ek_status st = ranges_gaps(r, range, &gaps);
+    for (size_t k = 0; k < gaps.n && !st; k++) {
+        const struct trial_range gap = gaps.range[k];
+        struct accepted some = {0};
+        for (size_t i = 0; i < found->n && gap.count < range.count && !st; i++)
+            if (found->record[i].trial - gap.first < gap.count)
+                st = accepted_add(&some, &found->record[i]);
+        if (!st)
+            st = ranges_add(r, gap);
+        if (!st)
+            st = put(arg, gap, gap.count < range.count ? &some : found);
+        accepted_free(&some);
+    }
+    ranges_free(&gaps);
+    return st;
+}
+
 trial_number ranges_count(const struct ranges *r)
 {
     trial_number sum = 0;

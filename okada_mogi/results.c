@@ -9,7 +9,6 @@
 #include "src/random.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +21,7 @@ struct results {
     const struct job *job;
     struct trial_range range;
     const char *path[ACCEPTED_FORMATS];
-    pthread_mutex_t lock;
     struct spool *spool;
-    trial_number count, at_k[JOB_LEVELS];
-    struct accepted_record best;
     struct stats *stats;        /* after results_end(); NULL: nothing is accepted */
     struct posterior posterior; /* likewise */
 };
@@ -37,7 +33,6 @@ enum ek_status results_open(const struct job *job, struct trial_range range,
     made->job = job;
     made->range = range;
     memcpy(made->path, path, sizeof made->path);
-    pthread_mutex_init(&made->lock, NULL);
     const enum ek_status st = spool_open(SPOOL_MEMORY, &made->spool);
     if (st)
         results_close(made);
@@ -50,7 +45,6 @@ void results_close(struct results *h)
 {
     if (!h)
         return;
-    pthread_mutex_destroy(&h->lock);
     spool_close(h->spool);
     stats_close(h->stats);
     free(h);
@@ -70,58 +64,12 @@ enum ek_status results_begin(struct results *h)
     spool_clear(h->spool);
     stats_close(h->stats);
     h->stats = NULL;
-    h->count = 0;
-    memset(h->at_k, 0, sizeof h->at_k);
-    h->best = (struct accepted_record){.misfit = INFINITY};
     return try_files(h);
 }
 
-/* ---- batches ----------------------------------------------------------------------------------*/
-
-static void count_record(struct results *h, const struct accepted_record *r)
+struct spool *results_spool(struct results *h)
 {
-    const struct job_accept *a = &h->job->accept;
-    h->count++;
-    for (int k = 0; k < a->nk; k++)
-        h->at_k[k] += r->most <= a->k[k];
-    if (accepted_better(r, &h->best))
-        h->best = *r;
-}
-
-/* The best of all can only be told in the end. */
-static bool gathers(const struct results *h)
-{
-    return h->job->accept.best > 0;
-}
-
-enum ek_status results_put(struct results *h, struct trial_range batch, struct accepted *a)
-{
-    pthread_mutex_lock(&h->lock);
-    for (size_t i = 0; i < a->n && !gathers(h); i++)
-        count_record(h, &a->record[i]);
-    const enum ek_status st = spool_put(h->spool, batch, a);
-    pthread_mutex_unlock(&h->lock);
-    accepted_free(a);
-    return st;
-}
-
-enum ek_status results_each(struct results *h,
-                            enum ek_status (*visit)(void *arg, const struct accepted_record *record,
-                                                    size_t n),
-                            void *arg)
-{
-    pthread_mutex_lock(&h->lock);
-    const enum ek_status st = spool_each(h->spool, visit, arg);
-    pthread_mutex_unlock(&h->lock);
-    return st;
-}
-
-size_t results_held(struct results *h)
-{
-    pthread_mutex_lock(&h->lock);
-    const size_t n = spool_count(h->spool);
-    pthread_mutex_unlock(&h->lock);
-    return n;
+    return h->spool;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------*/
@@ -157,8 +105,6 @@ static enum ek_status choose_best(struct results *h)
     enum ek_status st = spool_each(h->spool, choose_from, &c);
     cut(&c);
     accepted_sort(&c.best);
-    for (size_t i = 0; i < c.best.n; i++)
-        count_record(h, &c.best.record[i]);
     spool_clear(h->spool);
     if (!st)
         st = spool_put(h->spool, h->range, &c.best);
@@ -184,11 +130,11 @@ static enum ek_status write_file(struct results *h, enum accepted_format format)
 
 enum ek_status results_end(struct results *h)
 {
-    if (gathers(h))
+    if (h->job->accept.best)
         TRY(choose_best(h));
     for (int f = 0; f < ACCEPTED_FORMATS; f++)
         TRY(write_file(h, (enum accepted_format)f));
-    if (!h->count)
+    if (!spool_count(h->spool))
         return EK_OK;
     TRY(stats_open(h->job, h->spool, &h->stats));
     return posterior_find(h->stats, h->spool, h->range, &h->posterior);
@@ -224,7 +170,8 @@ static enum ek_status find_worse(void *arg, const struct accepted_record *record
 
 static enum ek_status find_worst(struct checker *c)
 {
-    const bool all = !gathers(c->h) || c->h->count < (trial_number)c->h->job->accept.best;
+    const size_t wanted = (size_t)c->h->job->accept.best;
+    const bool all = !wanted || spool_count(c->h->spool) < wanted;
     c->worst = (struct accepted_record){.misfit = all ? INFINITY : -INFINITY};
     return all ? EK_OK : spool_each(c->h->spool, find_worse, &c->worst);
 }
@@ -317,10 +264,12 @@ static enum ek_status check_random(struct checker *c)
 {
     const struct descent_eye eye = {look, c};
     const struct job *job = c->h->job;
-    struct accepted_record r = {.trial = c->h->best.trial, .misfit = c->h->best.chi2};
+    const struct stats *s = c->h->stats;
+    struct accepted_record r = {.trial = 0};
     uint64_t seed = 1;
-    if (c->h->count)
-        TRY(accepted_add(&c->start, &r));
+    if (s)
+        TRY(accepted_add(
+            &c->start, &(struct accepted_record){.trial = s->best.trial, .misfit = s->best.chi2}));
     for (int i = 0; i < 2 * RANDOM; i++) {
         r.trial = i % 2 ? symmetric_trial(job, &seed) : trial_random(c->h->range, &seed);
         TRY(check_trial(c, r.trial, &r.misfit));
@@ -337,8 +286,8 @@ static enum ek_status check_all(struct checker *c)
 {
     TRY(find_worst(c));
     TRY(spool_each(c->h->spool, check_some, c));
-    if (c->h->count)
-        TRY(check_neighbours(c, c->h->best.trial));
+    if (c->h->stats)
+        TRY(check_neighbours(c, c->h->stats->best.trial));
     return check_random(c);
 }
 
@@ -364,22 +313,23 @@ const struct stats *results_stats(const struct results *h)
 json_t *results_json(const struct results *h)
 {
     const struct job_accept *a = &h->job->accept;
+    const struct stats *s = h->stats;
     json_t *o = json_object(), *levels = json_array();
     json_t *smallest = NULL;
     for (int k = 0; k < a->nk; k++) {
-        json_array_append_new(levels, json_pack("{s:f s:o}", "k_sigma", a->k[k], "accepted",
-                                                write_number(h->at_k[k])));
-        if (h->at_k[k] && !smallest)
+        const size_t n = s ? s->level[k].trials : 0;
+        json_array_append_new(
+            levels, json_pack("{s:f s:o}", "k_sigma", a->k[k], "accepted", write_number(n)));
+        if (n && !smallest)
             smallest = json_real(a->k[k]);
     }
     json_object_set_new(o, "trials", write_number(h->range.count));
-    json_object_set_new(o, "accepted", write_number(h->count));
+    json_object_set_new(o, "accepted", write_number(s ? s->trials : 0));
     json_object_set_new(o, "levels", levels);
     json_object_set_new(o, "smallest_k", smallest ? smallest : json_null());
-    json_object_set_new(o, "best", h->count ? write_trial(h->job, &h->best) : json_null());
-    json_object_set_new(o, "statistics", h->stats ? write_stats(h->stats) : json_null());
-    json_object_set_new(o, "posterior",
-                        h->stats ? posterior_json(h->stats, &h->posterior) : json_null());
+    json_object_set_new(o, "best", s ? write_trial(h->job, &s->best) : json_null());
+    json_object_set_new(o, "statistics", s ? write_stats(s) : json_null());
+    json_object_set_new(o, "posterior", s ? posterior_json(s, &h->posterior) : json_null());
     return o;
 }
 

@@ -1,5 +1,5 @@
-/* okada_mogi/results.h – what a search brings in: batches of accepted trials from all units,
- * written to a file in order, counted, and checked in the end. */
+/* okada_mogi/results.h – what a search brings in: accepted trials from all units, in the end
+ * written to files in order, summed up and checked. */
 #pragma once
 
 #include "okada_mogi/stats.h"
@@ -19,9 +19,8 @@ void results_close(struct results *h);
  * thread. */
 enum ek_status results_begin(struct results *h);
 
-/* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
- * together make up the range, each once. Any thread. */
-enum ek_status results_put(struct results *h, struct trial_range batch, struct accepted *a);
+/* For the accepted trials of all batches, which together make up the range, each once. */
+struct spool *results_spool(struct results *h);
 
 /* All batches are in: chooses the best where the job wants them, and writes the files. One
  * thread. EK_UNAVAILABLE: no memory, or a file cannot be written. */
@@ -31,14 +30,6 @@ enum ek_status results_end(struct results *h);
  * at symmetric places, and those on short descents from the best of all these; *right: each is in
  * the results exactly if it is acceptable. *checked: how many. One thread. */
 enum ek_status results_verify(struct results *h, bool *right, long *checked);
-
-/* Hands all records so far to visit(arg), ascending, some at a time; results_held() is how many.
- * Any thread. EK_UNAVAILABLE: what was spooled cannot be read. */
-enum ek_status results_each(struct results *h,
-                            enum ek_status (*visit)(void *arg, const struct accepted_record *record,
-                                                    size_t n),
-                            void *arg);
-size_t results_held(struct results *h);
 
 /* Of the accepted trials, after results_end(); NULL where there are none. */
 const struct stats *results_stats(const struct results *h);

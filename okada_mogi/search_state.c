@@ -55,7 +55,7 @@ void search_state_close(struct search_state *c)
 static enum ek_status save(struct search_state *c)
 {
     const double start = clock_now();
-    TRY(search_state_write(c->path, c->job, &c->done, c->evaluations, c->results));
+    TRY(search_state_write(c->path, c->job, &c->done, c->evaluations, results_spool(c->results)));
     c->next_save = clock_now() + fmax(OFTEN, SHARE * (clock_now() - start));
     return EK_OK;
 }
@@ -70,7 +70,8 @@ enum ek_status search_state_begin(struct search_state *c)
     TRY(results_begin(c->results));
     if (!c->path)
         return EK_OK;
-    TRY(search_state_read(c->path, c->job, &c->done, &c->evaluations, c->results, &found));
+    TRY(search_state_read(c->path, c->job, &c->done, &c->evaluations, results_spool(c->results),
+                          &found));
     c->before = ranges_count(&c->done);
     return save(c); /* better now than never */
 }
@@ -80,14 +81,18 @@ enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps)
     return ranges_gaps(&c->done, c->range, gaps);
 }
 
+static enum ek_status put_new(void *arg, struct trial_range range, struct accepted *found)
+{
+    struct search_state *c = arg;
+    c->computed += range.count;
+    return spool_put(results_spool(c->results), range, found);
+}
+
 enum ek_status search_state_put(struct search_state *c, struct trial_range range,
                                 struct accepted *found)
 {
     pthread_mutex_lock(&c->lock);
-    enum ek_status st = ranges_add(&c->done, range);
-    if (!st)
-        st = results_put(c->results, range, found);
-    c->computed += range.count;
+    enum ek_status st = ranges_add_new(&c->done, range, found, put_new, c);
     if (!st && c->path && (clock_now() > c->next_save || stop_save_wanted()))
         st = save(c);
     progress_at(1e-6 * (double)(c->shown + c->before + c->computed));
@@ -159,14 +164,14 @@ static enum ek_status put_records(void *arg, const struct accepted_record *recor
 }
 
 enum ek_status search_state_write(const char *path, uint64_t job, const struct ranges *done,
-                                  double evaluations, struct results *r)
+                                  double evaluations, struct spool *records)
 {
     struct stream s = {.path = path};
     struct head head = {.version = VERSION,
                         .record = sizeof(struct accepted_record),
                         .job = job,
                         .ranges = done->n,
-                        .records = results_held(r),
+                        .records = spool_count(records),
                         .evaluations = evaluations};
     memcpy(head.magic, magic, sizeof magic);
     checksum_begin(&s.sum, what);
@@ -175,7 +180,7 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
     if (!st && done->n)
         st = put(&s, done->range, done->n * sizeof *done->range);
     if (!st)
-        st = results_each(r, put_records, &s);
+        st = spool_each(records, put_records, &s);
     const uint64_t sum = checksum_end(&s.sum);
     if (!st)
         st = put(&s, &sum, sizeof sum);
@@ -240,14 +245,14 @@ static enum ek_status prove(struct stream *s, uint64_t job, struct head *head)
 
 /* The records of a range, which are in order like the ranges; some at a time. */
 static enum ek_status get_records(struct stream *s, struct trial_range range, uint64_t *left,
-                                  struct accepted_record *next, struct results *r)
+                                  struct accepted_record *next, struct spool *records)
 {
     struct accepted some = {0};
     enum ek_status st = EK_OK;
     while (!st && next->trial - range.first < range.count) {
         if (some.n == AT_ONCE) { /* up to the next record */
             const trial_number count = next->trial - range.first;
-            TRY(results_put(r, (struct trial_range){range.first, count}, &some));
+            TRY(spool_put(records, (struct trial_range){range.first, count}, &some));
             range = (struct trial_range){next->trial, range.count - count};
         }
         st = accepted_add(&some, next);
@@ -259,13 +264,13 @@ static enum ek_status get_records(struct stream *s, struct trial_range range, ui
         }
     }
     if (!st)
-        st = results_put(r, range, &some);
+        st = spool_put(records, range, &some);
     accepted_free(&some);
     return st;
 }
 
 static enum ek_status get_all(struct stream *s, const struct head *head, struct ranges *done,
-                              struct results *r)
+                              struct spool *records)
 {
     struct accepted_record next = {.trial = ~(trial_number)0};
     uint64_t left = head->records;
@@ -279,12 +284,12 @@ static enum ek_status get_all(struct stream *s, const struct head *head, struct 
         TRY(get(s, &next, sizeof next));
     }
     for (size_t i = 0; i < done->n; i++)
-        TRY(get_records(s, done->range[i], &left, &next, r));
+        TRY(get_records(s, done->range[i], &left, &next, records));
     return EK_OK;
 }
 
 enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *done,
-                                 double *evaluations, struct results *r, bool *found)
+                                 double *evaluations, struct spool *records, bool *found)
 {
     struct head head;
     struct stream s = {.path = path, .in = fopen(path, "rb")};
@@ -296,7 +301,7 @@ enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *
     checksum_begin(&s.sum, what);
     enum ek_status st = prove(&s, job, &head);
     if (!st)
-        st = get_all(&s, &head, done, r);
+        st = get_all(&s, &head, done, records);
     if (!st)
         *evaluations = head.evaluations;
     fclose(s.in);

@@ -25,8 +25,9 @@ enum ek_status search_state_begin(struct search_state *c);
 /* What remains to be done, into *gaps (zeroed). */
 enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps);
 
-/* The accepted trials of a range that was not done before; takes them away from *found. Now and
- * then saves the file and moves the progress line. Any thread, as what follows. */
+/* The accepted trials of a range, which may have been done in part (by a unit that failed later):
+ * what is new of them. Now and then saves the file and moves the progress line. Any thread, as what
+ * follows. */
 enum ek_status search_state_put(struct search_state *c, struct trial_range range,
                                 struct accepted *found);
 /* So many more source x station evaluations. */
@@ -46,8 +47,8 @@ void search_state_forget(struct search_state *c);
 
 /* The file itself. Written as src/file.h says. EK_UNAVAILABLE: it cannot be. */
 enum ek_status search_state_write(const char *path, uint64_t job, const struct ranges *done,
-                                  double evaluations, struct results *r);
-/* What was saved goes into *done (zeroed) and into the results. *found = false: there is no such
+                                  double evaluations, struct spool *records);
+/* What was saved goes into *done (zeroed) and among the records. *found = false: there is no such
  * file. EK_USAGE: it is no intact checkpoint of this job; EK_UNAVAILABLE: it cannot be read. */
 enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *done,
-                                 double *evaluations, struct results *r, bool *found);
+                                 double *evaluations, struct spool *records, bool *found);

@@ -1,11 +1,9 @@
 /* okada_mogi/units.c – trials on cores and devices. */
 #include "okada_mogi/units.h"
 #include "cu/team/thread_pool.h"
-#include "okada_mogi/ranges.h"
 #include "src/arena.h"
 #include "src/clock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -24,8 +22,6 @@ struct units {
     struct cu_set *set;
     struct unit *unit; /* [set->n] */
     double before;     /* evaluations until units_begin() */
-    pthread_mutex_t lock;
-    struct ranges put; /* of the batch */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -58,7 +54,6 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
 {
     NEW(struct units, made, 1, "out of memory for the units");
     *made = (struct units){.search = s, .set = set};
-    pthread_mutex_init(&made->lock, NULL);
     made->unit = model_alloc((size_t)set->n * sizeof *made->unit);
     enum ek_status st = made->unit
                             ? cu_each(set, open_unit, made)
@@ -76,52 +71,8 @@ void units_close(struct units *u)
         return;
     if (u->unit)
         cu_each(u->set, close_unit, u);
-    pthread_mutex_destroy(&u->lock);
-    ranges_free(&u->put);
     free(u->unit);
     free(u);
-}
-
-/* ---- what is found ----------------------------------------------------------------------------*/
-
-struct filter {
-    struct units *units;
-    const struct search_sink *sink;
-};
-
-/* Passes on the records of a gap. */
-static enum ek_status put_gap(const struct filter *f, struct trial_range gap,
-                              const struct accepted *found)
-{
-    struct accepted some = {0};
-    enum ek_status st = EK_OK;
-    for (size_t i = 0; i < found->n && !st; i++)
-        if (found->record[i].trial - gap.first < gap.count)
-            st = accepted_add(&some, &found->record[i]);
-    if (!st)
-        st = f->sink->put(f->sink->arg, gap, &some);
-    accepted_free(&some);
-    return st;
-}
-
-/* Passes on what was not put before. */
-static enum ek_status put_new(void *arg, struct trial_range range, struct accepted *found)
-{
-    const struct filter *f = arg;
-    struct units *u = f->units;
-    struct ranges gaps = {0};
-    pthread_mutex_lock(&u->lock);
-    enum ek_status st = ranges_gaps(&u->put, range, &gaps);
-    for (size_t i = 0; i < gaps.n && !st; i++)
-        st = ranges_add(&u->put, gaps.range[i]);
-    pthread_mutex_unlock(&u->lock);
-    const bool whole = gaps.n == 1 && gaps.range[0].count == range.count;
-    if (whole && !st)
-        st = f->sink->put(f->sink->arg, range, found);
-    for (size_t i = 0; i < gaps.n && !whole && !st; i++)
-        st = put_gap(f, gaps.range[i], found);
-    ranges_free(&gaps);
-    return st;
 }
 
 /* ---- a task on the threads of a unit ----------------------------------------------------------*/
@@ -171,12 +122,10 @@ static enum ek_status run_range(struct units *all, const struct cu *cu, struct t
                                 const struct search_sink *sink, double *seconds)
 {
     struct unit *u = &all->unit[cu->index];
-    const struct filter filter = {all, sink};
-    const struct search_sink new = {put_new, (void *)&filter};
     const double start = clock_now();
-    const enum ek_status st = u->device      ? search_device_run(u->device, range, &new)
-                              : u->width > 1 ? run_shared(all, cu, range, &new)
-                                             : search_run(u->worker[0], range, &new);
+    const enum ek_status st = u->device      ? search_device_run(u->device, range, sink)
+                              : u->width > 1 ? run_shared(all, cu, range, sink)
+                                             : search_run(u->worker[0], range, sink);
     *seconds = clock_now() - start;
     u->trials += (double)range.count;
     u->busy += *seconds;
@@ -212,15 +161,9 @@ static double all_evaluations(const struct units *u)
     return sum;
 }
 
-void units_next(struct units *u)
-{
-    ranges_free(&u->put);
-}
-
 void units_begin(struct units *u)
 {
     u->before = all_evaluations(u);
-    units_next(u);
     for (int c = 0; c < u->set->n; c++)
         u->unit[c].trials = u->unit[c].busy = 0;
 }

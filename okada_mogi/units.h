@@ -14,16 +14,13 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
 void units_close(struct units *u);
 
 /* A unit computes tasks [n], ascending, and adds its seconds to seconds [n]. A device takes them as
- * one, as far as they have no gap. Parts of them go to the sink from any thread, each trial of
- * a batch once: what a unit had put before it failed is not put by the one that takes over. On the
- * unit's thread. */
+ * one, as far as they have no gap. Parts of them go to the sink from any thread, some again where a
+ * unit takes over from one that failed. On the unit's thread. */
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
                              size_t n, const struct search_sink *sink, double *seconds);
 
 /* Counts from zero again. One thread, all units idle; so is the following. */
 void units_begin(struct units *u);
-/* The next batch begins, which may have trials of an earlier one. */
-void units_next(struct units *u);
 /* Source x station evaluations since then. */
 double units_evaluations(const struct units *u);
 /* Trials a second of unit c, or (c < 0) of all together, each by its own time at work. */

@@ -36,7 +36,6 @@ static enum ek_status next_batch(struct program *p)
     const double evaluations = units_evaluations(p->units);
     const struct node_report r = {evaluations - p->reported, units_rate(p->units, -1)};
     p->reported = evaluations;
-    units_next(p->units);
     TRY(node_next(p->node, &r, &p->batch));
     p->seconds = clock_now() - p->start;
     return p->batch.count ? search_describe(p) : EK_OK;

@@ -338,7 +338,8 @@ static void test_lost_trial(void **state)
             struct accepted found = lost ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);
             assert_true(lost || found.n == 1);
             assert_int_equal(results_begin(h), EK_OK);
-            assert_int_equal(results_put(h, (struct trial_range){0, job->trials}, &found), EK_OK);
+            assert_int_equal(
+                spool_put(results_spool(h), (struct trial_range){0, job->trials}, &found), EK_OK);
             assert_int_equal(results_end(h), EK_OK);
             assert_int_equal(results_verify(h, &right, &checked), EK_OK);
             assert_int_equal(right, !lost);

@@ -7,9 +7,10 @@
 
 /* ---- ranges -----------------------------------------------------------------------------------*/
 
+enum { TRIALS = 400 };
+
 static void ranges_against_a_map(void **state)
 {
-    enum { TRIALS = 400 };
     (void)state;
     for (int round = 0; round < 50; round++) {
         bool map[TRIALS] = {false};
@@ -47,6 +48,44 @@ static void ranges_against_a_map(void **state)
     }
 }
 
+static enum ek_status put_once(void *arg, struct trial_range gap, struct accepted *some)
+{
+    int *times = arg;
+    for (size_t i = 0; i < some->n; i++) {
+        assert_true(some->record[i].trial - gap.first < gap.count);
+        times[some->record[i].trial]++;
+    }
+    return EK_OK;
+}
+
+/* Ranges overlap as they like: what is new of them is put, each trial once. */
+static void what_is_new_is_put_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        struct ranges r = {0};
+        int times[TRIALS] = {0};
+        bool asked[TRIALS] = {false};
+        for (int k = 0; k < 12; k++) {
+            const size_t first = (size_t)job_random(0, TRIALS - 1),
+                         count = 1 + (size_t)job_random(0, (double)(TRIALS - first) / 3);
+            struct accepted found = {0};
+            for (size_t t = first; t < first + count; t++) {
+                asked[t] = true;
+                assert_int_equal(accepted_add(&found, &(struct accepted_record){.trial = t}),
+                                 EK_OK);
+            }
+            assert_int_equal(
+                ranges_add_new(&r, (struct trial_range){first, count}, &found, put_once, times),
+                EK_OK);
+            accepted_free(&found);
+        }
+        for (size_t t = 0; t < TRIALS; t++)
+            assert_int_equal(times[t], asked[t]);
+        ranges_free(&r);
+    }
+}
+
 /* ---- jobs -------------------------------------------------------------------------------------*/
 
 /* 1000 trials of one station. */
@@ -73,13 +112,11 @@ static struct job *write_job(const char *accept, const char *k, double max, doub
 
 /* ---- checkpoints ------------------------------------------------------------------------------*/
 
-static struct results *new_harvest(struct job *job)
+static struct spool *new_records(void)
 {
-    const char *const path[ACCEPTED_FORMATS] = {NULL};
-    struct results *h;
-    assert_int_equal(results_open(job, (struct trial_range){0, 1000}, path, &h), EK_OK);
-    assert_int_equal(results_begin(h), EK_OK);
-    return h;
+    struct spool *s;
+    assert_int_equal(spool_open(SPOOL_MEMORY, &s), EK_OK);
+    return s;
 }
 
 static enum ek_status collect(void *arg, const struct accepted_record *record, size_t n)
@@ -89,21 +126,21 @@ static enum ek_status collect(void *arg, const struct accepted_record *record, s
     return EK_OK;
 }
 
-static enum ek_status load(const char *path, struct job *job, uint64_t sum, struct accepted *all,
+static enum ek_status load(const char *path, uint64_t sum, struct accepted *all,
                            struct ranges *done)
 {
-    struct results *h = new_harvest(job);
+    struct spool *h = new_records();
     double evaluations = 0;
     bool found = false;
     enum ek_status st = search_state_read(path, sum, done, &evaluations, h, &found);
     assert_true(st || (found && evaluations == 17));
     if (!st)
-        st = results_each(h, collect, all);
-    results_close(h);
+        st = spool_each(h, collect, all);
+    spool_close(h);
     return st;
 }
 
-static void fill(struct results *h, struct ranges *done)
+static void fill(struct spool *h, struct ranges *done)
 {
     static const struct trial_range range[] = {{500, 100}, {0, 50}, {60, 40}, {999, 1}};
     for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
@@ -114,24 +151,23 @@ static void fill(struct results *h, struct ranges *done)
                     accepted_add(&a, &(struct accepted_record){t, 1. / (double)(t + 1), 2, 3, 4}),
                     EK_OK);
         assert_int_equal(ranges_add(done, range[i]), EK_OK);
-        assert_int_equal(results_put(h, range[i], &a), EK_OK);
+        assert_int_equal(spool_put(h, range[i], &a), EK_OK);
     }
 }
 
 static void checkpoints_come_back(void **state)
 {
-    struct job *job = write_job("k_sigma", "2", 10, 0.01);
-    struct results *h = new_harvest(job);
+    struct spool *h = new_records();
     struct ranges done = {0}, again = {0};
     struct accepted before = {0}, after = {0};
     char path[256];
     (void)state;
     snprintf(path, sizeof path, "%s", job_file("checkpoint"));
     fill(h, &done);
-    assert_int_equal(results_each(h, collect, &before), EK_OK);
+    assert_int_equal(spool_each(h, collect, &before), EK_OK);
     assert_int_equal(before.n, 100 + 14 + 1);
     assert_int_equal(search_state_write(path, 99, &done, 17, h), EK_OK);
-    assert_int_equal(load(path, job, 99, &after, &again), EK_OK);
+    assert_int_equal(load(path, 99, &after, &again), EK_OK);
     assert_int_equal(after.n, before.n);
     for (size_t i = 0; i < after.n; i++) {
         assert_true(after.record[i].trial == before.record[i].trial);
@@ -141,8 +177,7 @@ static void checkpoints_come_back(void **state)
     assert_int_equal(again.n, done.n);
     assert_memory_equal(again.range, done.range, done.n * sizeof *done.range);
     unlink(path);
-    results_close(h);
-    job_close(job);
+    spool_close(h);
     ranges_free(&done);
     ranges_free(&again);
     accepted_free(&before);
@@ -170,8 +205,7 @@ static void write_bytes(const char *path, const char *bytes, size_t n)
 static void damaged_checkpoints_are_refused(void **state)
 {
     static char bytes[1 << 16];
-    struct job *job = write_job("k_sigma", "2", 10, 0.01);
-    struct results *h = new_harvest(job);
+    struct spool *h = new_records();
     struct ranges done = {0};
     char path[256];
     (void)state;
@@ -187,20 +221,19 @@ static void damaged_checkpoints_are_refused(void **state)
         bytes[i % n] ^= 4;
         write_bytes(path, bytes, i < n ? n : i - n);
         bytes[i % n] ^= 4;
-        assert_int_equal(load(path, job, 99, &all, &again), EK_USAGE);
+        assert_int_equal(load(path, 99, &all, &again), EK_USAGE);
         ranges_free(&again);
         accepted_free(&all);
     }
     struct ranges again = {0};
     struct accepted all = {0};
     write_bytes(path, bytes, n);
-    assert_int_equal(load(path, job, 98, &all, &again), EK_USAGE);
+    assert_int_equal(load(path, 98, &all, &again), EK_USAGE);
     assert_non_null(strstr(status_message(), "another job"));
     assert_int_equal(search_state_write("/dev/null/none/file", 99, &done, 17, h), EK_UNAVAILABLE);
     status_mute(-1);
     unlink(path);
-    results_close(h);
-    job_close(job);
+    spool_close(h);
     ranges_free(&done);
 }
 
@@ -228,9 +261,8 @@ static void sums_tell_jobs_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_against_a_map),
-        cmocka_unit_test(checkpoints_come_back),
-        cmocka_unit_test(damaged_checkpoints_are_refused),
+        cmocka_unit_test(ranges_against_a_map),  cmocka_unit_test(what_is_new_is_put_once),
+        cmocka_unit_test(checkpoints_come_back), cmocka_unit_test(damaged_checkpoints_are_refused),
         cmocka_unit_test(sums_tell_jobs_apart),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
