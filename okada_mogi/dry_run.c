@@ -35,22 +35,29 @@ static enum ek_status count(void *arg, struct trial_range range, struct accepted
     return EK_OK;
 }
 
-/* Tasks from here and there, for cost is uneven; the last one as far as the time goes. */
+/* Tasks from here and there, for cost is uneven: of each as much as takes a twentieth of the time.
+ * At first that is a trial; smaller parts than the last ones do not count. */
 static enum ek_status time_tasks(const struct search *s, const struct pieces *tasks,
                                  struct sampled *sampled)
 {
     struct search_worker *w;
     const struct search_sink sink = {count, sampled};
-    const double start = clock_now();
+    const double end = clock_now() + enough;
+    trial_number most = 1;
     TRY(search_worker_open(s, &w));
     enum ek_status st = EK_OK;
-    for (size_t i = 0; i < tasks->n && clock_now() - start < enough && !st; i++) {
-        double searched;
-        st = search_run_until(w, tasks->range[i * 2654435761u % tasks->n], &sink, start + enough,
-                              &searched);
-        sampled->trials += searched;
+    for (size_t i = 0; i < 2 * tasks->n && clock_now() < end && !st; i++) {
+        struct trial_range part = tasks->range[i * 2654435761u % tasks->n];
+        const double start = clock_now();
+        if (sampled->seconds < enough / 20 && part.count > most) {
+            most *= 2;
+            *sampled = (struct sampled){0};
+        }
+        part.count = part.count < most ? part.count : most;
+        st = search_run(w, part, &sink);
+        sampled->trials += (double)part.count;
+        sampled->seconds += clock_now() - start;
     }
-    sampled->seconds = clock_now() - start;
     search_worker_close(w);
     return st;
 }

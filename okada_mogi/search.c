@@ -3,7 +3,6 @@
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
 #include "src/arena.h"
-#include "src/clock.h"
 #include "src/random.h"
 
 #include <math.h>
@@ -312,7 +311,6 @@ enum ek_status search_worker_open(const struct search *s, struct search_worker *
     enum ek_status st = EK_OK;
     if (made) {
         made->search = s;
-        made->until = INFINITY;
         made->window = calloc((size_t)s->nstations + 1, sizeof *made->window);
     }
     if (!made || !made->window)
@@ -424,40 +422,6 @@ enum ek_status search_run(struct search_worker *w, struct trial_range range,
                           const struct search_sink *sink)
 {
     return search_run_by(w, range, sink, run, w);
-}
-
-enum ek_status search_go_on(struct search_worker *w, double searched)
-{
-    if (isinf(w->until) || clock_now() < w->until)
-        return EK_OK;
-    w->searched = searched;
-    return EK_STOPPED;
-}
-
-/* Passes on what was found and counts how far that went. */
-struct counter {
-    const struct search_sink *sink;
-    double searched;
-};
-
-static enum ek_status count(void *arg, struct trial_range range, struct accepted *found)
-{
-    struct counter *c = arg;
-    c->searched += (double)range.count;
-    return c->sink->put(c->sink->arg, range, found);
-}
-
-enum ek_status search_run_until(struct search_worker *w, struct trial_range range,
-                                const struct search_sink *sink, double time, double *searched)
-{
-    struct counter counter = {sink, 0};
-    const struct search_sink counting = {count, &counter};
-    w->until = time;
-    w->searched = 0;
-    const enum ek_status st = search_run(w, range, &counting);
-    w->until = INFINITY;
-    *searched = counter.searched + (st == EK_STOPPED ? w->searched : 0);
-    return st == EK_STOPPED ? EK_OK : st;
 }
 
 double search_reach(const struct search_worker *w)

@@ -56,9 +56,6 @@ enum { SEARCH_HELD = 1 << 14 };
  * thread. */
 enum ek_status search_run(struct search_worker *w, struct trial_range range,
                           const struct search_sink *sink);
-/* The same, but gives up at a time (clock_now()). *searched: trials until then, about. */
-enum ek_status search_run_until(struct search_worker *w, struct trial_range range,
-                                const struct search_sink *sink, double time, double *searched);
 /* Source x station evaluations that this worker has done. */
 double search_evaluations(const struct search_worker *w);
 

@@ -335,7 +335,6 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     const trial_number inner = (trial_number)b->inner, end = range.first + range.count;
     for (trial_number o = range.first / inner; o * inner < end; o++) {
         const trial_number first = o * inner;
-        TRY(search_go_on(w, first > range.first ? (double)(first - range.first) : 0));
         if (!go_to(b, w->own, o))
             continue;
         long i = first < range.first ? grid_from(b->place, b->nallowed, range.first - first) : 0;

@@ -55,16 +55,7 @@ struct descent {
     const struct shared *shared;
     const struct join_table *table;
     trial_number trial;
-    double before, share; /* of the search that blocks of the table are, those before this one */
 };
-
-/* Up to the trial, with this block of the table. */
-static enum ek_status go_on(const struct descent *d)
-{
-    const struct trial_range r = d->w->range;
-    const double here = d->trial > r.first ? (double)(d->trial - r.first) : 0;
-    return search_go_on(d->w, d->before * (double)r.count + d->share * here);
-}
 
 static trial_number row_trial(const struct join_table *t, const struct join_row *row)
 {
@@ -158,8 +149,6 @@ static enum ek_status descend_geometry(struct descent *d, int level, trial_numbe
     for (long m = 0; m < g->ndirections && !st; m++)
         for (long a = 0; a < g->namplitude && !st; a++) {
             d->trial = before + grid_trial(g, outer, entry, m, a) * g->step;
-            if (a == 0 && (st = go_on(d)))
-                break;
             if (touches(d->w, d->trial, g->step))
                 st = take(d, level, entry, m, a);
         }
@@ -197,7 +186,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 {
     const struct shared *shared = w->search->shared;
     struct own *own = w->own;
-    struct descent d = {.w = w, .shared = shared, .table = &shared->table, .share = 1};
+    struct descent d = {.w = w, .shared = shared, .table = &shared->table};
     own->reach = search_reach(w);
     if (!range.count)
         return EK_OK;
@@ -206,12 +195,10 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     const trial_number outer = last_grid(shared)->outer;
     enum ek_status st = EK_OK;
     d.table = &own->table;
-    d.share = (double)shared->block / (double)outer;
     for (trial_number o = 0; o < outer && !st; o += shared->block) {
         const trial_number end = outer - o < shared->block ? outer : o + shared->block;
         st = join_table_open(last_grid(shared), &shared->columns, o, end, shared->reach,
                              &own->table, &w->evaluations);
-        d.before = (double)o / (double)outer;
         if (!st)
             st = descend(&d, 0);
         join_table_close(&own->table);

@@ -88,7 +88,6 @@ struct search_worker {
     struct trial_range range;  /* at work, */
     struct accepted found;     /* accepted in it, */
     bool full;                 /* more than may be held: it is given up, and divided */
-    double until, searched; /* when to give up (INFINITY: never); trials of the range till then */
 };
 
 /* One of the job's. */
@@ -105,9 +104,6 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples);
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
                              const struct search_sink *sink, enum ek_status (*by)(void *arg),
                              void *arg);
-/* Methods call it now and then: so many trials of w->range are done. EK_STOPPED: it is time to
- * give up. */
-enum ek_status search_go_on(struct search_worker *w, double searched);
 
 /* Responses of MODEL_LANES sources at a station, out [nbasis][3][MODEL_LANES]. */
 void search_respond(const struct model *m, const double *const *value,

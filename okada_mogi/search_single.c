@@ -195,7 +195,6 @@ static enum ek_status judge_direction(struct search_worker *w, const struct grid
     long begin, end;
     if (least > most)
         return EK_OK;
-    TRY(search_go_on(w, first > asked ? (double)(first - asked) : 0));
     places_within(&g->amplitude, least, most, &begin, &end);
     const long from = amplitude_from(g, first, asked),
                to = amplitude_from(g, first, asked + w->range.count);
@@ -287,7 +286,6 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     const trial_number end = (range.first + range.count - 1) / linear + 1;
     for (trial_number o = begin / inner; o * inner < end && range.count; o++) {
         const trial_number first = o * inner;
-        TRY(search_go_on(w, first > begin ? (double)((first - begin) * linear) : 0));
         if (!grid_walk_to(&own->walk, o))
             continue;
         long i = first < begin ? grid_from(g->place, g->nallowed, begin - first) : 0;
