@@ -1,6 +1,7 @@
 /* okada_mogi/device_axes.c – trials (brute) or geometries (one source) on a device: all of
  * them are looked at where the axes say, and come back as bits. */
 #include "okada_mogi/device.h"
+#include "okada_mogi/grid.h"
 #include "okada_mogi/kernels/found.h"
 
 #include <math.h>
@@ -17,10 +18,9 @@ enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS, FOUND_SOON = FOUND_ITEMS + 2 *
 static const double anything = 1e300;
 
 struct axes {
-    int naxes, axis[JOB_AXES];                           /* numbers in the job */
+    int naxes;
     long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: as it goes to the device */
     struct trial_axis grid[JOB_AXES];
-    trial_number per; /* trials behind each place: those of a geometry */
     int ndirections, nconditions, nstations;
     double *table;
     size_t table_room, table_used;
@@ -84,64 +84,63 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
     return EK_OK;
 }
 
-static enum ek_status add_axis(struct search_device *d, int a, long weights, long step)
+static enum ek_status add_axis(struct search_device *d, const struct grid_axis *axis, long weights,
+                               long step)
 {
     struct axes *x = d->own;
     const struct job *job = d->search->job;
-    const enum model_role role = job_role(job, a);
-    const int width = job_width(job, a);
-    const long first = model_values_before(job->model, job->parameter[a]);
-    const long row[AXIS] = {job->axis[a].n,
+    const struct trial_axis *grid = &job->axis[axis->axis];
+    const enum model_role role = job_role(job, axis->axis);
+    const size_t n = axis->table ? (size_t)grid->n * (size_t)axis->n : 0;
+    const long row[AXIS] = {grid->n,
                             0,
                             role,
-                            job->source[a],
+                            job->source[axis->axis],
                             (long)x->table_used,
-                            width,
-                            role == MODEL_DIRECTION ? step : first,
+                            axis->n,
+                            role == MODEL_DIRECTION ? step : axis->first,
                             weights};
-    double *table =
-        role == MODEL_DIRECTION ? x->table : extend(x, (size_t)(job->axis[a].n * width));
+    double *table = extend(x, n);
     if (!table)
         return out_of_memory(d);
-    if (role != MODEL_DIRECTION)
-        job_tabulate(job, a, table);
+    if (n)
+        memcpy(table, axis->table, n * sizeof *table);
     memcpy(x->axes + AXIS * x->naxes, row, sizeof row);
-    x->grid[x->naxes] = job->axis[a];
-    x->axis[x->naxes++] = a;
+    x->grid[x->naxes++] = *grid;
     return EK_OK;
 }
 
 static enum ek_status add_axes(struct search_device *d)
 {
-    struct axes *x = d->own;
+    const struct grid *g = d->search->grid;
     const struct job *job = d->search->job;
     long offset[JOB_SOURCES] = {0}, step[JOB_AXES] = {0};
-    x->per = 1;
     for (int s = 0; s < job->nsources; s++)
         TRY(add_weights(d, s, &offset[s], step));
-    for (int a = 0; a < job->naxes; a++)
-        if (d->search->ops->geometries && job_role(job, a) != MODEL_GEOMETRY)
-            x->per *= (trial_number)job->axis[a].n;
-        else
-            TRY(add_axis(d, a, offset[job->source[a]], step[a]));
+    for (int a = 0; a < g->naxes; a++)
+        TRY(add_axis(d, &g->axis[a], offset[job->source[g->axis[a].axis]], step[g->axis[a].axis]));
     return EK_OK;
 }
 
 /* ---- conditions -------------------------------------------------------------------------------*/
 
-/* Row of a constraint on one source: the axes that it looks at, with steps; 0: it cannot be told
+static int parameter_of(const struct search_device *d, long axis)
+{
+    return d->search->job->parameter[d->search->grid->axis[axis].axis];
+}
+
+/* Row of a condition on one source: the axes that it looks at, with steps; 0: it cannot be told
  * from the device's axes, or not in a small table. */
-static long condition_row(const struct search_device *d, const struct job_constraint *c, int source,
-                          long *row)
+static long condition_row(const struct search_device *d, const struct grid_condition *c, long *row)
 {
     const struct axes *x = d->own;
-    const struct job *job = d->search->job;
+    const struct grid *g = d->search->grid;
     unsigned seen = 0;
     long places = 1;
     row[0] = 0;
     for (int a = x->naxes - 1; a >= 0; a--) {
-        const int p = job->parameter[x->axis[a]];
-        if (job->source[x->axis[a]] != source || !(c->what->looks_at >> p & 1))
+        const int p = parameter_of(d, a);
+        if (g->job->source[g->axis[a].axis] != c->a || !(c->what->what->looks_at >> p & 1))
             continue;
         if (row[0] == MOST_AXES || places > MOST_PLACES / x->grid[a].n)
             return 0;
@@ -150,7 +149,7 @@ static long condition_row(const struct search_device *d, const struct job_constr
         places *= x->grid[a].n;
         seen |= 1u << p;
     }
-    return seen == c->what->looks_at ? places : 0;
+    return seen == c->what->what->looks_at ? places : 0;
 }
 
 static void fill_condition(const struct search_device *d, const struct job_constraint *c,
@@ -161,7 +160,7 @@ static void fill_condition(const struct search_device *d, const struct job_const
     for (long place = 0; place < places; place++) {
         for (long i = 0; i < row[0]; i++) {
             const struct trial_axis *axis = &x->grid[row[2 + 2 * i]];
-            p[d->search->job->parameter[x->axis[row[2 + 2 * i]]]] =
+            p[parameter_of(d, row[2 + 2 * i])] =
                 trial_value(axis, place / row[3 + 2 * i] % axis->n);
         }
         const long bit = row[1] + place;
@@ -173,8 +172,8 @@ static void fill_condition(const struct search_device *d, const struct job_const
 static enum ek_status add_conditions(struct search_device *d)
 {
     struct axes *x = d->own;
-    const struct job *job = d->search->job;
-    const size_t most = (size_t)(job->nconstraints * job->nsources) + 1;
+    const struct grid *g = d->search->grid;
+    const size_t most = (size_t)g->nconditions + 1;
     long *rows = calloc(most, CONDITION * sizeof *rows), used = 0;
     int *allowed = calloc(most, MOST_PLACES / 8 + 8);
     if (!rows || !allowed) {
@@ -182,19 +181,16 @@ static enum ek_status add_conditions(struct search_device *d)
         free(allowed);
         return out_of_memory(d);
     }
-    for (int i = 0; i < job->nconstraints; i++)
-        for (int s = 0; s < job->nsources; s++) {
-            if (!job_concerns(&job->constraint[i], s, -1))
-                continue;
-            long *row = rows + CONDITION * x->nconditions;
-            const long places = condition_row(d, &job->constraint[i], s, row);
-            if (!places)
-                continue;
-            row[1] = used;
-            fill_condition(d, &job->constraint[i], row, places, allowed);
-            used += places;
-            x->nconditions++;
-        }
+    for (int i = 0; i < g->nconditions; i++) {
+        long *row = rows + CONDITION * x->nconditions;
+        const long places = g->condition[i].b < 0 ? condition_row(d, &g->condition[i], row) : 0;
+        if (!places)
+            continue;
+        row[1] = used;
+        fill_condition(d, g->condition[i].what, row, places, allowed);
+        used += places;
+        x->nconditions++;
+    }
     enum ek_status st = search_device_write(d, CONDITIONS, rows,
                                             (size_t)(x->nconditions * CONDITION) * sizeof *rows);
     if (!st)
@@ -416,13 +412,13 @@ static enum ek_status run_pieces(struct search_device *d, trial_number at, trial
 enum ek_status search_device_axes_run(void *device)
 {
     struct search_device *d = device;
-    const struct axes *x = d->own;
     const struct trial_range range = d->worker->range;
+    const trial_number per = (trial_number)d->search->grid->linear; /* trials of a place */
     if (!range.count)
         return EK_OK;
-    const trial_number end = (range.first + range.count - 1) / x->per + 1;
+    const trial_number end = (range.first + range.count - 1) / per + 1;
     TRY(write_stations(d));
-    const enum ek_status st = run_pieces(d, range.first / x->per, end);
+    const enum ek_status st = run_pieces(d, range.first / per, end);
     if (st) { /* nothing that is still under way may reach our memory later */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));

@@ -40,44 +40,7 @@ size_t grid_bytes(const struct job *job)
     return (size_t)fmin(n * sizeof(double), 0x1p62);
 }
 
-/* ---- constraints ------------------------------------------------------------------------------*/
-
-/* When a constraint on one source can be decided. */
-enum moment { OUTER, INNER, LATE };
-
-static unsigned bits_of(const struct grid *g, int begin, int end)
-{
-    unsigned bits = 0;
-    for (int a = begin; a < end; a++)
-        bits |= 1u << g->job->parameter[g->axis[a].axis];
-    return bits;
-}
-
-static enum moment moment_of(const struct grid *g, const struct model_constraint *c)
-{
-    if (!(c->looks_at & ~bits_of(g, 0, g->nouter)))
-        return OUTER;
-    return c->looks_at & ~bits_of(g, g->nouter, g->naxes) ? LATE : INNER;
-}
-
-/* The constraints that are decided at this moment hold. */
-static bool allows(const struct grid *g, enum moment when, const double *x)
-{
-    for (int i = 0; i < g->job->nconstraints; i++) {
-        const struct job_constraint *c = &g->job->constraint[i];
-        if (job_concerns(c, g->source, -1) && moment_of(g, c->what) == when &&
-            !job_holds(c, x, NULL))
-            return false;
-    }
-    return true;
-}
-
-bool grid_late_allows(const struct grid *g, const double *x)
-{
-    return allows(g, LATE, x);
-}
-
-/* ---- opening ----------------------------------------------------------------------------------*/
+/* ---- conditions -------------------------------------------------------------------------------*/
 
 static const struct trial_axis *axis_of(const struct grid *g, int a)
 {
@@ -89,21 +52,84 @@ static int parameter_of(const struct grid *g, int a)
     return g->job->parameter[g->axis[a].axis];
 }
 
+/* Of the grid's sources. */
+static int source_of(const struct grid *g, int a)
+{
+    return g->job->source[g->axis[a].axis] - g->source;
+}
+
+/* Parameters (bits) of a source that axes begin .. end - 1 are. */
+static unsigned bits_of(const struct grid *g, int source, int begin, int end)
+{
+    unsigned bits = 0;
+    for (int a = begin; a < end; a++)
+        bits |= source_of(g, a) == source ? 1u << parameter_of(g, a) : 0;
+    return bits;
+}
+
+/* What a condition looks at is of these axes only; of some of them. */
+static bool needs_only(const struct grid *g, const struct grid_condition *c, int begin, int end)
+{
+    const unsigned looks_at = c->what->what->looks_at;
+    return !(looks_at & ~bits_of(g, c->a, begin, end)) &&
+           (c->b < 0 || !(looks_at & ~bits_of(g, c->b, begin, end)));
+}
+
+static bool needs_some(const struct grid *g, const struct grid_condition *c, int begin, int end)
+{
+    const unsigned looks_at = c->what->what->looks_at;
+    return looks_at & bits_of(g, c->a, begin, end) ||
+           (c->b >= 0 && looks_at & bits_of(g, c->b, begin, end));
+}
+
+static enum grid_moment moment_of(const struct grid *g, const struct grid_condition *c)
+{
+    return needs_only(g, c, 0, g->nouter)          ? GRID_OUTER
+           : needs_only(g, c, g->nouter, g->naxes) ? GRID_INNER
+                                                   : GRID_LATE;
+}
+
+/* The conditions that are decided at this moment hold. */
+static bool allows(const struct grid *g, enum grid_moment when, const double *x)
+{
+    const int n = g->model->nparameters;
+    for (int i = 0; i < g->nconditions; i++) {
+        const struct grid_condition *c = &g->condition[i];
+        if (c->when == when && !job_holds(c->what, x + c->a * n, c->b < 0 ? NULL : x + c->b * n))
+            return false;
+    }
+    return true;
+}
+
+bool grid_late_allows(const struct grid *g, const double *x)
+{
+    return allows(g, GRID_LATE, x);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
 static enum ek_status check(const struct grid *g)
 {
     return arena_check(&g->arena, "the grid of source %d", g->source + 1);
 }
 
-static enum ek_status open_geometry(struct grid *g)
+static enum ek_status open_axes(struct grid *g, bool all)
 {
     const struct job *job = g->job;
+    const int nvalues = model_values(g->model), nbasis = g->model->nbasis;
+    g->nnumbers = all ? nvalues + nbasis + 1 : nvalues;
     for (int a = 0; a < job->naxes; a++) {
-        const int p = job->parameter[a];
-        if (job->source[a] != g->source || job_role(job, a) != MODEL_GEOMETRY)
+        const enum model_role role = job_role(job, a);
+        if (!all && (job->source[a] != g->source || role != MODEL_GEOMETRY))
             continue;
         struct grid_axis *x = &g->axis[g->naxes++];
-        *x = (struct grid_axis){
-            .axis = a, .first = model_values_before(g->model, p), .n = job_width(job, a)};
+        *x = role == MODEL_DIRECTION ? (struct grid_axis){a, nvalues, nbasis, NULL}
+             : role == MODEL_AMPLITUDE
+                 ? (struct grid_axis){a, nvalues + nbasis, 1, NULL}
+                 : (struct grid_axis){a, model_values_before(g->model, job->parameter[a]),
+                                      job_width(job, a), NULL};
+        if (role == MODEL_DIRECTION)
+            continue;
         x->table = ARENA_NEW(&g->arena, job->axis[a].n * x->n, double);
         TRY(check(g));
         job_tabulate(job, a, x->table);
@@ -111,65 +137,112 @@ static enum ek_status open_geometry(struct grid *g)
     return EK_OK;
 }
 
-/* Some constraint looks at inner and outer axes, and would be inner with one more axis or so. */
+static enum ek_status list_conditions(struct grid *g)
+{
+    const struct job *job = g->job;
+    const int end = g->source + g->nsources;
+    g->condition =
+        ARENA_NEW(&g->arena, job->nconstraints * g->nsources * g->nsources, struct grid_condition);
+    TRY(check(g));
+    for (int i = 0; i < job->nconstraints; i++)
+        for (int a = g->source; a < end; a++)
+            for (int b = -1; b < a; b++)
+                if ((b < 0 || b >= g->source) && job_concerns(&job->constraint[i], a, b))
+                    g->condition[g->nconditions++] = (struct grid_condition){
+                        &job->constraint[i], a - g->source, b < 0 ? b : b - g->source, GRID_LATE};
+    return EK_OK;
+}
+
+/* Some condition looks at inner and outer axes, and would be inner with one more axis or so. */
 static bool straddled(const struct grid *g)
 {
-    const unsigned geometry = bits_of(g, 0, g->naxes), inner = bits_of(g, g->nouter, g->naxes);
-    for (int i = 0; i < g->job->nconstraints; i++) {
-        const struct job_constraint *c = &g->job->constraint[i];
-        if (job_concerns(c, g->source, -1) && !(c->what->looks_at & ~geometry) &&
-            c->what->looks_at & inner && moment_of(g, c->what) == LATE)
+    for (int i = 0; i < g->nconditions; i++) {
+        const struct grid_condition *c = &g->condition[i];
+        if (needs_only(g, c, 0, g->naxes) && needs_some(g, c, g->nouter, g->naxes) &&
+            moment_of(g, c) == GRID_LATE)
             return true;
     }
+    return false;
+}
+
+/* Some source's direction is of inner and outer axes: weights could not be listed then. */
+static bool is_divided(const struct grid *g)
+{
+    for (int a = 0; a < g->nouter; a++)
+        for (int b = g->nouter; b < g->naxes; b++)
+            if (!g->axis[a].table && !g->axis[b].table && source_of(g, a) == source_of(g, b))
+                return true;
     return false;
 }
 
 static void divide_axes(struct grid *g)
 {
     g->nouter = g->naxes;
-    g->inner = 1;
-    g->outer = 1;
-    while (g->nouter && (g->nouter == g->naxes || g->inner < ENOUGH || straddled(g))) {
+    g->inner = g->outer = 1;
+    while (g->nouter &&
+           (g->nouter == g->naxes || g->inner < ENOUGH || is_divided(g) || straddled(g))) {
         const long n = axis_of(g, g->nouter - 1)->n;
-        if (g->nouter < g->naxes && g->inner > PLENTY / n)
+        if (g->nouter < g->naxes && g->inner > PLENTY / n && !is_divided(g))
             break;
         g->inner *= n;
         g->nouter--;
     }
     for (int a = 0; a < g->nouter; a++)
         g->outer *= (trial_number)axis_of(g, a)->n;
+    for (int i = 0; i < g->nconditions; i++)
+        g->condition[i].when = moment_of(g, &g->condition[i]);
 }
 
-/* The inner parameters at a place into x; its values into entry i of the list, unless i < 0. */
-static void set_inner(struct grid *g, long place, long i, double *x)
+/* ---- the inner list ---------------------------------------------------------------------------*/
+
+static enum ek_status open_lists(struct grid *g)
 {
+    for (int a = g->nouter; a < g->naxes; a++)
+        for (int k = g->axis[a].first; k < g->axis[a].first + g->axis[a].n; k++) {
+            double **list = &g->list[source_of(g, a)][k];
+            if (!*list)
+                *list = ARENA_NEW(&g->arena, g->inner + MODEL_LANES, double);
+        }
+    g->place = ARENA_NEW(&g->arena, g->inner, long);
+    return check(g);
+}
+
+/* Entry i of the lists is the inner place; its parameters into x. */
+static void set_entry(struct grid *g, long place, long i, double *x)
+{
+    const int weights = model_values(g->model), np = g->model->nparameters;
+    double w[MODEL_BASES];
     for (int a = g->naxes - 1; a >= g->nouter; a--) {
         const struct grid_axis *axis = &g->axis[a];
         const long n = axis_of(g, a)->n, at = place % n;
+        const int s = source_of(g, a);
         place /= n;
-        x[parameter_of(g, a)] = trial_value(axis_of(g, a), at);
-        for (int v = 0; v < axis->n && i >= 0; v++)
-            g->value[axis->first + v][i] = axis->table[at * axis->n + v];
+        x[s * np + parameter_of(g, a)] = trial_value(axis_of(g, a), at);
+        for (int k = 0; k < axis->n && axis->table; k++)
+            g->list[s][axis->first + k][i] = axis->table[at * axis->n + k];
+    }
+    for (int s = 0; s < g->nsources; s++) {
+        if (!g->list[s][weights])
+            continue;
+        model_weigh(g->model, x + s * np, w);
+        for (int k = 0; k < g->model->nbasis; k++)
+            g->list[s][weights + k][i] = w[k];
     }
 }
 
-static enum ek_status list_inner(struct grid *g)
+static void fill_lists(struct grid *g)
 {
-    double x[MODEL_PARAMETERS] = {0};
-    g->place = ARENA_NEW(&g->arena, g->inner, long);
-    for (int a = g->nouter; a < g->naxes; a++)
-        for (int v = 0; v < g->axis[a].n; v++)
-            g->value[g->axis[a].first + v] = ARENA_NEW(&g->arena, g->inner + MODEL_LANES, double);
-    TRY(check(g));
+    double x[JOB_AXES] = {0};
     for (long place = 0; place < g->inner; place++) {
-        set_inner(g, place, g->nallowed, x);
-        if (allows(g, INNER, x))
+        set_entry(g, place, g->nallowed, x);
+        if (allows(g, GRID_INNER, x))
             g->place[g->nallowed++] = place;
     }
     for (long i = 0; i < MODEL_LANES && g->nallowed; i++)
-        set_inner(g, g->place[g->nallowed - 1], g->nallowed + i, x);
-    return EK_OK;
+        set_entry(g, g->place[g->nallowed - 1], g->nallowed + i, x);
 }
+
+/* ---- directions and amplitudes ----------------------------------------------------------------*/
 
 /* Trials from one value of a job's axis to the next, among its source's. */
 static trial_number step_of(const struct job *job, int axis)
@@ -185,8 +258,6 @@ static enum ek_status open_linear(struct grid *g)
 {
     const struct job *job = g->job;
     int turning[MODEL_PARAMETERS], n = 0;
-    g->amplitude = (struct trial_axis){1, 1, 1};
-    g->ndirections = g->namplitude = 1;
     for (int a = 0; a < job->naxes; a++) {
         if (job->source[a] != g->source)
             continue;
@@ -219,29 +290,41 @@ static enum ek_status open_linear(struct grid *g)
     return EK_OK;
 }
 
-static void number_trials(struct grid *g)
+static trial_number step_of_source(const struct grid *g)
 {
-    const struct job *job = g->job;
-    g->trials = g->outer * (trial_number)g->inner * (trial_number)g->linear;
-    g->step = 1;
-    for (int a = job->naxes - 1; job->source[a] != g->source; a--)
-        g->step *= (trial_number)job->axis[a].n;
+    trial_number step = 1;
+    for (int a = g->job->naxes - 1; g->job->source[a] != g->source; a--)
+        step *= (trial_number)g->job->axis[a].n;
+    return step;
+}
+
+static enum ek_status fill(struct grid *g, bool all)
+{
+    TRY(open_axes(g, all));
+    TRY(list_conditions(g));
+    divide_axes(g);
+    TRY(open_lists(g));
+    fill_lists(g);
+    return all ? EK_OK : open_linear(g);
 }
 
 enum ek_status grid_open(const struct job *job, int source, struct grid *g)
 {
-    *g = (struct grid){.job = job, .model = job->model, .source = source};
-    enum ek_status st = open_geometry(g);
-    if (!st) {
-        divide_axes(g);
-        st = list_inner(g);
-    }
-    if (!st)
-        st = open_linear(g);
+    const bool all = source == GRID_ALL;
+    *g = (struct grid){.job = job,
+                       .model = job->model,
+                       .source = all ? 0 : source,
+                       .nsources = all ? job->nsources : 1,
+                       .ndirections = 1,
+                       .namplitude = 1,
+                       .linear = 1,
+                       .amplitude = {1, 1, 1},
+                       .step = 1};
+    const enum ek_status st = fill(g, all);
     if (st)
         grid_close(g);
-    else
-        number_trials(g);
+    else if (!all)
+        g->step = step_of_source(g);
     return st;
 }
 
@@ -259,11 +342,12 @@ double grid_amplitude(const struct grid *g, long a)
 trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, long m, long a)
 {
     const trial_number geometry = outer * (trial_number)g->inner + (trial_number)g->place[allowed];
-    return geometry * (trial_number)g->linear + g->direction_offset[m] +
+    return geometry * (trial_number)g->linear + (g->direction_offset ? g->direction_offset[m] : 0) +
            g->amplitude_step * (trial_number)a;
 }
 
-long grid_from(const long *places, long n, trial_number place)
+/* First of n ascending places that is not before `place`; n: there is none. */
+static long first_from(const long *places, long n, trial_number place)
 {
     long begin = 0, end = n;
     while (begin < end) {
@@ -278,58 +362,103 @@ long grid_from(const long *places, long n, trial_number place)
 
 long grid_entry(const struct grid *g, long place)
 {
-    const long at = grid_from(g->place, g->nallowed, (trial_number)place);
+    const long at = first_from(g->place, g->nallowed, (trial_number)place);
     return at < g->nallowed && g->place[at] == place ? at : -1;
 }
 
 /* ---- walks ------------------------------------------------------------------------------------*/
 
+static void fill_lanes(double *lane, double x)
+{
+    for (int l = 0; l < MODEL_LANES; l++)
+        lane[l] = x;
+}
+
 void grid_walk_begin(struct grid_walk *w, const struct grid *g)
 {
+    const int amplitude = model_values(g->model) + g->model->nbasis;
     *w = (struct grid_walk){.grid = g};
+    for (int s = 0; s < g->nsources; s++)
+        fill_lanes(w->lane[s][amplitude], 1);
 }
 
 static void set_outer(struct grid_walk *w, int a, long place)
 {
     const struct grid *g = w->grid;
     const struct grid_axis *axis = &g->axis[a];
+    const int s = source_of(g, a);
     w->place[a] = place;
-    w->x[parameter_of(g, a)] = trial_value(axis_of(g, a), place);
-    for (int v = 0; v < axis->n; v++)
-        for (int l = 0; l < MODEL_LANES; l++)
-            w->lane[axis->first + v][l] = axis->table[place * axis->n + v];
+    w->x[s * g->model->nparameters + parameter_of(g, a)] = trial_value(axis_of(g, a), place);
+    for (int k = 0; k < axis->n && axis->table; k++)
+        fill_lanes(w->lane[s][axis->first + k], axis->table[place * axis->n + k]);
+}
+
+static void set_weights(struct grid_walk *w)
+{
+    const struct model *m = w->grid->model;
+    const int weights = model_values(m);
+    double weight[MODEL_BASES];
+    for (int s = 0; s < w->grid->nsources; s++) {
+        model_weigh(m, w->x + s * m->nparameters, weight);
+        for (int k = 0; k < m->nbasis; k++)
+            fill_lanes(w->lane[s][weights + k], weight[k]);
+    }
 }
 
 bool grid_walk_to(struct grid_walk *w, trial_number outer)
 {
     const struct grid *g = w->grid;
+    bool turned = !w->begun;
     for (int a = g->nouter - 1; a >= 0; a--) {
         const trial_number n = (trial_number)axis_of(g, a)->n;
         const long place = (long)(outer % n);
         outer /= n;
-        if (!w->begun || w->place[a] != place)
-            set_outer(w, a, place);
+        if (w->begun && w->place[a] == place)
+            continue;
+        set_outer(w, a, place);
+        turned |= !g->axis[a].table;
     }
+    if (turned)
+        set_weights(w);
     w->begun = true;
-    w->allowed = g->nallowed && allows(g, OUTER, w->x);
-    return w->allowed;
+    return g->nallowed && allows(g, GRID_OUTER, w->x);
 }
 
-void grid_walk_values(const struct grid_walk *w, long i, const double *value[MODEL_VALUES])
+enum ek_status grid_walk_over(struct grid_walk *w, struct trial_range range,
+                              enum ek_status (*block)(void *arg, trial_number outer, long first,
+                                                      long n),
+                              void *arg)
 {
     const struct grid *g = w->grid;
-    for (int a = 0; a < g->naxes; a++)
-        for (int v = g->axis[a].first; v < g->axis[a].first + g->axis[a].n; v++)
-            value[v] = a < g->nouter ? w->lane[v] : g->value[v] + i;
+    const trial_number linear = (trial_number)g->linear, inner = (trial_number)g->inner;
+    const trial_number begin = range.first / linear; /* places that have trials in the range */
+    const trial_number end = (range.first + range.count - 1) / linear + 1;
+    for (trial_number o = begin / inner; o * inner < end && range.count; o++) {
+        const trial_number first = o * inner;
+        if (!grid_walk_to(w, o))
+            continue;
+        long i = first < begin ? first_from(g->place, g->nallowed, begin - first) : 0;
+        const long last = first_from(g->place, g->nallowed, end - first);
+        for (; i < last; i += MODEL_LANES)
+            TRY(block(arg, o, i, last - i < MODEL_LANES ? last - i : MODEL_LANES));
+    }
+    return EK_OK;
+}
+
+void grid_walk_numbers(const struct grid_walk *w, int source, long i,
+                       const double *number[GRID_NUMBERS])
+{
+    const struct grid *g = w->grid;
+    for (int k = 0; k < g->nnumbers; k++)
+        number[k] = g->list[source][k] ? g->list[source][k] + i : w->lane[source][k];
 }
 
 void grid_walk_one(const struct grid_walk *w, long i, double *value)
 {
-    const double *lanes[MODEL_VALUES];
-    const int n = model_values(w->grid->model);
-    grid_walk_values(w, i, lanes);
-    for (int v = 0; v < n; v++)
-        value[v] = lanes[v][0];
+    const double *number[GRID_NUMBERS];
+    grid_walk_numbers(w, 0, i, number);
+    for (int v = 0; v < w->grid->nnumbers; v++)
+        value[v] = number[v][0];
 }
 
 void grid_walk_parameters(const struct grid_walk *w, long i, long m, long a, double *x)

@@ -61,6 +61,7 @@ struct search {
     const struct job *job;
     const struct search_method_ops *ops;
     void *shared;
+    const struct grid *grid; /* that devices look at; NULL: joins */
     trial_number grain;
     double prepared; /* evaluations that opening took */
     int nstations;

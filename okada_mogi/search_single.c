@@ -247,18 +247,19 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
 /* ---- batches ----------------------------------------------------------------------------------*/
 
 /* n <= MODEL_LANES geometries of the inner list from entry `first`. */
-static enum ek_status run_block(struct search_worker *w, const struct grid *g, trial_number outer,
-                                long first, long n)
+static enum ek_status run_block(void *worker, trial_number outer, long first, long n)
 {
+    struct search_worker *w = worker;
     const struct search *s = w->search;
     const struct shared *shared = s->shared;
+    const struct grid *g = &shared->grid;
     struct own *own = w->own;
-    const double *value[MODEL_VALUES];
+    const double *value[GRID_NUMBERS];
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     const bool rows = search_rows_count(shared->rows) > 0;
     unsigned alive = (1u << n) - 1;
     const double chi2 = search_chi2(w);
-    grid_walk_values(&own->walk, first, value);
+    grid_walk_numbers(&own->walk, 0, first, value);
     all_amplitudes(g, own);
     search_sums_clear(own->sums);
     for (int i = 0; alive && i < s->nstations; i++) {
@@ -278,22 +279,8 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
 
 static enum ek_status run(struct search_worker *w, struct trial_range range)
 {
-    const struct shared *shared = w->search->shared;
-    const struct grid *g = &shared->grid;
     struct own *own = w->own;
-    const trial_number linear = (trial_number)g->linear, inner = (trial_number)g->inner;
-    const trial_number begin = range.first / linear; /* geometries that have trials in the range */
-    const trial_number end = (range.first + range.count - 1) / linear + 1;
-    for (trial_number o = begin / inner; o * inner < end && range.count; o++) {
-        const trial_number first = o * inner;
-        if (!grid_walk_to(&own->walk, o))
-            continue;
-        long i = first < begin ? grid_from(g->place, g->nallowed, begin - first) : 0;
-        const long last = grid_from(g->place, g->nallowed, end - first);
-        for (; i < last; i += MODEL_LANES)
-            TRY(run_block(w, g, o, i, last - i < MODEL_LANES ? last - i : MODEL_LANES));
-    }
-    return EK_OK;
+    return grid_walk_over(&own->walk, range, run_block, w);
 }
 
 /* A geometry, by its number among the places of all geometry axes. */
@@ -372,6 +359,7 @@ static enum ek_status open_shared(struct search *s, void **out)
         return st;
     }
     s->grain = (trial_number)shared->grid.inner * (trial_number)shared->grid.linear;
+    s->grid = &shared->grid;
     order_stations(s, &shared->grid);
     *out = shared;
     return EK_OK;
