@@ -22,7 +22,7 @@ struct spool {
     struct batch *batch;
     size_t nbatches, room, count, held, filed;
     bool sorted;
-    int file;              /* -1: not needed so far */
+    FILE *file;            /* NULL: not needed so far */
     enum ek_status failed; /* of the first put that did; said once, not by every unit */
 };
 
@@ -30,7 +30,6 @@ enum ek_status spool_open(size_t memory, struct spool **s)
 {
     NEW(struct spool, made, 1, "out of memory for the accepted trials");
     made->memory = memory;
-    made->file = -1;
     *s = made;
     return EK_OK;
 }
@@ -39,9 +38,9 @@ void spool_clear(struct spool *s)
 {
     for (size_t b = 0; b < s->nbatches; b++)
         free(s->batch[b].record);
-    if (s->file >= 0)
-        close(s->file);
-    s->file = -1;
+    if (s->file)
+        fclose(s->file);
+    s->file = NULL;
     s->failed = EK_OK;
     s->nbatches = s->count = s->held = s->filed = 0;
 }
@@ -72,31 +71,23 @@ static enum ek_status file_failed(const char *what)
 static enum ek_status need_file(struct spool *s)
 {
     char path[4096];
-    if (s->file >= 0)
+    if (s->file)
         return EK_OK;
     snprintf(path, sizeof path, "%s/accepted-XXXXXX", folder());
-    s->file = mkstemp(path);
-    if (s->file < 0)
+    const int fd = mkstemp(path);
+    if (fd >= 0)
+        unlink(path); /* it ends with the program, however that ends */
+    if (fd < 0 || !(s->file = fdopen(fd, "r+")))
         return file_failed("kept there");
-    unlink(path); /* it ends with the program, however that ends */
     return EK_OK;
 }
 
 static enum ek_status append(struct spool *s, const struct accepted *a)
 {
-    const char *from = (const char *)a->record;
-    off_t at = (off_t)(s->filed * sizeof *a->record);
     TRY(need_file(s));
-    for (size_t left = a->n * sizeof *a->record; left;) {
-        const ssize_t written = pwrite(s->file, from, left, at);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return file_failed("kept there");
-        from += written;
-        at += written;
-        left -= (size_t)written;
-    }
+    if (fseeko(s->file, (off_t)(s->filed * sizeof *a->record), SEEK_SET) ||
+        fwrite(a->record, sizeof *a->record, a->n, s->file) != a->n || fflush(s->file))
+        return file_failed("kept there");
     return EK_OK;
 }
 
@@ -147,18 +138,9 @@ static void sort(struct spool *s)
 static enum ek_status fetch(const struct spool *s, const struct batch *b, size_t i, size_t n,
                             struct accepted_record *to)
 {
-    char *into = (char *)to;
-    off_t at = (off_t)((b->first + i) * sizeof *to);
-    for (size_t left = n * sizeof *to; left;) {
-        const ssize_t got = pread(s->file, into, left, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return file_failed("read back");
-        into += got;
-        at += got;
-        left -= (size_t)got;
-    }
+    if (fseeko(s->file, (off_t)((b->first + i) * sizeof *to), SEEK_SET) ||
+        fread(to, sizeof *to, n, s->file) != n)
+        return file_failed("read back");
     return EK_OK;
 }
 
