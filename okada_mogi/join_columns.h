@@ -17,8 +17,5 @@ struct join_columns {
 enum ek_status join_columns_open(const struct job *job, struct join_columns *c);
 void join_columns_close(struct join_columns *c);
 
-/* Puts the columns into the order in which they leave the fewest pairs of what the columns before
- * them left. a [na][columns], b [nb][columns]: samples of two sources, in standard deviations, in
- * the columns' present order. left [na * nb], number [columns]: scratch. */
-void join_columns_order(struct join_columns *c, const double *a, int na, const double *b, int nb,
-                        double reach, bool *left, int *number);
+/* Columns swap[i] and i change their places, one after another. */
+void join_columns_swap(struct join_columns *c, const int *swap, int nswaps);

@@ -119,8 +119,6 @@ static void list_stations(struct search *s)
                 s->nstations++;
                 n++;
             }
-    for (int i = 0; i < s->nstations; i++)
-        s->station[i].id = i;
 }
 
 static void respond_at(const struct model *m, const double *const *value,
@@ -167,19 +165,16 @@ const double *search_seen(const struct search_station *station, int nbasis, cons
     return own;
 }
 
-enum { ORDERED = 24 }; /* stations: hardly a trial gets so far that is not accepted */
-
-/* The station that the fewest samples survive, of those that are `left`. */
-static int most_rejecting(const struct search *s, const bool *keeps, const bool *left, int nsamples,
+/* The item, of those from place `first` on, that the fewest samples survive that are `left`. */
+static int most_rejecting(const bool *keeps, const bool *left, int nsamples, const int *item, int n,
                           int first)
 {
-    const int n = s->nstations;
     int best = first;
     long fewest = -1;
     for (int i = first; i < n; i++) {
         long among_left = 0, among_all = 0;
         for (int k = 0; k < nsamples; k++) {
-            const bool kept = keeps[(size_t)k * (size_t)n + (size_t)s->station[i].id];
+            const bool kept = keeps[(size_t)k * (size_t)n + (size_t)item[i]];
             among_left += kept && left[k];
             among_all += kept;
         }
@@ -192,26 +187,60 @@ static int most_rejecting(const struct search *s, const bool *keeps, const bool 
     return best;
 }
 
-void search_order_stations(struct search *s, const bool *keeps, int nsamples)
+int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED])
 {
-    const int n = s->nstations;
     bool *left = malloc((size_t)nsamples + 1);
-    int survivors = nsamples;
-    if (!left)
-        return; /* any order is right, only slower */
-    memset(left, true, (size_t)nsamples);
-    for (int i = 0; i < n && i < ORDERED && survivors; i++) {
-        const int best = most_rejecting(s, keeps, left, nsamples, i);
-        const struct search_station chosen = s->station[best];
-        s->station[best] = s->station[i];
-        s->station[i] = chosen;
+    int *item = malloc((size_t)n * sizeof *item), survivors = nsamples, i = 0;
+    for (int k = 0; k < nsamples && left; k++)
+        left[k] = true;
+    for (int k = 0; k < n && item; k++)
+        item[k] = k;
+    /* where memory is out: any order is right, only slower */
+    for (; left && item && i < n && i < SEARCH_ORDERED && survivors; i++) {
+        swap[i] = most_rejecting(keeps, left, nsamples, item, n, i);
+        const int chosen = item[swap[i]];
+        item[swap[i]] = item[i];
         survivors = 0;
         for (int k = 0; k < nsamples; k++) {
-            left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen.id];
+            left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen];
             survivors += left[k];
         }
     }
     free(left);
+    free(item);
+    return i;
+}
+
+enum ek_status search_order_by_trials(const struct search *s, int n,
+                                      void (*look)(const void *arg, const double *u, bool *keeps),
+                                      const void *arg, int swap[SEARCH_ORDERED], int *nswaps)
+{
+    enum { SAMPLES = 2048 };
+    const struct trial_range all = {0, s->job->trials};
+    struct accepted_record record;
+    struct judge *judge;
+    const double *u;
+    uint64_t seed = 1;
+    int samples = 0;
+    NEW(bool, keeps, (size_t)SAMPLES *(size_t)n + 1, "%s: out of memory for samples", s->job->path);
+    const enum ek_status st = judge_open(s->job, &judge);
+    for (int i = 0; i < SAMPLES && !st; i++)
+        if (judge_trial(judge, trial_random(all, &seed), &record, &u))
+            look(arg, u, keeps + (size_t)samples++ * (size_t)n);
+    *nswaps = samples ? search_order(keeps, samples, n, swap) : 0;
+    if (!st)
+        judge_close(judge);
+    free(keeps);
+    return st;
+}
+
+void search_swap_stations(struct search *s, const int *swap, int nswaps)
+{
+    for (int i = 0; i < nswaps; i++) {
+        const struct search_station chosen = s->station[swap[i]];
+        s->station[swap[i]] = s->station[i];
+        s->station[i] = chosen;
+    }
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
+enum { VECTORS = MODEL_LANES / LANES };
 
 /* Adds a source's displacements to u [3][MODEL_LANES], which is nothing before the first. */
 static void add_source(const struct model *m, const double *const *number, const double *out,
@@ -78,41 +78,19 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 
 /* ---- the method -------------------------------------------------------------------------------*/
 
-/* Orders the stations by what they do to a sample of trials. */
-static enum ek_status order_stations(struct search *s)
+/* The stations that a trial survives. */
+static void look(const void *search, const double *u, bool *keeps)
 {
-    const int n = s->nstations;
+    const struct search *s = search;
     const double reach = judge_reach(s->job, search_best_bound(s->best));
-    bool *keeps = calloc(SAMPLES, (size_t)n + 1);
-    struct judge *judge;
-    struct accepted_record record;
-    const double *u;
-    uint64_t seed = 1;
-    int samples = 0;
-    if (!keeps)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for samples", s->job->path);
-    enum ek_status status = judge_open(s->job, &judge);
-    for (int i = 0; i < SAMPLES && !status; i++) {
-        const struct trial_range all = {0, s->job->trials};
-        if (!judge_trial(judge, trial_random(all, &seed), &record, &u))
-            continue;
-        for (int k = 0; k < n; k++) {
-            const struct search_station *st = &s->station[k];
-            bool *keep = &keeps[samples * n + st->id];
-            double own[3];
-            const double *seen = search_seen(st, 1, u, own);
-            *keep = true;
-            for (int c = 0; c < st->ncomponents; c++)
-                *keep &= !(fabs(seen[st->component[c]] - st->observed[c]) > reach * st->sigma[c]);
-        }
-        samples++;
+    for (int k = 0; k < s->nstations; k++) {
+        const struct search_station *st = &s->station[k];
+        double own[3];
+        const double *seen = search_seen(st, 1, u, own);
+        keeps[k] = true;
+        for (int c = 0; c < st->ncomponents; c++)
+            keeps[k] &= !(fabs(seen[st->component[c]] - st->observed[c]) > reach * st->sigma[c]);
     }
-    if (samples)
-        search_order_stations(s, keeps, samples);
-    if (!status)
-        judge_close(judge);
-    free(keeps);
-    return status;
 }
 
 static void close_shared(void *grid)
@@ -123,14 +101,16 @@ static void close_shared(void *grid)
 
 static enum ek_status open_shared(struct search *s, void **out)
 {
+    int swap[SEARCH_ORDERED], n;
     NEW(struct grid, g, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, GRID_ALL, g);
     if (!st)
-        st = order_stations(s);
+        st = search_order_by_trials(s, s->nstations, look, s, swap, &n);
     if (st) {
         close_shared(g);
         return st;
     }
+    search_swap_stations(s, swap, n);
     s->grain = (trial_number)g->inner;
     s->grid = *out = g;
     return EK_OK;

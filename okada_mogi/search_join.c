@@ -8,13 +8,11 @@
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
 #include "src/arena.h"
-#include "src/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 128 };
 static const double table_bytes = 1 << 30; /* most of a block */
 
 struct shared {
@@ -217,70 +215,13 @@ static enum ek_status open_grids(struct shared *shared, const struct job *job)
     return EK_OK;
 }
 
-/* A trial of the grid that lists and walk allow, any; false: none was hit upon. */
-static bool draw(const struct grid *g, struct grid_walk *walk, uint64_t *seed, double *value,
-                 struct judge_source *source)
+/* The columns that a trial survives. */
+static void look(const void *arg, const double *u, bool *keeps)
 {
-    for (int tries = 0; tries < 64 && g->nallowed; tries++) {
-        const trial_number outer = random_bits(seed) % g->outer;
-        const long entry = (long)(random_bits(seed) % (uint64_t)g->nallowed);
-        const long m = (long)(random_bits(seed) % (uint64_t)g->ndirections);
-        const long a = (long)(random_bits(seed) % (uint64_t)g->namplitude);
-        double x[MODEL_PARAMETERS];
-        if (!grid_walk_to(walk, outer))
-            continue;
-        grid_walk_parameters(walk, entry, m, a, x);
-        if (!grid_late_allows(g, x))
-            continue;
-        grid_walk_one(walk, entry, value);
-        source->weight = g->weight + m * g->model->nbasis;
-        source->amplitude = grid_amplitude(g, a);
-        return true;
-    }
-    return false;
-}
-
-/* Predictions of SAMPLES trials of a level, in standard deviations, [SAMPLES][columns]. */
-static int sample(const struct shared *shared, int level, double *basis, double *out)
-{
-    const struct grid *g = &shared->grid[level];
+    const struct shared *shared = arg;
     const struct join_columns *c = &shared->columns;
-    const int nbasis = g->model->nbasis;
-    uint64_t seed = (uint64_t)level + 3;
-    double value[MODEL_VALUES];
-    struct judge_source source;
-    struct grid_walk walk;
-    int n = 0;
-    grid_walk_begin(&walk, g);
-    for (int i = 0; i < SAMPLES && draw(g, &walk, &seed, value, &source); i++, n++) {
-        judge_basis(g->job, value, basis);
-        for (int k = 0; k < c->n; k++) {
-            double sum = 0;
-            for (int b = 0; b < nbasis; b++)
-                sum += source.weight[b] * basis[c->at[k] / 3 * 3 * nbasis + 3 * b + c->at[k] % 3];
-            out[i * c->n + k] = source.amplitude * sum / c->sigma[k];
-        }
-    }
-    return n;
-}
-
-static enum ek_status choose_columns(struct shared *shared, const struct job *job)
-{
-    const size_t n = (size_t)shared->columns.n;
-    struct arena scratch = {.block = NULL};
-    double *basis = ARENA_NEW(&scratch, judge_basis_size(job), double);
-    double *a = ARENA_NEW(&scratch, SAMPLES * n, double),
-           *b = ARENA_NEW(&scratch, SAMPLES * n, double);
-    bool *left = ARENA_NEW(&scratch, SAMPLES * SAMPLES, bool);
-    int *number = ARENA_NEW(&scratch, n, int);
-    const enum ek_status st = arena_check(&scratch, "samples of %s", job->path);
-    if (!st) {
-        const int na = sample(shared, 0, basis, a);
-        const int nb = sample(shared, shared->nlevels - 1, basis, b);
-        join_columns_order(&shared->columns, a, na, b, nb, shared->reach, left, number);
-    }
-    arena_free(&scratch);
-    return st;
+    for (int k = 0; k < c->n; k++)
+        keeps[k] = !(fabs(u[c->at[k]] / c->sigma[k] - c->observed[k]) > shared->reach);
 }
 
 /* Widens least and most by what a geometry can predict with any direction and amplitude. */
@@ -368,10 +309,12 @@ static void close_shared(void *arg)
 
 static enum ek_status fill(struct shared *shared, struct search *s)
 {
+    int swap[SEARCH_ORDERED], n;
     TRY(open_grids(shared, s->job));
     TRY(join_columns_open(s->job, &shared->columns));
     shared->reach = judge_reach(s->job, search_best_bound(s->best));
-    TRY(choose_columns(shared, s->job));
+    TRY(search_order_by_trials(s, shared->columns.n, look, shared, swap, &n));
+    join_columns_swap(&shared->columns, swap, n);
     TRY(bound_levels(shared, s->job));
     return open_table(shared);
 }

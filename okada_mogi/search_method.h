@@ -19,7 +19,6 @@ enum { SEARCH_POINTS = 4 };
  * unknowns, a contrast: a sum over several of its points in which the unknowns cancel. What stands
  * in a scene with unknowns is seen by its contrasts only. */
 struct search_station {
-    int id;      /* before stations were put into order */
     int npoints; /* 1: a station; 2: a difference; more: a contrast, which may have two, too */
     bool scalar, difference; /* it has one component, along vectors; of one datum of the job */
     struct search_point point[SEARCH_POINTS];
@@ -97,9 +96,17 @@ void search_set_station(struct search_station *to, const struct stations *s, int
 void search_set_contrast(struct search_station *to, const struct stations *s, int n,
                          const int *datum, const double *weight);
 
-/* Puts the stations into an order: keeps[sample][station] says whether a sample survives a station;
- * the one that leaves the fewest comes first, then the one that leaves the fewest of those, … */
-void search_order_stations(struct search *s, const bool *keeps, int nsamples);
+/* The order in which items reject most: the one that leaves the fewest of the samples comes first,
+ * then the one that leaves the fewest of those, …: swap[i] is the place whose item changes its
+ * place with that of place i, one after another; returns how many there are. keeps[sample][item]:
+ * the sample survives the item. */
+enum { SEARCH_ORDERED = 24 }; /* hardly a trial gets so far that is not accepted */
+int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED]);
+/* By random trials, which predict u [stations][3]: look(arg) says what each survives, keeps [n]. */
+enum ek_status search_order_by_trials(const struct search *s, int n,
+                                      void (*look)(const void *arg, const double *u, bool *keeps),
+                                      const void *arg, int swap[SEARCH_ORDERED], int *nswaps);
+void search_swap_stations(struct search *s, const int *swap, int nswaps);
 
 /* search_run(), but each part is computed by by(arg): w->range says which. */
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,

@@ -321,7 +321,7 @@ static void order_stations(struct search *s, const struct grid *g)
     double *basis = calloc((size_t)judge_basis_size(s->job), sizeof *basis), value[MODEL_VALUES];
     struct grid_walk walk;
     uint64_t seed = 2;
-    int samples = 0;
+    int samples = 0, swap[SEARCH_ORDERED];
     grid_walk_begin(&walk, g);
     for (int i = 0; i < SAMPLES && keeps && basis && g->nallowed; i++) {
         const trial_number outer = random_bits(&seed) % g->outer;
@@ -331,11 +331,11 @@ static void order_stations(struct search *s, const struct grid *g)
         grid_walk_one(&walk, entry, value);
         judge_basis(s->job, value, basis);
         for (int k = 0; k < n; k++)
-            keeps[samples * n + s->station[k].id] = survives(s, g, k, basis, reach);
+            keeps[samples * n + k] = survives(s, g, k, basis, reach);
         samples++;
     }
     if (samples)
-        search_order_stations(s, keeps, samples);
+        search_swap_stations(s, swap, search_order(keeps, samples, n, swap));
     free(keeps);
     free(basis);
 }
