@@ -36,7 +36,8 @@ static json_t *describe_unit(const struct cu *u, const struct team *team)
                           "width", u->width, "tasks", (json_int_t)team_unit_tasks(team, u->index),
                           "busy_s", team_unit_spent(team, u->index).computing);
     if (u->kind == CU_DEVICE)
-        json_object_set_new(o, "starving_s", json_real(team_unit_spent(team, u->index).starving));
+        json_object_set_new(o, "starving_s",
+                            json_number_or_null(team_unit_spent(team, u->index).starving));
     if (cluster_size() > 1)
         json_object_set_new(o, "rank", json_integer(cluster_rank()));
     return o;
@@ -441,12 +442,14 @@ static void table_losses(FILE *out, const struct result_set *set,
 /* Apart from the causes above: a device's tasks at best may starve, too. */
 static void table_feeding(FILE *out, const struct result_run *const *ranked, int n, int width)
 {
-    if (!n || !ranked[0]->unit_count[CU_DEVICE])
+    if (!n || !ranked[0]->unit_count[CU_DEVICE] || isnan(ranked[0]->spent[CU_DEVICE].starving))
         return;
     fprintf(out, "\n%-*s %20s  of the devices' time in tasks: the host had given them no work\n",
             width, "lost to", "feeding");
     for (int i = 0; i < n; i++) {
         const struct team_spent *spent = &ranked[i]->spent[CU_DEVICE];
+        if (isnan(spent->starving))
+            continue;
         fprintf(out, "%-*s %10.4g s %6.1f%%\n", width, ranked[i]->schedule, spent->starving,
                 100 * spent->starving / fmax(spent->computing + spent->launching, 1e-300));
     }

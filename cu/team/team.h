@@ -114,7 +114,9 @@ struct team_spent {
     double computing; /* what its tasks took, as `compute` has it */
     double launching; /* what compute() took over and above: launches, waiting for their end */
     double moving;    /* tasks to its memory node */
-    double starving;  /* of computing and launching: its device had no work, the host gave none */
+    /* Of computing and launching: its device had no work, the host gave none. NAN: not known, where
+     * a program has its own handles of devices. */
+    double starving;
 };
 struct team_spent team_unit_spent(const struct team *t, int cu);
 

@@ -16,7 +16,10 @@ size_t team_unit_tasks(const struct team *t, int cu)
 struct team_spent team_unit_spent(const struct team *t, int cu)
 {
     const struct unit *u = &t->unit[cu];
-    return (struct team_spent){u->busy, u->launches, u->moving, u->starving};
+    /* One that worked without its device ever having had work there has it under other handles. */
+    const struct backend *device = t->set->cu[cu].device;
+    const bool seen = !device || u->starving <= 0 || backend_fed(device) > 0;
+    return (struct team_spent){u->busy, u->launches, u->moving, seen ? u->starving : NAN};
 }
 
 unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind)

@@ -71,6 +71,11 @@ cmp -s "$work/model" "$work/other" || say 'mcsem: another model where cells go t
 launches=$(sed -n 's/^exact_waves: \([0-9]*\) launches.*/\1/p' "$work/err")
 [ "${launches:-99}" -le 8 ] || say "mcsem: ${launches:-no} launches for two steps of a survey"
 
+# Tables: shots have handles of their own on a device, so that nobody knows what it starves for.
+"$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 5x5x5:20m --shots 2 --out "$work/tt" --layout 1x1+1 --devices cuda:0 --json "$work/json" \
+    >"$work/out" 2>"$work/err" && grep -q '"starving_s": null' "$work/json" && ! grep -q feeding "$work/out" ||
+    say "kirchhoff-tt: a device's feeding that nobody knows is told: $(cat "$work/out" "$work/err")"
+
 # Migration: the host's image, to the last bit; where there is memory, all of its columns at once.
 "$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" --quiet || say 'kirchhoff-mig: no data'
 image="$work/data.segy --velocity gradient:v0=2000,k=0.5 --node-spacing 800 --deterministic --quiet
