@@ -1,12 +1,12 @@
 /* cu/bench/explain.c – reads a result and says what stands in it. */
 #include "cu/bench/explain.h"
+#include "cu/bench/pace.h"
 #include "src/demand.h"
 #include "src/json.h"
 #include "src/opt.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double WORTH = 0.05; /* of the run: less is not worth a line */
 
@@ -23,7 +23,8 @@ static const struct cause {
     {"contention_s",
      "tasks took longer than they can: busy neighbours, other programs, a cold "
      "cache, a slow clock",
-     "fewer cores (--layout auto), nothing beside it, --repeat 3"},
+     "fewer cores (--layout auto), nothing beside it, --repeat 3; of a --trace this command tells "
+     "whether it was the first step, the end or one unit"},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 
@@ -64,25 +65,35 @@ static void say_losses(FILE *out, const json_t *run)
     }
 }
 
-/* What the units say: too many threads for this machine, one that hardly worked. */
+/* More threads than cores, or cores that nobody had. */
+static void say_layout(FILE *out, const json_t *run)
+{
+    const json_t *u;
+    char line[256];
+    double threads = 0;
+    const double cores = json_number_of(run, "cores");
+    size_t i;
+    json_array_foreach(json_object_get(run, "units"), i, u) threads += json_number_of(u, "width");
+    if (json_number_of(run, "ranks") > 1 || cores < 1)
+        return; /* cores of one rank's node are known, units of all ranks */
+    if (threads > cores) {
+        snprintf(line, sizeof line, "%.0f threads shared %.0f cores and waited for one another",
+                 threads, cores);
+        say(out, 1 - cores / threads, line, "a smaller --layout; --strict refuses such ones");
+    } else if (threads < cores) {
+        snprintf(line, sizeof line, "%.0f of %.0f cores had no unit", cores - threads, cores);
+        say(out, 1 - threads / cores, line, "a --layout with more of them, or --layout auto");
+    }
+}
+
+/* What the units say: one that hardly worked, a device that was not fed. */
 static void say_units(FILE *out, const json_t *run)
 {
     const json_t *units = json_object_get(run, "units"), *u;
-    char host[256] = "", line[512];
-    double threads = 0, most = 0;
+    char line[512];
+    double most = 0;
     size_t i;
-    gethostname(host, sizeof host - 1);
-    json_array_foreach((json_t *)units, i, u)
-    {
-        threads += json_number_of(u, "width");
-        most = json_number_of(u, "busy_s") > most ? json_number_of(u, "busy_s") : most;
-    }
-    const double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (!strcmp(host, text(run, "host")) && json_number_of(run, "ranks") < 2 && threads > cpus) {
-        snprintf(line, sizeof line, "%.0f threads shared %.0f cpus and waited for one another",
-                 threads, cpus);
-        say(out, 1 - cpus / threads, line, "a smaller --layout; --strict refuses such ones");
-    }
+    json_array_foreach((json_t *)units, i, u) most = fmax(most, json_number_of(u, "busy_s"));
     json_array_foreach((json_t *)units, i, u)
     {
         const double idle = most > 0 ? 1 - json_number_of(u, "busy_s") / most : 0;
@@ -107,7 +118,39 @@ static void say_units(FILE *out, const json_t *run)
                 json_number_of(run, "units_lost"), json_number_of(run, "steps_repeated"));
 }
 
-static void explain(FILE *out, const json_t *run, const json_t *runs)
+/* What a trace tells beyond that. */
+static void say_pace(FILE *out, const json_t *root, const json_t *run)
+{
+    struct pace pace;
+    char line[256];
+    if (!pace_find(root, run, &pace))
+        return;
+    if (pace.first_s > WORTH * pace.seconds) {
+        snprintf(line, sizeof line,
+                 "tasks of the first step took %.2g times as long as later: memory touched and "
+                 "caches filled for the first time",
+                 pace.first);
+        say(out, pace.first_s / pace.seconds, line, "more steps in one run; --repeat 3");
+    }
+    if (pace.late_s > WORTH * pace.seconds) {
+        snprintf(line, sizeof line,
+                 "tasks of the last quarter took %.2g times as long as those of the first half: a "
+                 "clock that falls (heat, power), or another program that began",
+                 pace.late);
+        say(out, pace.late_s / pace.seconds, line,
+            "fewer cores, a pause before it, nothing beside it; --repeat 3");
+    }
+    if (pace.unit_s > WORTH * pace.seconds) {
+        snprintf(line, sizeof line,
+                 "unit %s took %.2g times as long for the same tasks as others of its kind: a "
+                 "slower core, memory far away, another program on its cores",
+                 pace.slow, pace.unit);
+        say(out, pace.unit_s / pace.seconds, line,
+            "OMP_PLACES without its cores; a policy that measures (evenkeel, dynamic)");
+    }
+}
+
+static void explain(FILE *out, const json_t *root, const json_t *run, const json_t *runs)
 {
     const double seconds = json_number_of(run, "seconds"),
                  bound = json_number_of(run, "lower_bound_s");
@@ -126,7 +169,9 @@ static void explain(FILE *out, const json_t *run, const json_t *runs)
                  "Some task never ran on some kind of unit, so there is no lower bound: "
                  "add --compare, or --profile=make.");
     say_losses(out, run);
+    say_layout(out, run);
     say_units(out, run);
+    say_pace(out, root, run);
     if (json_is_false(json_object_get(run, "verified")))
         fputs("\nThe result is wrong: how long it took does not matter.\n", out);
 }
@@ -140,7 +185,7 @@ enum ek_status explain_run(FILE *out, const char *path)
     const json_t *run = runs ? json_array_get(runs, 0) : result;
     const bool known = json_number_of(run, "seconds") > 0 && json_object_get(run, "loss");
     if (known)
-        explain(out, run, runs);
+        explain(out, root, run, runs);
     json_decref(root);
     if (!known)
         FAIL(EK_USAGE,

@@ -2,6 +2,7 @@
 #include "cu/bench/result.h"
 #include "cu/sim/bound.h"
 #include "cu/rank/cluster.h"
+#include "cu/unit/topology.h"
 #include "src/isa.h"
 #include "src/version.h"
 #include "src/sort.h"
@@ -575,8 +576,12 @@ json_t *result_json(const struct result_set *set, bool compare)
     const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
     json_t *runs = json_array();
     int n = ranked ? rank_runs(set, ranked) : 0;
-    for (int i = 0; i < n; i++)
-        json_array_append_new(runs, run_json(set, ranked[i], bound));
+    const int cores = topology_lent_cores();
+    for (int i = 0; i < n; i++) {
+        json_t *run = run_json(set, ranked[i], bound);
+        json_object_set_new(run, "cores", json_integer(cores));
+        json_array_append_new(runs, run);
+    }
     free(ranked);
     if (compare)
         return with_seconds(set, json_pack("{s:o}", "runs", runs));

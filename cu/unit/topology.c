@@ -118,6 +118,16 @@ int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)
     return n ? n : hwloc_bitmap_weight(allowed); /* some virtual machines hide their cores */
 }
 
+int topology_lent_cores(void)
+{
+    hwloc_topology_t topology;
+    if (MUTED(topology_open(NULL, &topology)))
+        return 0;
+    const int cores = topology_cores(topology, hwloc_topology_get_allowed_cpuset(topology));
+    topology_close(topology);
+    return cores;
+}
+
 bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus)
 {
     hwloc_obj_t device = *pci ? hwloc_get_pcidev_by_busidstring(topology, pci) : NULL;

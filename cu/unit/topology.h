@@ -28,6 +28,10 @@ enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus);
 /* Cores with at least one cpu in `allowed`. */
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed);
 
+/* Those of this machine that its system lends to this process, whatever its threads are bound to;
+ * 0: not known. */
+int topology_lent_cores(void);
+
 /* The cpus next to the PCI device "0000:81:00.0"; false if it is not in the topology, or if it is
  * equally near to all of them. */
 bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus);

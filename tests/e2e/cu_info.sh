@@ -58,6 +58,45 @@ shows " 12 %  exchanges" --explain "$log.json"
 shows " 90 %  unit cpu1 (cpu) did nothing" --explain "$log.json"
 shows " 75 %  device cuda:0 had nothing to do in tasks of its own" --explain "$log.json"
 case $out in *launch*|*ranges*) say "2.5 % are worth no line: $out" ;; esac
+# Cores that no unit had, and more threads than there are.
+for cores in 2 4 8; do
+    sed "s/\"ranks\": 1/&, \"cores\": $cores/" "$log.json" >"$log.$cores.json"
+done
+shows " 33 %  3 threads shared 2 cores" --explain "$log.2.json"
+shows " 62 %  5 of 8 cores had no unit" --explain "$log.8.json"
+shows " 25 %  1 of 4 cores" --explain "$log.4.json"
+
+# Traces: 16 steps of 8 tasks of 1 s on two units, some of which take longer.
+trace() { # how many times as long task t of step k takes on unit u, in Python
+    python3 - "$1" <<'END'
+import json, sys
+events = [{"name": "process_name", "ph": "M", "pid": 3, "tid": 0, "args": {"name": "other"}},
+          {"name": "process_name", "ph": "M", "pid": 4, "tid": 0, "args": {"name": "static"}}]
+for k in range(16):
+    for t in range(8):
+        u = t // 4
+        seconds = eval(sys.argv[1])
+        events.append({"name": "compute", "cat": "compute", "ph": "X", "pid": 4, "tid": u, "ts": 0,
+                       "dur": 1e6 * seconds, "args": {"step": k, "first": t, "count": 1}})
+        events.append({"name": "compute", "cat": "compute", "ph": "X", "pid": 3, "tid": u, "ts": 0,
+                       "dur": 1e6 * (1 + k + u), "args": {"step": k, "first": t, "count": 1}})
+run = {"program": "p", "problem": "q", "layout": "2x1", "schedule": "static", "seconds": 64, "ranks": 1, "loss": {},
+       "units": [{"kind": "cpu", "name": "cpu0", "width": 1, "busy_s": 64}, {"kind": "cpu", "name": "cpu1", "width": 1, "busy_s": 64}]}
+print(json.dumps({"traceEvents": events, "otherData": {"result": {"runs": [run], "task_seconds": {"cpu": [1] * 8, "device": None}}}}))
+END
+}
+trace '1' >"$log.json"
+shows "p q: static on 2x1 took 64 s" --explain "$log.json"
+case $out in *%*) say "an even run explains itself by: $out" ;; esac
+trace '5 if k == 0 else 1' >"$log.json" # 4 s of each unit
+shows " 25 %  tasks of the first step took 5 times as long" --explain "$log.json"
+case $out in *quarter*|*"same tasks"*) say "a first step is also: $out" ;; esac
+trace '2 if k >= 12 else 1' >"$log.json" # 16 s of 64
+shows " 25 %  tasks of the last quarter took 2 times as long" --explain "$log.json"
+case $out in *"first step"*|*"same tasks"*) say "a slow end is also: $out" ;; esac
+trace '1.5 if u == 1 else 1' >"$log.json" # 32 s too many of one of two units
+shows " 25 %  unit cpu1 took 1.5 times as long" --explain "$log.json"
+case $out in *"first step"*|*quarter*) say "a slow unit is also: $out" ;; esac
 echo '{}' >"$log.json"
 refused 2 "no finished run in it" --explain "$log.json"
 exit $failed
