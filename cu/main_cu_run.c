@@ -28,7 +28,20 @@ static void print_help(void)
          "early.\n\ncommands:");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s ", commands[i].name), opt_wrap(stdout, 13, commands[i].summary);
-    puts("\ncu-run COMMAND --help tells more.");
+    puts("\ncu-run COMMAND --help tells more, cu-run --help all what all of them do.");
+}
+
+/* Each command's own help behind the one for all. */
+static enum ek_status print_all(void)
+{
+    print_help();
+    for (int i = 0; i < COMMANDS; i++) {
+        char name[16], help[] = "--help", *words[] = {name, help, NULL};
+        snprintf(name, sizeof name, "%s", commands[i].name);
+        putchar('\n');
+        TRY(commands[i].run(2, words));
+    }
+    return EK_OK;
 }
 
 static enum ek_status run(int argc, char **argv)
@@ -37,7 +50,7 @@ static enum ek_status run(int argc, char **argv)
     if (argc < 2)
         FAIL(EK_USAGE, "a command is wanted: plan, run or calibrate; try --help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-        return print_help(), EK_OK;
+        return argc > 2 && !strcmp(argv[2], "all") ? print_all() : (print_help(), EK_OK);
     if (!strcmp(argv[1], "--version"))
         return puts("cu-run (Evenkeel) " EK_VERSION), EK_OK;
     if (!strcmp(argv[1], "agent"))

@@ -448,9 +448,9 @@ enum ek_status run_run(int argc, char **argv)
     struct run_job job;
     const char *path;
     TRY(run_words(argc, argv, options, &s, &s.help,
-                  "usage: cu-run run JOB.json [options]\n\n"
+                  "Usage: cu-run run JOB.json [options]\n\n"
                   "Plans the job's tasks and runs them, each bound to its cores; cu/README.md and\n"
-                  "cu/examples/ show what a job looks like.\n",
+                  "cu/examples/ show what a job looks like.",
                   &path));
     if (s.help)
         return EK_OK;

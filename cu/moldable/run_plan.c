@@ -138,15 +138,17 @@ enum ek_status run_plan(int argc, char **argv)
     struct settings s = {0};
     const char *job = NULL;
     TRY(run_words(argc, argv, options, &s, &s.help,
-                  "usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
+                  "Usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
                   "       cu-run plan JOB.json [options]\n\n"
-                  "Predicts what each method makes of the tasks: makespan, and which task runs "
-                  "when, on\nwhich cores and behind which others.\n",
+                  "Predicts what each method makes of the tasks: makespan, and which task runs\n"
+                  "when, on which cores and behind which others.",
                   &job));
     if (s.help) {
         puts("\nmethods:");
-        for (int i = 0; moldable_methods[i]; i++)
-            printf("  %-10s %s\n", moldable_methods[i]->name, moldable_methods[i]->summary);
+        for (int i = 0; moldable_methods[i]; i++) {
+            printf("  %-10s ", moldable_methods[i]->name);
+            opt_wrap(stdout, 13, moldable_methods[i]->summary);
+        }
         return EK_OK;
     }
     if (job && !s.tasks && !s.nodes)
