@@ -503,7 +503,13 @@ static enum ek_status open_units(struct bench *b)
     if (b->program.run.ranks == BENCH_RANKS)
         TRY(cluster_open());
     progress_quiet(b->set.quiet || follows());
-    return cu_open(&b->wanted, &b->units);
+    TRY(cu_open(&b->wanted, &b->units));
+    const struct team_ops *verbs = b->program.run.verbs;
+    if (b->units->layout.ndev && verbs && verbs->move && !verbs->restore)
+        status_warn("%s does not save its tasks (restore in cu/team/team.h): if a device is lost, "
+                    "the run ends",
+                    b->program.identity.name);
+    return EK_OK;
 }
 
 /* One problem after another, as long as the program has more. */

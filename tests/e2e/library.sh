@@ -17,6 +17,8 @@ for p in "$place"/bin/*; do
     command -v help2man >/dev/null || break
     for s in 'EXIT STATUS' ENVIRONMENT FILES EXAMPLES; do grep -q "^.SH.*$s" "$m" || fail "${p##*/}.1 has no section $s"; done
 done
+command -v help2man >/dev/null && for c in plan run calibrate; do grep -qF 'Usage: cu\-run '$c "$place/share/man/man1/cu-run.1" || fail "cu-run.1 does not tell of $c"; done
+command -v zsh >/dev/null && [ "$(zsh -fc 'fpath=("$1/share/zsh/site-functions" $fpath); autoload -U compinit; compinit -u -D; print $_comps[cu-run]' - "$place")" != _evenkeel ] && fail 'zsh does not find the completion'
 bash -c '. "$1/share/bash-completion/completions/bt-mz" && complete -p bt-mz' - "$place" | grep -q -- --layout || fail 'no completion'
 cd "$work" || exit 1
 
@@ -69,11 +71,29 @@ static struct ek_range next(void *st, int cu)
 static void step(void *st) { ((struct all *)st)->given = 0; }
 static const struct sched_ops greedy_one = {.name = "one", .summary = "all to the first", .state_size = sizeof(struct all),
                                             .begin = begin, .next = next, .step = step};
+/* Tasks that live where they were computed, and are never saved. */
+static enum ek_status describe(void *st, struct cu_set *set, struct sched_job *job)
+{
+    *job = (struct sched_job){.n = 4, .grain = 1};
+    return (void)st, (void)set, EK_OK;
+}
+static enum ek_status compute(void *st, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    for (size_t i = r.begin; i < r.end; i++)
+        seconds[i - r.begin] += 1e-6;
+    return (void)st, (void)cu, EK_OK;
+}
+static enum ek_status move(void *st, size_t task, int from, int to, size_t *bytes)
+{
+    return (void)st, (void)task, (void)from, (void)to, *bytes += 1, EK_OK;
+}
 int main(int argc, char **argv)
 {
+    const struct team_ops verbs = {.compute = compute, .move = move};
     if (sched_add(&greedy_one) || !sched_add(&greedy_one))
         return 9;
-    struct bench_program program = {.identity = {"outside", "a program of somebody else", "tasks/s", 8}};
+    struct bench_program program = {.identity = {"outside", "a program of somebody else", "tasks/s", 8},
+                                    .problem = {.open = describe}, .run = {.verbs = &verbs}};
     return sched_count() > 0 && backend_count() > 0 && plan_open() + arena_take() == (int)line_median(3)
                ? bench_main(&program, argc, argv) : 1;
 }
@@ -81,6 +101,9 @@ EOF2
 $cc -std=c11 -I. outside.c "${use[@]}" $(pkg-config --cflags jansson) -o outside 2>log && ./outside --help 2>/dev/null | grep -q 'a program of somebody else' &&
     ./outside --list-schedules 2>/dev/null | grep -q '^one  *all to the first' ||
     fail "an outside program: $(grep -m3 -iE 'error|undefined|multiple' log)"
+./outside --layout 0x0+1 --devices host:0 --quiet 2>log && grep -q 'if a device is lost, the run ends' log ||
+    fail "a program that cannot lose a device does not say so: $(cat log)"
+./outside --layout 1x1 --quiet 2>log && ! grep -q 'is lost' log || fail "an outside program on cores: $(cat log)"
 # The static library alone, too.
 eval "all=($(pkg-config --static --cflags --libs evenkeel))"
 $cc hello.c "${all[@]/#-levenkeel/-l:libevenkeel.a}" -o static 2>log && ./static --layout 1x1 --check >/dev/null ||
