@@ -121,6 +121,7 @@ help:
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make coverage   which lines the tests reach, of all' \
 	 'make races      the tests whose threads meet under ThreadSanitizer (clang, libomp)' \
+	 'make fuzz       every reader on damaged files (clang: libFuzzer)' \
 	 'make debug      programs for a debugger, into build-debug/bin' \
 	 'make compile_commands.json   for editors and clang tools' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
@@ -346,6 +347,15 @@ soak: $(bins)
 proof: $(bins) $(tests) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/proof.sh
 
+# Readers under damaged files, which clang's libFuzzer makes.
+FUZZ     := build-fuzz
+$(FUZZ)/bench/fuzz-guided: tests/bench/fuzz.c $(FUZZ)/bench/fuzz
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DLIBFUZZER -c $< -o $@.o
+	$(Q)$(CC) $(subst -no-link,,$(LDFLAGS)) $@.o $(BUILD)/isa/tests.o -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
+fuzz: $(bins)
+	@$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang SAN=address,undefined,fuzzer-no-link levels=plain $(FUZZ)/bench/fuzz-guided
+	@FUZZ=$(FUZZ)/bench bash tests/fuzz.sh
+
 # Tests whose threads meet, under ThreadSanitizer.
 races:
 	@bash tests/races.sh
@@ -485,6 +495,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bundle bits races coverage deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits fuzz races coverage deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,104 +1,500 @@
-/* tests/bench/fuzz.c – damaged SEG-Y and SU files: whatever the bytes are, the reader answers with
- * an index or with one line, within bounds. Best under sanitizers:
+/* tests/bench/fuzz.c – damaged files: whatever the bytes are, a reader answers with what it read or
+ * with one line, within bounds and in time.
  *
- *   make SAN=address,undefined build-address-undefined/bench/fuzz
- *   build-address-undefined/bench/fuzz 200000
- *   clang -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -DLIBFUZZER tests/bench/fuzz.c \
- *       kirchhoff/segy*.c kirchhoff/whole.c src/status.c src/opt.c -lm -o fuzz && ./fuzz */
+ *   fuzz [ROUNDS [READER]]      seeds are the repository's files and SEEDS/READER/ of the
+ * environment fuzz list                   names of readers
+ *
+ * `make fuzz` makes seeds with the programs and lets clang's libFuzzer, which follows the branches
+ * that the bytes take, work on each reader: READER says which. */
+#include "cu/bench/explain.h"
+#include "cu/moldable/job.h"
+#include "cu/sched/profile.h"
+#include "cu/sim/capacity.h"
+#include "cu/sim/plan_case.h"
+#include "cu/unit/cu.h"
+#include "cu/unit/place.h"
+#include "kirchhoff/microjobs.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_internal.h"
-#include "src/status.h"
+#include "kirchhoff/ttable.h"
+#include "kirchhoff/velocity.h"
+#include "mcsem/cases.h"
+#include "mcsem/poly.h"
+#include "mcsem/read_model.h"
+#include "mcsem/survey_file.h"
+#include "okada_mogi/job.h"
+#include "cu/bench/bench_options.h"
 
-#include <stdio.h>
+#include <glob.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_READ = 50 };
+enum { MOST_READ = 50, MOST_SEED = 1 << 16, MOST_SEEDS = 64, SECONDS = 20 };
 
-static void read_all(const struct segy *s)
+static char folder[64]; /* where damaged files lie; what a job file names lies beside it */
+
+/* ---- the readers ------------------------------------------------------------------------------*/
+
+static void read_segy(const char *path)
 {
+    const struct segy_options o = {.as = segy_called_su(path) ? SEGY_AS_SU : SEGY_AS_SEGY};
+    struct segy *s;
+    if (segy_open(path, &o, &s))
+        return;
     float *x = malloc((size_t)s->ns * sizeof *x);
     for (size_t i = 0; x && i < s->n && i < MOST_READ; i++)
         (void)segy_read(s, i, x);
     free(x);
+    segy_close(s);
 }
 
-/* As SEG-Y or, where the last bit of the last byte is set, as SU. */
+static void read_case(const char *path)
+{
+    struct plan_case c;
+    if (!plan_case_open(&c, path))
+        plan_case_close(&c);
+}
+
+static void read_machine(const char *path)
+{
+    struct capacity_work w;
+    struct capacity_machine m;
+    if (capacity_work_open(&w, "tests/data/cu/pcf-40.json"))
+        abort();
+    if (!capacity_machine_open(&m, path, &w))
+        capacity_machine_close(&m);
+    capacity_work_close(&w);
+    if (!capacity_work_open(&w, path))
+        capacity_work_close(&w);
+}
+
+static void read_run_job(const char *path)
+{
+    struct run_job job;
+    if (!run_job_open(&job, path))
+        run_job_close(&job);
+}
+
+static void read_swf(const char *path)
+{
+    struct moldable_problem p = {0};
+    (void)moldable_read_swf(&p, path, 64, 1);
+    moldable_problem_close(&p);
+}
+
+static void read_result(const char *path)
+{
+    FILE *out = fopen("/dev/null", "w");
+    if (out && !explain_run(out, path))
+        fflush(out);
+    if (out)
+        fclose(out);
+}
+
+static void read_profile(const char *path)
+{
+    struct profile p;
+    if (!profile_read(path, &p))
+        profile_close(&p);
+}
+
+static void read_search(const char *path)
+{
+    struct job *job;
+    if (!job_open(path, NULL, &job))
+        job_close(job);
+}
+
+static void read_stations(const char *path)
+{
+    const struct stations_format format = {.unit = 1, .sigma = {1, 1, 1}};
+    struct stations s = {0};
+    if (!stations_read(path, &format, &s))
+        stations_close(&s);
+}
+
+static void read_survey(const char *path)
+{
+    const struct survey_file_earth words = {0};
+    const struct survey_noise noise = {.relative = 0.05};
+    struct survey *survey = NULL;
+    struct earth *earth = NULL;
+    if (!survey_file_read(path, &words, &noise, &survey, &earth)) {
+        survey_close(survey);
+        earth_close(earth);
+    }
+}
+
+static void read_cases(const char *path)
+{
+    struct cases cases;
+    struct cases_row row;
+    if (!cases_open(path, &cases))
+        for (size_t i = 0; i < cases.table->nrows && i < MOST_READ; i++)
+            (void)cases_read(&cases, i, &row);
+    cases_close(&cases);
+}
+
+static void read_poly(const char *path)
+{
+    double(*floor)[2] = NULL;
+    size_t n;
+    if (!poly_floor(path, &floor, &n))
+        free(floor);
+}
+
+static void read_grid(const char *path)
+{
+    struct earth_list list = earth_list_defaults;
+    (void)read_model_grid(path, &list);
+}
+
+static void read_velocity(const char *path)
+{
+    char words[128];
+    struct velocity *v;
+    snprintf(words, sizeof words, "cube:%s", path);
+    if (!velocity_open(words, &v))
+        velocity_close(v);
+}
+
+static void read_ttable(const char *path)
+{
+    struct ttable *t;
+    if (!ttable_open(path, &t))
+        ttable_close(t);
+}
+
+static void read_microjobs(const char *path)
+{
+    const struct bench_settings run = {0};
+    struct microjobs job;
+    if (!microjobs_open(path, &run, &job))
+        microjobs_close(&job);
+}
+
+/* A line of text, as people write it behind an option. */
+static void read_words(const char *path)
+{
+    char *text;
+    struct cu_layout layout;
+    struct place_list places = {0};
+    struct moldable_problem p = {0};
+    struct earth_list list = earth_list_defaults;
+    struct velocity *v;
+    if (file_read_text(path, &text))
+        return;
+    (void)cu_layout_parse(text, &layout);
+    if (!place_parse(text, NULL, NULL, &places))
+        place_free(&places);
+    (void)moldable_tasks_parse(&p, text);
+    (void)moldable_nodes_parse(&p, text);
+    moldable_problem_close(&p);
+    (void)earth_list_read("words", text, &list);
+    (void)earth_list_read_sea("words", text, &list);
+    if (strncmp(text, "cube:", 5) && strncmp(text, "segy:", 5) && !velocity_open(text, &v))
+        velocity_close(v);
+    free(text);
+}
+
+/* `file`: what a damaged one is called; `beside`: what it names, copied there. */
+static const struct reader {
+    const char *name, *file, *seeds, *beside;
+    void (*read)(const char *path);
+} readers[] = {
+    {"segy", "x.segy", NULL, NULL, read_segy},
+    {"su", "x.su", NULL, NULL, read_segy},
+    {"case", "x.json", "tests/data/cu/*.json", NULL, read_case},
+    {"machine", "x.json", "cu/examples/pcad.json", NULL, read_machine},
+    {"run-job", "x.json", "cu/examples/*.json", NULL, read_run_job},
+    {"swf", "x.swf", NULL, NULL, read_swf},
+    {"result", "x.json", "tests/data/replay/*.json", NULL, read_result},
+    {"profile", "x.json", NULL, NULL, read_profile},
+    {"search", "x.json", "okada_mogi/examples/*.json", "okada_mogi/examples/*.csv", read_search},
+    {"stations", "x.csv", "okada_mogi/examples/*.csv", NULL, read_stations},
+    {"survey", "x.csv", NULL, NULL, read_survey},
+    {"emdata", "x.emdata", NULL, NULL, read_survey},
+    {"fields", "x.csv", NULL, NULL, read_cases},
+    {"poly", "x.poly", NULL, NULL, read_poly},
+    {"model", "x.csv", NULL, NULL, read_grid},
+    {"velocity", "x.json", NULL, "$SEEDS/velocity.f32", read_velocity},
+    {"ttable", "x.tt", NULL, NULL, read_ttable},
+    {"microjobs", "x.json", NULL, "$SEEDS/data.segy", read_microjobs},
+    {"words", "x.txt", NULL, NULL, read_words},
+};
+enum { READERS = sizeof readers / sizeof *readers };
+
+/* ---- one input --------------------------------------------------------------------------------*/
+
+static void copy_beside(const char *pattern)
+{
+    char command[256];
+    snprintf(command, sizeof command, "cp %s %s/", pattern, folder);
+    if (system(command))
+        abort();
+}
+
+static const struct reader *find(const char *name)
+{
+    for (int i = 0; i < READERS; i++)
+        if (!strcmp(readers[i].name, name))
+            return &readers[i];
+    fprintf(stderr, "fuzz: no reader '%s'\n", name);
+    exit(2);
+}
+
+/* What breaks a reader is left in the folder. */
+static void try(const struct reader *r, const void *bytes, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, r->file);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out))
+        abort();
+    status_mute(1);
+    alarm(SECONDS);
+    r->read(path);
+    alarm(0);
+    status_mute(-1);
+}
+
+static void begin(const struct reader *r)
+{
+    const char *shm = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+    snprintf(folder, sizeof folder, "%s/fuzz-%s.XXXXXX", shm, r->name);
+    if (!mkdtemp(folder))
+        abort();
+    if (r->beside)
+        copy_beside(r->beside);
+}
+
+static void end(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct segy_options o = {.as = size && data[size - 1] & 1 ? SEGY_AS_SU : SEGY_AS_SEGY};
-    char path[32];
-    struct segy *s;
-    const int file = memfd_create("fuzz", 0);
-    if (file < 0 || write(file, data, size) != (ssize_t)size)
-        return -1;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    status_mute(1);
-    if (!segy_open(path, &o, &s)) {
-        read_all(s);
-        segy_close(s);
+    static const struct reader *r;
+    if (!r) {
+        r = find(getenv("READER") ? getenv("READER") : "segy");
+        begin(r);
+        atexit(end);
     }
-    status_mute(-1);
-    close(file);
+    try(r, data, size);
     return 0;
 }
 
 #ifndef LIBFUZZER
 
-enum { NS = 9, TRACES = 4, SEED = SEGY_TEXT + SEGY_BINARY + TRACES * (SEGY_HEADER + 8 * NS) };
+/* ---- seeds, and damage done to them -----------------------------------------------------------*/
 
-/* A good file to spoil. */
-static void make_seed(uint8_t *file, int format, bool little, int revision)
+static struct seed {
+    size_t n;
+    uint8_t bytes[MOST_SEED];
+} seeds[MOST_SEEDS], now;
+static int nseeds;
+
+static void add_seeds(const char *pattern)
 {
-    memset(file, 0, SEED);
-    segy_set(file, 3217, 2, little, 2000);
-    segy_set(file, 3221, 2, little, NS);
-    segy_set(file, 3225, 2, little, format);
-    segy_set(file, 3501, 1, little, revision);
-    for (int t = 0; t < TRACES; t++) {
-        uint8_t *h = file + 3600 + t * (SEGY_HEADER + NS * segy_format_find(format)->bytes);
-        segy_set(h, 29, 2, little, 1);
-        segy_set(h, 115, 2, little, NS);
-        segy_set(h, 117, 2, little, 2000);
+    glob_t found;
+    if (!glob(pattern, 0, NULL, &found))
+        for (size_t i = 0; i < found.gl_pathc && nseeds < MOST_SEEDS; i++) {
+            FILE *in = fopen(found.gl_pathv[i], "rb");
+            struct seed *s = &seeds[nseeds];
+            s->n = in ? fread(s->bytes, 1, MOST_SEED, in) : 0;
+            if (in)
+                fclose(in);
+            nseeds += s->n > 0 && s->n < MOST_SEED; /* a part of a large one teaches little */
+        }
+    globfree(&found);
+}
+
+static uint64_t state = 88172645463325252u;
+static size_t draw(size_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return below ? state % below : 0;
+}
+
+/* Good SEG-Y of every format, byte order and revision. */
+static void add_segy(void)
+{
+    enum { NS = 9, TRACES = 4 };
+    static const int format[] = {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16};
+    for (int i = 0; i < (int)(sizeof format / sizeof *format); i++) {
+        const bool little = i % 2;
+        const size_t trace = SEGY_HEADER + NS * (size_t)segy_format_find(format[i])->bytes;
+        struct seed *s = &seeds[nseeds++];
+        s->n = 3600 + TRACES * trace;
+        segy_set(s->bytes, 3217, 2, little, 2000);
+        segy_set(s->bytes, 3221, 2, little, NS);
+        segy_set(s->bytes, 3225, 2, little, format[i]);
+        segy_set(s->bytes, 3501, 1, little, i % 3);
+        for (int t = 0; t < TRACES; t++) {
+            uint8_t *h = s->bytes + 3600 + (size_t)t * trace;
+            segy_set(h, 29, 2, little, 1);
+            segy_set(h, 115, 2, little, NS);
+            segy_set(h, 117, 2, little, 2000);
+        }
     }
 }
 
-static uint64_t draw(uint64_t *x)
+/* Puts `n` bytes in place of `old` of them. */
+static void splice(size_t at, size_t old, const void *bytes, size_t n)
 {
-    *x ^= *x << 13;
-    *x ^= *x >> 7;
-    return *x ^= *x << 17;
+    if (now.n - old + n > MOST_SEED)
+        return;
+    memmove(now.bytes + at + n, now.bytes + at + old, now.n - at - old);
+    memcpy(now.bytes + at, bytes, n);
+    now.n += n - old;
 }
 
-/* Words that sizes and offsets hang on, more often than others. */
-static size_t place(uint64_t *x, size_t size)
+/* A byte of SEG-Y's headers on which sizes and offsets hang. */
+static void change_header(void)
 {
     static const size_t word[] = {3217, 3221, 3225, 3269, 3273, 3297, 3501, 3503,
                                   3505, 3507, 3521, 3629, 3671, 3715, 3717, 3815};
-    const size_t at =
-        draw(x) % 3 ? word[draw(x) % (sizeof word / sizeof *word)] - 1 + draw(x) % 4 : draw(x);
-    return at % size;
+    const size_t at = word[draw(sizeof word / sizeof *word)] - 1 + draw(4);
+    if (at < now.n)
+        now.bytes[at] = (uint8_t)(draw(3) ? draw(256) : draw(2) * 255);
+}
+
+/* Another number, word or nothing in place of one that stands there. */
+static void change_word(void)
+{
+    static const char *const words[] = {"0",
+                                        "-1",
+                                        "1e308",
+                                        "-1e308",
+                                        "1e-320",
+                                        "nan",
+                                        "inf",
+                                        "",
+                                        "2147483647",
+                                        "2147483648",
+                                        "-2147483648",
+                                        "4294967296",
+                                        "18446744073709551615",
+                                        "9223372036854775807",
+                                        "1048577",
+                                        "0.5",
+                                        "null",
+                                        "true",
+                                        "[]",
+                                        "{}",
+                                        "\"\"",
+                                        "[[]]",
+                                        "\"x\"",
+                                        "1;2",
+                                        "1,2",
+                                        ":",
+                                        "#",
+                                        "\n",
+                                        "%s%n",
+                                        "\xff\xfe"};
+    const char *with = words[draw(sizeof words / sizeof *words)];
+    const size_t from = draw(now.n);
+    size_t at = from, end;
+    while (at < now.n && !strchr("0123456789", now.bytes[at] ? now.bytes[at] : 'x'))
+        at++;
+    for (end = at; end < now.n && now.bytes[end] && strchr("+-.eE0123456789", now.bytes[end]);)
+        end++;
+    splice(at, end - at, with, strlen(with));
+}
+
+static void damage(void)
+{
+    const struct seed *other = &seeds[draw((size_t)nseeds)];
+    const size_t at = draw(now.n), n = draw(now.n - at < 64 ? now.n - at : 64), a = draw(other->n);
+    const uint8_t byte = (uint8_t)draw(256);
+    switch (draw(8)) {
+    case 0: /* a byte */
+        if (now.n)
+            now.bytes[at] = draw(3) ? byte : (uint8_t)(draw(2) * 255);
+        break;
+    case 1: /* some are gone */
+        splice(at, n, "", 0);
+        break;
+    case 2: /* some of another one */
+        splice(at, draw(2) ? n : 0, other->bytes + a, draw(other->n - a < 64 ? other->n - a : 64));
+        break;
+    case 3: /* cut off */
+        now.n = draw(8) ? now.n : at;
+        break;
+    case 4:
+        change_header();
+        break;
+    default:
+        change_word();
+    }
+}
+
+static void find_seeds(const struct reader *r)
+{
+    char pattern[256];
+    nseeds = 0;
+    if (r->read == read_segy)
+        add_segy();
+    if (r->seeds)
+        add_seeds(r->seeds);
+    snprintf(pattern, sizeof pattern, "%s/%s/*", getenv("SEEDS") ? getenv("SEEDS") : "/none",
+             r->name);
+    add_seeds(pattern);
+}
+
+/* For libFuzzer: SEEDS/READER/N.seed. */
+static void write_seeds(const struct reader *r)
+{
+    puts(r->name);
+    find_seeds(r);
+    for (int i = 0; i < nseeds; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s/%d.seed", getenv("SEEDS"), r->name, i);
+        file_make_folders(path);
+        if (file_replace(path, seeds[i].bytes, seeds[i].n))
+            exit(2);
+    }
+}
+
+static void fuzz(const struct reader *r, long rounds)
+{
+    find_seeds(r);
+    if (!nseeds) {
+        printf("%-10s no seeds\n", r->name);
+        return;
+    }
+    begin(r);
+    for (int i = 0; i < nseeds; i++)
+        try(r, seeds[i].bytes, seeds[i].n);
+    for (long k = 0; k < rounds; k++) {
+        now = seeds[draw((size_t)nseeds)];
+        for (size_t n = 1 + draw(6); n > 0; n--)
+            damage();
+        try(r, now.bytes, now.n);
+    }
+    end();
+    printf("%-10s %d seeds, %ld damaged files: all answered\n", r->name, nseeds, rounds);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    static const int format[] = {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16};
-    const long rounds = argc > 1 ? atol(argv[1]) : 20000;
-    static uint8_t file[SEED];
-    uint64_t x = 88172645463325252u;
-    for (long r = 0; r < rounds; r++) {
-        make_seed(file, format[draw(&x) % 13], draw(&x) % 2, (int)(draw(&x) % 3));
-        const size_t size = draw(&x) % 4 ? SEED : 1 + draw(&x) % SEED;
-        for (uint64_t n = draw(&x) % 12; n > 0; n--)
-            file[place(&x, size)] = (uint8_t)(draw(&x) % 3 ? draw(&x) : draw(&x) % 2 * 255);
-        if (size > 3600)
-            LLVMFuzzerTestOneInput(file + 3600, size - 3600);
-        LLVMFuzzerTestOneInput(file, size);
-    }
-    printf("%ld damaged files, twice each: all answered\n", rounds);
+    const bool write = argc > 1 && !strcmp(argv[1], "seeds");
+    const long rounds = argc > 1 ? atol(argv[1]) : 200;
+    for (int i = 0; i < READERS; i++)
+        if (write)
+            write_seeds(&readers[i]);
+        else if (argc < 3 || !strcmp(readers[i].name, argv[2]))
+            fuzz(&readers[i], rounds);
     return 0;
 }
 
