@@ -125,6 +125,9 @@ static enum ek_status take_grid(const struct table *t, struct earth_list *list)
             TRY(table_number(t, row, at[k], &now[k]));
         if (row == 0)
             memcpy(first, now, sizeof first);
+        if (!(now[COLUMN] >= 0 && now[COLUMN] < (double)t->nrows))
+            FAIL(EK_USAGE, "%s:%zu: column %g, in a table of %zu rows", t->path, t->line[row],
+                 now[COLUMN], t->nrows);
         columns = (int)now[COLUMN] + 1;
         l.nz += columns == 1;
         if (columns == 1 && l.nz == 2)

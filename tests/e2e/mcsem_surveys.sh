@@ -136,6 +136,8 @@ for of in 'clean.csv 0 0.01' 'noisy.emdata 0.85 1.15'; do
 done
 sed '/^[0-9]/d' "$work/truth.csv" >"$work/bad.csv"
 refuses 'a model without layers' 'bad.csv' "$bin" "$survey" --forward-survey --earth "$work/bad.csv"
+sed '4s/^[^,]*/1e19/' "$work/truth.csv" >"$work/bad.csv"
+refuses 'a column that no grid has' 'bad.csv:4: column 1e+19' "$bin" "$survey" --forward-survey --earth "$work/bad.csv"
 sed 's/^DIMENSIONS 6/DIMENSIONS 7/' "$work/truth.vtk" >"$work/bad.vtk"
 refuses "another grid's model" 'are not 5 x 3 columns' "$bin" "$survey" --forward-survey --earth "$work/bad.vtk"
 
