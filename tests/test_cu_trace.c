@@ -135,6 +135,15 @@ static void check_event(const json_t *e, struct seen *s)
     assert_memory_equal(text(e, "name"), categories[cat], strlen(categories[cat]));
     s->categories[cat]++;
     assert_true(whole(args, "step") < STEPS);
+    size_t first, last;
+    const size_t count = (size_t)whole(args, "count"), begin = (size_t)whole(args, "first");
+    if (count > 1) {
+        assert_int_equal(sscanf(strrchr(text(e, "name"), ' '), "%zu-%zu", &first, &last), 2);
+        assert_true(first == begin && last == begin + count - 1);
+    } else if (count == 1) {
+        assert_int_equal(sscanf(strrchr(text(e, "name"), ' '), "%zu", &first), 1);
+        assert_true(first == begin);
+    }
     if (cat == 0)
         s->tasks[pid][whole(args, "step")] += whole(args, "count");
 }

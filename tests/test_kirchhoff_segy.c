@@ -40,7 +40,7 @@ static float from_ibm(uint32_t bits)
 static void encode(const struct made *m, unsigned char *to, float x)
 {
     const struct segy_format *f = segy_format_find(m->format);
-    int64_t bits = (int64_t)x;
+    int64_t bits = x >= 0 ? (int64_t)(uint64_t)x : (int64_t)x;
     const double wide = x;
     uint32_t narrow;
     memcpy(&narrow, &x, sizeof narrow);
@@ -58,10 +58,12 @@ static bool is_unsigned(int format)
     return format == 10 || format == 11 || format == 12 || format == 15 || format == 16;
 }
 
+/* In the place of negative numbers unsigned formats have one whose first bit is set. */
 static float value(const struct made *m, long i)
 {
     const float x = values[i % NS];
-    return is_unsigned(m->format) && x < 0 ? -x : x;
+    const int bits = 8 * segy_format_find(m->format)->bytes;
+    return is_unsigned(m->format) && x < 0 ? ldexpf(1, bits - 1) : x;
 }
 
 static void add_trace(struct made *m, int number)

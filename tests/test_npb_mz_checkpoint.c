@@ -66,12 +66,12 @@ static void flip(const char *path, long byte, int bits)
     fclose(f);
 }
 
-static void copy_bytes(const char *to, const char *from, long byte, long n)
+static void copy_bytes(const char *to, long to_byte, const char *from, long byte, long n)
 {
     FILE *in = fopen(from, "rb"), *out = fopen(to, "r+b");
     char *buffer = malloc((size_t)n);
     fseek(in, byte, SEEK_SET);
-    fseek(out, byte, SEEK_SET);
+    fseek(out, to_byte, SEEK_SET);
     assert_int_equal(fread(buffer, 1, (size_t)n, in), n);
     assert_int_equal(fwrite(buffer, 1, (size_t)n, out), n);
     free(buffer);
@@ -135,13 +135,16 @@ static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
     save(at, r.mz, 1);
     mz_step(r.mz, r.work);
     save(other, r.mz, 2);
-    copy_bytes(at, other, HEADER + bytes, bytes);
+    copy_bytes(at, HEADER + bytes, other, HEADER + bytes, bytes);
     assert_int_equal(load(at, r.mz, &step), EK_USAGE);
     assert_non_null(strstr(status_message(), "zone 1 is damaged"));
     save(at, r.mz, 2);
     assert_int_equal(load(at, r.mz, &step), EK_OK);
-    copy_bytes(at, other, 0, HEADER); /* the very same run and step: the same file */
+    copy_bytes(at, 0, other, 0, HEADER); /* the very same run and step: the same file */
     assert_int_equal(load(at, r.mz, &step), EK_OK);
+    copy_bytes(at, HEADER + bytes, other, HEADER, bytes); /* whole, but of another place */
+    assert_int_equal(load(at, r.mz, &step), EK_USAGE);
+    assert_non_null(strstr(status_message(), "zone 1 is damaged"));
     close_rig(r);
 }
 

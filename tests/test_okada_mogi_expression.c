@@ -38,6 +38,7 @@ static void test_grammar(void **state)
         {"d_m - -1 == 4", true},
         {"!(d_m > 2) || L_m > 19", true},
         {"not d_m > 2 or L_m < 19", false},
+        {"not d_m < 4", false},
         {"d_m > 2 || d_m > 2 && d_m > 100", true},
         {"(d_m > 2 || d_m > 2) && d_m > 100", false},
         {"sin(strike_deg) > 0.4999999 and sin(strike_deg) < 0.5000001", true},

@@ -58,8 +58,8 @@ static void expect(const struct row *r, const double *narrowed, double amplitude
     else if (is_precise(amplitude, r->g) && !(u < r->low) && !(u > r->high) && !kept)
         fail_msg("g %g, low %g high %g: %g is lost, [%g, %g] is left", r->g, r->low, r->high,
                  amplitude, narrowed[0], narrowed[1]);
-    else if ((r->g == 0 || (fabs(r->g) > 1e-290 && isfinite(r->g))) &&
-             is_precise(r->low, 1 / r->g) && is_precise(r->high, 1 / r->g) &&
+    else if ((r->g == 0 || (fabs(r->g) > 1e-290 && isfinite(r->g) && is_precise(r->low, 1 / r->g) &&
+                            is_precise(r->high, 1 / r->g))) &&
              (u < r->low - hair * fabs(r->low) || u > r->high + hair * fabs(r->high)) &&
              amplitude >= narrowed[0] && amplitude <= narrowed[1])
         fail_msg("g %g, low %g high %g: %g is left", r->g, r->low, r->high, amplitude);

@@ -143,6 +143,17 @@ static void test_counts(void **state)
         }
         assert_true(sum == (double)all.n);
         assert_true(least == s->best.misfit);
+        if (s->column[c].axis < 0)
+            continue;
+        const struct trial_axis *axis = &job->axis[s->column[c].axis];
+        size_t first = 0, last = 0;
+        for (size_t i = 0; i < all.n; i++) {
+            const double place = (column_of(job, &all, i, c) - trial_value(axis, 0)) /
+                                 (trial_value(axis, axis->n - 1) - trial_value(axis, 0));
+            first += place < 0.5 / (double)axis->n;
+            last += place > 1 - 0.5 / (double)axis->n;
+        }
+        assert_true(s->column[c].at_first == first && s->column[c].at_last == last);
     }
     for (int a = 0; a < s->npaired; a++)
         for (int b = a + 1; b < s->npaired; b++) {
