@@ -57,7 +57,7 @@ verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 
 # mcsem: the host's model, to the last bit.
 "$BIN/mcsem" --generate small --out "$work/survey" || say 'mcsem: no survey'
-awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$work/survey" >"$work/few"
+awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
 exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
 "$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
 for devices in cuda:0 hip:1; do
