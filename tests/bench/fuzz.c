@@ -1,8 +1,8 @@
 /* tests/bench/fuzz.c – damaged files: whatever the bytes are, a reader answers with what it read or
  * with one line, within bounds and in time.
  *
- *   fuzz [ROUNDS [READER]]      seeds are the repository's files and SEEDS/READER/ of the
- * environment fuzz list                   names of readers
+ *   fuzz [ROUNDS [READER]]   seeds are the repository's files and those in SEEDS/READER/
+ *   fuzz seeds               writes all of them to SEEDS/READER/, prints the readers' names
  *
  * `make fuzz` makes seeds with the programs and lets clang's libFuzzer, which follows the branches
  * that the bytes take, work on each reader: READER says which. */
