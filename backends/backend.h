@@ -325,8 +325,8 @@ enum ek_status backend_box(const char *label, const struct backend_rect *box, si
 /* Copies a box within host memory. */
 void backend_move(void *dst, const void *src, const struct backend_rect *box);
 
-/* For back ends: refuses an allocation with EK_UNAVAILABLE and all numbers. `most` bytes could be
- * had, `used` are allocated already. */
+/* For back ends: refuses an allocation with EK_UNAVAILABLE and all numbers. `most` bytes are free,
+ * which may be enough and yet refused by the driver; `used` are allocated already. */
 enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
                                size_t most, size_t used);
 

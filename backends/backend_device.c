@@ -354,10 +354,12 @@ enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct 
 enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
                                size_t most, size_t used)
 {
+    const bool refused = bytes <= most;
     FAIL(EK_UNAVAILABLE,
-         "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
-         "at most %.1f MB in one piece): use a smaller problem or more devices",
-         label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)used,
+         "%s: %.1f MB of device memory asked for, %s%.1f MB %s (%.1f of %.1f MB used, at most %.1f "
+         "MB in one piece): use a smaller problem or more devices",
+         label, 1e-6 * (double)bytes, refused ? "refused by the driver though " : "",
+         1e-6 * (double)most, refused ? "are free" : "can be had", 1e-6 * (double)used,
          1e-6 * (double)info->memory, 1e-6 * (double)info->max_alloc);
 }
 

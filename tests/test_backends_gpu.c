@@ -23,6 +23,8 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         setenv("FAKEGPU_FAULT", "alloc:2", 1);
         ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 7000000, &m),
                      "7.0 MB of device memory asked");
+        assert_non_null(
+            strstr(status_message(), "refused by the driver though 1068.7 MB are free"));
         assert_non_null(strstr(status_message(), "5.0 of 1073.7 MB used"));
         unsetenv("FAKEGPU_FAULT");
         backend_free(b, alloc_on(b, 7000000));

@@ -1,12 +1,13 @@
 /* tests/fakegpu/fake.h – stand-ins for the vendors' driver and compiler libraries, so that the CUDA
  * and HIP back ends run where there is no GPU.
  *
- * A fake device's memory is PoCL's shared virtual memory, its kernels are the same texts, compiled
- * by PoCL. It is the most unhelpful device that the interface allows: nothing on a queue happens
- * until someone waits for it, fresh memory is NaN, every buffer has walls, and whatever a driver
- * may refuse is refused: memory of another device, a call without a current device, too large a
- * grid, another work-group than the kernel's. What only a bug of the caller explains is said on
- * stderr behind "fakegpu:", also what a device that lives is left with when the process ends.
+ * A fake device's memory is the host's, as PoCL's cpus reach it; its kernels are the same texts,
+ * compiled by PoCL. It is the most unhelpful device that the interface allows: nothing on a queue
+ * happens until someone waits for it, fresh memory is NaN, every buffer has walls, and whatever a
+ * driver may refuse is refused: memory of another device, a call without a current device, too
+ * large a grid, another work-group than the kernel's. What only a bug of the caller explains is
+ * said on stderr behind "fakegpu:", also what a device that lives is left with when the process
+ * ends.
  *
  *   FAKEGPU_DEVICES=2     how many there are
  *   FAKEGPU_MEMORY=1024   of each, MiB; 600k: KiB
@@ -94,8 +95,6 @@ struct pocl {
 #define X(name) __typeof__(cl##name) *name;
     POCL_FUNCTIONS(X)
 #undef X
-    void *(*SVMAlloc)(cl_context, cl_ulong flags, size_t bytes, cl_uint alignment);
-    void (*SVMFree)(cl_context, void *);
     cl_int (*SetKernelArgSVMPointer)(cl_kernel, cl_uint, const void *);
     cl_device_id device; /* the host's cpus */
     cl_context context;

@@ -18,9 +18,7 @@ static bool find_functions(void)
 #define X(name) {"cl" #name, offsetof(struct pocl, name)},
         POCL_FUNCTIONS(X)
 #undef X
-            {"clSVMAlloc", offsetof(struct pocl, SVMAlloc)},
-        {"clSVMFree", offsetof(struct pocl, SVMFree)},
-        {"clSetKernelArgSVMPointer", offsetof(struct pocl, SetKernelArgSVMPointer)},
+            {"clSetKernelArgSVMPointer", offsetof(struct pocl, SetKernelArgSVMPointer)},
     };
     void *handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; handle && i < sizeof table / sizeof *table; i++) {
