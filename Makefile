@@ -236,13 +236,14 @@ endef
 $(foreach m,$(mains),$(eval $(call program,$(m))))
 
 # Stand-ins for the vendors' drivers and compilers, for where there is no GPU: tests/fakegpu/fake.h.
-# Put $(BUILD)/fakegpu on LD_LIBRARY_PATH; hip5 holds an older HIP, hip2cuda HIP on top of CUDA.
+# Put $(BUILD)/fakegpu on LD_LIBRARY_PATH; libfakempi.so goes before MPI (LD_PRELOAD), hip5 holds an older HIP, hip2cuda HIP on top of CUDA.
 FAKE     := $(BUILD)/fakegpu
-fakes    := $(addprefix $(FAKE)/,libcuda.so.1 libnvrtc.so.12 libamdhip64.so.6 libhiprtc.so.6 \
+fakes    := $(addprefix $(FAKE)/,libcuda.so.1 libnvrtc.so.12 libamdhip64.so.6 libhiprtc.so.6 libfakempi.so \
  hip5/libamdhip64.so.5 hip2cuda/libamdhip64.so.6 hip2cuda/libhiprtc.so.6)
 fake_driver   := tests/fakegpu/driver.c tests/fakegpu/queue.c tests/fakegpu/price.c tests/fakegpu/pocl.c src/clock.c
 fake_compiler := tests/fakegpu/compiler.c tests/fakegpu/pocl.c
 $(FAKE)/libcuda.so.1: $(fake_driver)
+$(FAKE)/libfakempi.so: tests/fakegpu/mpi.c
 $(FAKE)/libnvrtc.so.12: $(fake_compiler)
 $(FAKE)/libamdhip64.so.6: $(fake_driver)
 $(FAKE)/libhiprtc.so.6: $(fake_compiler)

@@ -149,6 +149,12 @@ struct backend_ops {
      * way. */
     enum ek_status (*peer)(void *dev, int queue, void *from, const struct backend_transfer *);
 
+    /* For libraries beside ours that work on a device's memory: makes it the calling thread's
+     * device; where a buffer lies, as the driver's own calls take it. NULL: there is no such
+     * place. */
+    enum ek_status (*take)(void *dev);
+    void *(*address)(struct backend_mem *mem);
+
     /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be ""), with room for so
      * many kernels; compiled code is cached on disk by text + options + driver + device (cache.h).
      * CU_KERNEL_LOG=1 prints the whole of what the compiler says. */
@@ -249,6 +255,10 @@ enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *d
                              const struct backend_rect *box);
 enum ek_status backend_read(struct backend *b, int queue, void *dst, struct backend_mem *src,
                             const struct backend_rect *box);
+/* Makes it the calling thread's device, and where a buffer lies (NULL: nobody else can say), for
+ * libraries beside ours. Any thread. */
+enum ek_status backend_take(const struct backend *b);
+void *backend_address(const struct backend *b, struct backend_mem *mem);
 /* All `bytes` from the start of the buffer on; none are no copy. */
 enum ek_status backend_send(struct backend *b, int queue, struct backend_mem *dst, const void *src,
                             size_t bytes);
@@ -310,9 +320,17 @@ enum ek_status backend_wait(struct backend *b, int queue);
  * the device starves. On the thread of its computation. */
 double backend_fed(const struct backend *b);
 
+/* Whether bytes go from one open device to the other by themselves: both are of one back end that
+ * can. */
+bool backend_reaches(const struct backend *to, const struct backend *from);
+/* Queues such a copy of a box on `to`, where there is that way; earlier work on the source is done,
+ * and it stays as it is until this is. */
+enum ek_status backend_pull(struct backend *to, int queue, struct backend_mem *dst,
+                            struct backend *from, struct backend_mem *src,
+                            const struct backend_rect *);
 /* Copies a box from a buffer of one open device to one of another, done on return: directly where
- * both are of one back end that can, else through host memory. On queue BACKEND_COPY of both, by
- * whoever may use these; earlier work on the source is done. */
+ * backend_reaches() says so, else through host memory. On queue BACKEND_COPY of both, by whoever
+ * may use these; earlier work on the source is done. */
 enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
                             struct backend_mem *src, const struct backend_rect *);
 

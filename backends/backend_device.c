@@ -91,6 +91,16 @@ void backend_free(struct backend *b, struct backend_mem *mem)
         b->ops->free(b->dev, mem);
 }
 
+enum ek_status backend_take(const struct backend *b)
+{
+    return b->ops->take ? b->ops->take(b->dev) : EK_OK;
+}
+
+void *backend_address(const struct backend *b, struct backend_mem *mem)
+{
+    return mem && b->ops->address ? b->ops->address(mem) : NULL;
+}
+
 /* Foreign buffers abort some drivers, so they are told apart here. */
 static enum ek_status check_owner(const struct backend *b, const struct backend_mem *m)
 {
@@ -327,16 +337,27 @@ static enum ek_status copy_rows(struct backend *to, struct backend_mem *dst, str
     return backend_wait(to, BACKEND_COPY);
 }
 
+bool backend_reaches(const struct backend *to, const struct backend *from)
+{
+    return to->ops == from->ops && to->ops->peer;
+}
+
+enum ek_status backend_pull(struct backend *to, int queue, struct backend_mem *dst,
+                            struct backend *from, struct backend_mem *src,
+                            const struct backend_rect *rect)
+{
+    struct backend_transfer t = {.way = BACKEND_WITHIN, .dst = dst, .src = src};
+    TRY(check_owner(to, dst));
+    TRY(check_owner(from, src));
+    TRY(fit(to, rect, &t));
+    return t.box.width ? to->ops->peer(to->dev, queue, from->dev, &t) : EK_OK;
+}
+
 enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
                             struct backend_mem *src, const struct backend_rect *rect)
 {
-    if (to->ops == from->ops && to->ops->peer) {
-        struct backend_transfer t = {.way = BACKEND_WITHIN, .dst = dst, .src = src};
-        TRY(check_owner(to, dst));
-        TRY(check_owner(from, src));
-        TRY(fit(to, rect, &t));
-        if (t.box.width)
-            TRY(to->ops->peer(to->dev, BACKEND_COPY, from->dev, &t));
+    if (backend_reaches(to, from)) {
+        TRY(backend_pull(to, BACKEND_COPY, dst, from, src, rect));
         return backend_wait(to, BACKEND_COPY);
     }
     const size_t bytes = rect->width * rect->rows * rect->slices;

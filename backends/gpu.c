@@ -168,6 +168,16 @@ void gpu_free(void *dev, struct backend_mem *mem)
     free(mem);
 }
 
+enum ek_status gpu_take(void *dev)
+{
+    return gpu_use(dev);
+}
+
+void *gpu_where(struct backend_mem *mem)
+{
+    return gpu_address(mem);
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,

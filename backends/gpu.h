@@ -243,6 +243,8 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
 enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer *);
 enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *);
+enum ek_status gpu_take(void *dev);
+void *gpu_where(struct backend_mem *mem);
 enum ek_status gpu_build(void *dev, const char *text, const char *options, int nkernels,
                          struct backend_program **program);
 enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k);
@@ -293,6 +295,8 @@ enum ek_status gpu_wait(void *dev, int queue);
         .free = gpu_free,                                                                          \
         .transfer = gpu_transfer,                                                                  \
         .peer = gpu_peer,                                                                          \
+        .take = gpu_take,                                                                          \
+        .address = gpu_where,                                                                      \
         .ready = ready,                                                                            \
         .build = gpu_build,                                                                        \
         .kernel = gpu_kernel,                                                                      \

@@ -171,6 +171,17 @@ static enum ek_status transfer(void *dev, int queue, const struct backend_transf
     return EK_OK;
 }
 
+static enum ek_status peer(void *dev, int queue, void *from, const struct backend_transfer *t)
+{
+    TRY(alive(from, COPY));
+    return transfer(dev, queue, t);
+}
+
+static void *address(struct backend_mem *mem)
+{
+    return bytes_of(mem);
+}
+
 /* ---- programs ---- */
 
 /* The kernels were compiled with the binary, so a -D that shapes the text comes too late. */
@@ -326,6 +337,8 @@ const struct backend_ops backend_host = {
     .alloc = alloc,
     .free = release,
     .transfer = transfer,
+    .peer = peer,
+    .address = address,
     .build = build,
     .kernel = kernel,
     .unbuild = unbuild,

@@ -495,8 +495,8 @@ static enum ek_status follow_plan(struct device *d, const struct faces *faces, i
     TRY(send_list(d, B_COPY, &p->copy));
     TRY(send_list(d, B_OUT, &p->out));
     TRY(send_list(d, B_IN, &p->in));
-    TRY(size_buffer(d, B_OUT_FACES, p->out_size * sizeof(double)));
-    TRY(size_buffer(d, B_IN_FACES, p->in_size * sizeof(double)));
+    TRY(size_buffer(d, B_OUT_FACES, p->to[faces->nmemories + 1] * sizeof(double)));
+    TRY(size_buffer(d, B_IN_FACES, p->from[faces->nmemories + 1] * sizeof(double)));
     d->faces_generation = faces->generation;
     return EK_OK;
 }
@@ -518,35 +518,85 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
                                 kernel == FACES_COPY ? 4 : 5, args);
 }
 
+bool device_reaches(const struct device *to, const struct device *from)
+{
+    return backend_reaches(to->backend, from->backend);
+}
+
+void device_buffers(const struct device *d, double **out, double **in)
+{
+    *out = backend_address(d->backend, d->mem[B_OUT_FACES]);
+    *in = backend_address(d->backend, d->mem[B_IN_FACES]);
+}
+
 enum ek_status device_send_faces(struct device *d, const struct faces *faces, int memory,
                                  size_t *bytes)
 {
     const struct faces_memory *p = &faces->memory[memory];
+    const size_t to_host = p->to[1] * sizeof(double);
     TRY(backend_wait(d->backend, BACKEND_FEED)); /* faces that came last */
     TRY(send_rows(d));
     TRY(follow_plan(d, faces, memory));
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
-    if (p->out_size) {
-        const size_t all = p->out_size * sizeof(double);
-        TRY(backend_record(d->backend, BACKEND_COMPUTE, FACES_PACKED));
-        TRY(backend_after(d->backend, BACKEND_FEED, FACES_PACKED));
-        TRY(backend_fetch(d->backend, BACKEND_FEED, p->out_buffer, d->mem[B_OUT_FACES], all));
-        *bytes += all;
-    }
+    TRY(backend_record(d->backend, BACKEND_COMPUTE, FACES_PACKED));
     TRY(launch_faces(d, FACES_COPY, B_COPY, p->copy.n, B_OUT_FACES));
     TRY(backend_record(d->backend, BACKEND_COMPUTE, EXCHANGED));
-    return p->out_size ? backend_wait(d->backend, BACKEND_FEED) : EK_OK;
+    if (!p->out.n)
+        return EK_OK;
+    TRY(backend_after(d->backend, BACKEND_FEED, FACES_PACKED));
+    TRY(backend_fetch(d->backend, BACKEND_FEED, p->out_buffer, d->mem[B_OUT_FACES], to_host));
+    *bytes += to_host;
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
+/* What another device has packed for this one. It packs again when this one's zones have been
+ * computed or carried away, which waits for what came. */
+static enum ek_status pull_faces(struct device *d, const struct faces *faces, int memory, int from,
+                                 size_t *bytes)
+{
+    const struct faces_memory *p = &faces->memory[memory], *other = &faces->memory[from];
+    const size_t at = p->from[from], n = p->from[from + 1] - at;
+    const struct backend_rect all =
+        backend_linear(at * sizeof(double), other->to[memory] * sizeof(double), n * sizeof(double));
+    *bytes += all.width;
+    return n ? backend_pull(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], other->device->backend,
+                            other->device->mem[B_OUT_FACES], &all)
+             : EK_OK;
+}
+
+/* What other ranks have sent straight to the device is there; what was on its way to the host,
+ * where the zone was before, follows. */
+static enum ek_status take_mail(struct device *d, const struct faces *faces, int memory,
+                                size_t *bytes)
+{
+    const struct faces_memory *p = &faces->memory[memory];
+    for (size_t i = 0; i < p->in.n && faces->mails_devices; i++) {
+        const long *row = p->in.row[i];
+        const double *face = remote_face(faces->remote, (int)row[0], (int)row[1]);
+        if ((size_t)row[2] < p->from[faces->nmemories])
+            continue;
+        const struct backend_rect all =
+            backend_linear((size_t)row[2] * sizeof *face, 0,
+                           mz_face_size(d->mz, (int)row[0], (enum mz_side)row[1]) * sizeof *face);
+        if (face)
+            TRY(backend_write(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], face, &all));
+        *bytes += all.width;
+    }
+    return EK_OK;
 }
 
 enum ek_status device_receive_faces(struct device *d, const struct faces *faces, int memory,
                                     size_t *bytes)
 {
     const struct faces_memory *p = &faces->memory[memory];
-    if (!p->in_size)
+    const size_t from_host = p->from[1] * sizeof(double);
+    if (!p->in.n)
         return EK_OK;
-    const size_t all = p->in_size * sizeof(double);
-    TRY(backend_send(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, all));
-    *bytes += all;
+    for (int from = 1; from < faces->nmemories; from++)
+        TRY(pull_faces(d, faces, memory, from, bytes));
+    TRY(take_mail(d, faces, memory, bytes));
+    TRY(backend_send(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, from_host));
+    *bytes += from_host;
     TRY(backend_record(d->backend, BACKEND_FEED, FACES_CAME));
     TRY(backend_after(d->backend, BACKEND_COMPUTE, FACES_CAME));
     TRY(launch_faces(d, FACES_UNPACK, B_IN, p->in.n, B_IN_FACES));

@@ -38,9 +38,14 @@ bool device_holds(const struct device *device, int zone);
  * 0, the host's. One thread while nobody uses the device. */
 enum ek_status device_settle(struct device *device, int memory, int *home);
 
-/* The exchange of this device's memory node: copies faces between its zones and reads outgoing ones
- * into the memory node's out_buffer; then, after all have done so, writes and unpacks its
- * in_buffer. */
+/* Whether faces go from one device to the other without the host. */
+bool device_reaches(const struct device *to, const struct device *from);
+/* Where outgoing and incoming faces lie on the device, for MPI; NULL: nobody can say. */
+void device_buffers(const struct device *device, double **out, double **in);
+
+/* The exchange of this device's memory node: copies faces between its zones, packs outgoing ones
+ * and reads what goes through the host into the memory node's out_buffer; then, after all have done
+ * so, takes what others have packed for it, writes its in_buffer, and unpacks both. */
 enum ek_status device_send_faces(struct device *device, const struct faces *faces, int memory,
                                  size_t *bytes);
 enum ek_status device_receive_faces(struct device *device, const struct faces *faces, int memory,

@@ -1,5 +1,6 @@
 /* npb_mz/faces.c – lists of faces by the memory nodes that they leave and enter. */
 #include "npb_mz/faces.h"
+#include "npb_mz/device.h"
 #include "src/arena.h"
 
 #include <stdlib.h>
@@ -24,6 +25,10 @@ enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemor
     f->home = ARENA_NEW(&f->arena, mz->nzones, int);
     f->out_at = ARENA_NEW(&f->arena, MZ_SIDES * mz->nzones, size_t);
     f->memory = ARENA_NEW(&f->arena, nmemories, struct faces_memory);
+    for (int s = 0; f->memory && s < nmemories; s++) {
+        f->memory[s].to = ARENA_NEW(&f->arena, nmemories + 2, size_t);
+        f->memory[s].from = ARENA_NEW(&f->arena, nmemories + 2, size_t);
+    }
     const enum ek_status st = arena_check(&f->arena, "the faces of %d zones", mz->nzones);
     if (st) {
         faces_close(f);
@@ -51,38 +56,60 @@ void faces_close(struct faces *f)
     free(f);
 }
 
-static void forget(struct faces *f)
-{
-    for (int s = 0; s < f->nmemories; s++) {
-        struct faces_memory *p = &f->memory[s];
-        p->copy.n = p->out.n = p->in.n = p->out_size = p->in_size = 0;
-    }
-}
-
 /* The memory node of a zone, NULL if it is another rank's. */
 static struct faces_memory *memory_of(struct faces *f, int zone)
 {
     return f->home[zone] == FACES_ELSEWHERE ? NULL : &f->memory[f->home[zone]];
 }
 
-/* Lists one face; sizes are known, buffers come later. */
+/* Lists one face; its places come later. */
 static enum ek_status list_face(struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
-    const size_t size = mz_face_size(f->mz, zone, (enum mz_side)side);
     struct faces_memory *to_memory = memory_of(f, zone), *from_memory = memory_of(f, from);
     if (to_memory == from_memory)
         return to_memory ? list_add(&to_memory->copy, zone, side, from) : EK_OK;
-    if (from_memory && from_memory != &f->memory[0]) {
-        f->out_at[MZ_SIDES * zone + side] = from_memory->out_size;
-        TRY(list_add(&from_memory->out, from, side ^ 1, (long)from_memory->out_size));
-        from_memory->out_size += size;
-    }
-    if (to_memory) {
-        TRY(list_add(&to_memory->in, zone, side, (long)to_memory->in_size));
-        to_memory->in_size += size;
-    }
+    if (from_memory && from_memory != &f->memory[0])
+        TRY(list_add(&from_memory->out, from, side ^ 1, 0));
+    return to_memory ? list_add(&to_memory->in, zone, side, 0) : EK_OK;
+}
+
+static enum ek_status list_all(struct faces *f)
+{
+    for (int s = 0; s < f->nmemories; s++)
+        f->memory[s].copy.n = f->memory[s].out.n = f->memory[s].in.n = 0;
+    for (int zone = 0; zone < f->mz->nzones; zone++)
+        for (int side = 0; side < MZ_SIDES; side++)
+            TRY(list_face(f, zone, side));
     return EK_OK;
+}
+
+/* The part of device m's buffers that a face has, which leaves or enters a zone there on that side:
+ * that of the device behind it, if they reach one another, of other ranks, or the host's. */
+static int part_of(const struct faces *f, int m, const long row[3])
+{
+    const int other = f->home[f->mz->zone[row[0]].neighbour[row[1]]];
+    if (other == FACES_ELSEWHERE && f->mails_devices)
+        return f->nmemories;
+    return other > 0 && device_reaches(f->memory[m].device, f->memory[other].device) ? other : 0;
+}
+
+/* Places a list's faces in a buffer of device m, part by part: both sides of a copy between devices
+ * have the same order, that of the list. */
+static void place(const struct faces *f, int m, const struct faces_list *l, size_t *part)
+{
+    size_t at = 0;
+    for (int p = 0; p <= f->nmemories; p++) {
+        part[p] = at;
+        for (size_t i = 0; i < l->n; i++) {
+            long *row = l->row[i];
+            if (part_of(f, m, row) != p)
+                continue;
+            row[2] = (long)at;
+            at += mz_face_size(f->mz, (int)row[0], (enum mz_side)row[1]);
+        }
+    }
+    part[f->nmemories + 1] = at;
 }
 
 static enum ek_status size_buffer(double **buffer, size_t size)
@@ -101,13 +128,18 @@ enum ek_status faces_plan(struct faces *f, const int *home)
         return EK_OK;
     memcpy(f->home, home, bytes);
     f->generation++;
-    forget(f);
-    for (int zone = 0; zone < f->mz->nzones; zone++)
-        for (int side = 0; side < MZ_SIDES; side++)
-            TRY(list_face(f, zone, side));
+    TRY(list_all(f));
     for (int s = 1; s < f->nmemories; s++) {
-        TRY(size_buffer(&f->memory[s].out_buffer, f->memory[s].out_size));
-        TRY(size_buffer(&f->memory[s].in_buffer, f->memory[s].in_size));
+        struct faces_memory *p = &f->memory[s];
+        place(f, s, &p->out, p->to);
+        place(f, s, &p->in, p->from);
+        for (size_t i = 0; i < p->out.n; i++) {
+            const long *row = p->out.row[i];
+            const int to = f->mz->zone[row[0]].neighbour[row[1]];
+            f->out_at[MZ_SIDES * to + (row[1] ^ 1)] = (size_t)row[2];
+        }
+        TRY(size_buffer(&p->out_buffer, p->to[1]));
+        TRY(size_buffer(&p->in_buffer, p->from[1]));
     }
     return EK_OK;
 }
@@ -134,6 +166,8 @@ void faces_gather(struct faces *f, int to, size_t *bytes)
         const long *row = p->in.row[i];
         const int zone = (int)row[0], side = (int)row[1];
         const int from = f->mz->zone[zone].neighbour[side];
+        if ((size_t)row[2] >= p->from[1])
+            continue; /* comes directly */
         if (f->home[from] == 0) {
             mz_face_pack(f->mz, from, (enum mz_side)(side ^ 1), p->in_buffer + row[2]);
             continue;
@@ -144,14 +178,20 @@ void faces_gather(struct faces *f, int to, size_t *bytes)
     }
 }
 
-void faces_send_remote(struct faces *f, int from)
+void faces_mail(struct faces *f, int from)
 {
     const struct faces_memory *p = &f->memory[from];
+    double *out, *in;
+    device_buffers(p->device, &out, &in);
     for (size_t i = 0; f->remote && i < p->out.n; i++) {
         const long *row = p->out.row[i];
         const int zone = (int)row[0], side = (int)row[1];
         if (f->home[f->mz->zone[zone].neighbour[side]] == FACES_ELSEWHERE)
-            remote_send(f->remote, zone, side, p->out_buffer + row[2]);
+            remote_send(f->remote, zone, side, (f->mails_devices ? out : p->out_buffer) + row[2]);
+    }
+    for (size_t i = 0; f->mails_devices && i < p->in.n; i++) {
+        const long *row = p->in.row[i];
+        remote_expect(f->remote, (int)row[0], (int)row[1], in + row[2]);
     }
 }
 

@@ -16,7 +16,8 @@ struct remote {
     const struct mz *mz;
     int n; /* messages */
     struct cluster_message *message;
-    atomic_bool *started;      /* [n] sends since the last exchange */
+    atomic_bool *started;      /* [n] since the last exchange: sent, waited for */
+    bool *here;                /* [n] what was waited for last comes to the host */
     int *send_of, *receive_of; /* [4*nzones] message that sends / receives it, -1 none */
     double *memory;            /* all faces */
     struct cluster_mail *mail; /* NULL between remote_end() and remote_partition() */
@@ -74,11 +75,21 @@ static enum ek_status list_faces(struct remote *r, const int *rank_of)
     return cluster_mail_open(r->message, r->n, &r->mail);
 }
 
+/* Once in an exchange. */
+static void set_off(struct remote *r, int i, double *there)
+{
+    if (atomic_exchange(&r->started[i], true))
+        return;
+    r->here[i] = there == r->message[i].buffer;
+    cluster_mail_start_at(r->mail, i, there);
+}
+
+/* What is not under way yet, whatever it holds. */
 static void start_all(struct remote *r, bool sends)
 {
     for (int i = 0; i < r->n; i++)
         if (r->message[i].sends == sends)
-            cluster_mail_start(r->mail, i);
+            set_off(r, i, r->message[i].buffer);
 }
 
 static void forget(struct remote *r)
@@ -104,6 +115,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     r->receive_of = ARENA_NEW(&r->arena, faces, int);
     r->message = ARENA_NEW(&r->arena, 2 * faces, struct cluster_message);
     r->started = ARENA_NEW(&r->arena, 2 * faces, atomic_bool);
+    r->here = ARENA_NEW(&r->arena, 2 * faces, bool);
     enum ek_status st = arena_check(&r->arena, "%zu faces between ranks", faces);
     if (!st)
         st = remote_partition(r, rank_of);
@@ -122,12 +134,11 @@ static void finish(struct remote *r)
         atomic_store(&r->started[i], false);
 }
 
-/* Every rank sends what it has not sent yet, whatever it holds, so that no message stays behind. */
+/* No message stays behind. */
 static void drain(struct remote *r)
 {
-    for (int i = 0; i < r->n; i++)
-        if (r->message[i].sends && !atomic_exchange(&r->started[i], true))
-            cluster_mail_start(r->mail, i);
+    start_all(r, false);
+    start_all(r, true);
     finish(r);
 }
 
@@ -158,16 +169,21 @@ void remote_begin(struct remote *r)
     start_all(r, false);
 }
 
-void remote_send(struct remote *r, int zone, int side, const double *packed)
+void remote_send(struct remote *r, int zone, int side, double *packed)
 {
     const int i = r->send_of[MZ_SIDES * zone + side];
-    if (i < 0 || atomic_exchange(&r->started[i], true))
+    if (i < 0 || atomic_load(&r->started[i]))
         return;
-    if (packed)
-        memcpy(r->message[i].buffer, packed, r->message[i].doubles * sizeof *packed);
-    else
+    if (!packed)
         mz_face_pack(r->mz, zone, (enum mz_side)side, r->message[i].buffer);
-    cluster_mail_start(r->mail, i);
+    set_off(r, i, packed ? packed : r->message[i].buffer);
+}
+
+void remote_expect(struct remote *r, int zone, int side, double *there)
+{
+    const int i = r->receive_of[MZ_SIDES * zone + side];
+    if (i >= 0)
+        set_off(r, i, there ? there : r->message[i].buffer);
 }
 
 void remote_wait(struct remote *r)
@@ -191,7 +207,7 @@ void remote_progress(struct remote *r)
 const double *remote_face(const struct remote *r, int zone, int side)
 {
     const int i = r->receive_of[MZ_SIDES * zone + side];
-    return i < 0 ? NULL : r->message[i].buffer;
+    return i < 0 || !r->here[i] ? NULL : r->message[i].buffer;
 }
 
 void remote_taken(struct remote *r, int zone, int side, size_t *bytes)
@@ -200,7 +216,7 @@ void remote_taken(struct remote *r, int zone, int side, size_t *bytes)
     if (i < 0)
         return;
     *bytes += r->message[i].doubles * sizeof(double);
-    cluster_mail_start(r->mail, i);
+    set_off(r, i, r->message[i].buffer);
 }
 
 /* ---- what they cost ---------------------------------------------------------------------------*/

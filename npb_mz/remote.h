@@ -26,16 +26,20 @@ enum ek_status remote_partition(struct remote *remote, const int *rank_of);
 void remote_begin(struct remote *remote);
 
 /* Sends a face that another rank wants and that is not sent since the last exchange: of a zone on
- * the host, or packed by the device where it is. Any thread, once per zone. */
-void remote_send(struct remote *remote, int zone, int side, const double *packed);
+ * the host (NULL), or packed where its device did so, which stays as it is until remote_wait(). Any
+ * thread, once per zone. */
+void remote_send(struct remote *remote, int zone, int side, double *packed);
+/* The face for (zone, side), if another rank sends it and nobody waits for it yet, will come there,
+ * NULL: to the host. Before remote_wait(). Any thread, once per face. */
+void remote_expect(struct remote *remote, int zone, int side, double *there);
 
 /* Waits for all faces, out and in. One thread, all have been sent. */
 void remote_wait(struct remote *remote);
 /* Lets messages move on. Any thread. */
 void remote_progress(struct remote *remote);
 
-/* The face that has arrived for (zone, side), NULL if its source is no other rank's; after it is
- * used, remote_taken() makes room for the next. *bytes += its size. */
+/* The face that has arrived on the host for (zone, side), else NULL; after it is used,
+ * remote_taken() makes room for the next. *bytes += its size. */
 const double *remote_face(const struct remote *remote, int zone, int side);
 void remote_taken(struct remote *remote, int zone, int side, size_t *bytes);
 

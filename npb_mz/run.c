@@ -26,8 +26,11 @@ static enum ek_status open_ranks(struct run *r)
 enum ek_status run_prepare(void *st, const struct cu *cu)
 {
     struct run *r = st;
-    return cu->kind == CU_CPU ? mz_work_open(r->mz, cu->width, &r->work[cu->index])
-                              : device_open(r->mz, cu->device, &r->device[cu->index]);
+    if (cu->kind == CU_CPU)
+        return mz_work_open(r->mz, cu->width, &r->work[cu->index]);
+    TRY(device_open(r->mz, cu->device, &r->device[cu->index]));
+    r->faces->memory[cu->memory].device = r->device[cu->index];
+    return EK_OK;
 }
 
 void run_release(void *st, const struct cu *cu)
@@ -35,6 +38,15 @@ void run_release(void *st, const struct cu *cu)
     struct run *r = st;
     mz_work_close(r->work[cu->index]);
     device_close(r->device[cu->index]);
+}
+
+/* Whether MPI takes faces from this rank's device: one alone, which every thread takes that calls
+ * MPI. */
+static bool mails_device(const struct run *r)
+{
+    const struct backend *b =
+        r->set->nmemories == 2 ? r->set->cu[r->set->layout.ncpu].device : NULL;
+    return r->remote && b && b->ops->address && cluster_takes_memory_of(b->ops->name);
 }
 
 enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
@@ -52,6 +64,7 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     if (r->survive && !bench_trial_wanted())
         TRY(copies_open(r->mz, r->ranks ? ranks_of(r->ranks) : NULL, &r->copies));
     TRY(faces_open(r->mz, r->remote, set->nmemories, &r->faces));
+    r->faces->mails_devices = mails_device(r);
     return mz_work_open(r->mz, 1, &r->judge);
 }
 

@@ -67,12 +67,17 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
 /* Zones on the host whose faces other ranks have not got yet: at first all, later those that came
- * from a device. */
+ * from a device, for which nobody waits yet. */
 static void send_rest(struct run *r, struct team_share share)
 {
-    for (int t = share.part; t < r->tasks.n; t += share.parts)
-        if (r->home[r->tasks.zone[t]] == CU_HOST_MEMORY)
-            send_zone(r, r->tasks.zone[t]);
+    for (int t = share.part; t < r->tasks.n; t += share.parts) {
+        const int zone = r->tasks.zone[t];
+        if (r->home[zone] != CU_HOST_MEMORY)
+            continue;
+        send_zone(r, zone);
+        for (int side = 0; side < MZ_SIDES; side++)
+            remote_expect(r->remote, zone, side, NULL);
+    }
 }
 
 static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team_share share,
@@ -80,7 +85,7 @@ static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team
 {
     if (cu->kind == CU_DEVICE) {
         TRY(device_send_faces(r->device[cu->index], r->faces, cu->memory, bytes));
-        faces_send_remote(r->faces, cu->memory);
+        faces_mail(r->faces, cu->memory);
     }
     if (share.parts && r->remote)
         send_rest(r, share);
@@ -112,6 +117,8 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
                                size_t *bytes)
 {
     struct run *r = ctx;
+    if (r->faces->mails_devices)
+        TRY(backend_take(r->set->cu[r->set->layout.ncpu].device));
     if (phase == 0)
         return send_faces(r, cu, share, bytes);
     if (phase == 2 || !r->remote)

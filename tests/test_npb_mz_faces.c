@@ -27,15 +27,21 @@ static uint32_t random_below(uint32_t n)
     return (random_state >> 8) % n;
 }
 
-static void open_rig(struct rig *r, char letter)
+/* apart: the devices do not reach one another, as those of two vendors. */
+static void open_rig(struct rig *r, char letter, bool apart)
 {
+    static struct backend_ops lone;
     const struct mz_ops *ops = mz_find("bt-mz");
     assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r->mz), EK_OK);
     assert_int_equal(faces_open(r->mz, NULL, MEMORIES, &r->faces), EK_OK);
     for (int s = 1; s < MEMORIES; s++) {
         struct backend_device which = {backend_find("host"), s - 1};
         assert_int_equal(backend_open(which, &r->backend[s]), EK_OK);
+        lone = *r->backend[s]->ops;
+        lone.peer = NULL;
+        r->backend[s]->ops = apart ? &lone : r->backend[s]->ops;
         assert_int_equal(device_open(r->mz, r->backend[s], &r->device[s]), EK_OK);
+        r->faces->memory[s].device = r->device[s];
     }
 }
 
@@ -82,11 +88,10 @@ static void exchange(struct rig *r, const int *home, size_t *bytes)
         faces_unpack_host(r->faces, part, 2, bytes);
 }
 
-static void any_mapping_gives_the_same(void **state)
+static void try_mappings(bool apart)
 {
-    (void)state;
     struct rig r = {0};
-    open_rig(&r, 'W');
+    open_rig(&r, 'W', apart);
     struct mz *mz = r.mz;
     number_points(mz);
     double *start = copy_of(mz);
@@ -119,11 +124,41 @@ static void any_mapping_gives_the_same(void **state)
     close_rig(&r);
 }
 
+static void any_mapping_gives_the_same(void **state)
+{
+    (void)state;
+    try_mappings(false);
+    try_mappings(true);
+}
+
+/* Between two devices a face crosses once, or by the host twice. */
+static void faces_between_devices_go_directly(void **state)
+{
+    (void)state;
+    static const int home[4] = {1, 2, 2, 1};
+    for (int apart = 0; apart < 2; apart++) {
+        struct rig r = {0};
+        size_t expected = 0, crossed = 0, moved = 0;
+        open_rig(&r, 'S', apart);
+        for (int zone = 0; zone < 4; zone++) {
+            assert_int_equal(device_carry(r.device[home[zone]], NULL, zone, &moved), EK_OK);
+            for (int side = 0; side < MZ_SIDES; side++)
+                if (home[r.mz->zone[zone].neighbour[side]] != home[zone])
+                    expected += 8 * mz_face_size(r.mz, zone, (enum mz_side)side);
+        }
+        exchange(&r, home, &crossed);
+        assert_true(expected > 0);
+        assert_int_equal(crossed, apart ? 2 * expected : expected);
+        assert_true(apart || !r.faces->memory[1].to[1]); /* nothing by the host */
+        close_rig(&r);
+    }
+}
+
 static void crossing_bytes_are_the_faces(void **state)
 {
     (void)state;
     struct rig r = {0};
-    open_rig(&r, 'S');
+    open_rig(&r, 'S', false);
     const int home[4] = {0, 0, 0, 1};
     size_t expected = 0, crossed = 0, moved = 0;
     assert_int_equal(device_carry(r.device[1], NULL, 3, &moved), EK_OK);
@@ -144,7 +179,7 @@ static void device_step_agrees_with_host(void **state)
 {
     (void)state;
     struct rig r = {0};
-    open_rig(&r, 'S');
+    open_rig(&r, 'S', false);
     struct mz *mz = r.mz;
     struct mz_work *work;
     size_t bytes = 0;
@@ -184,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_mapping_gives_the_same),
         cmocka_unit_test(crossing_bytes_are_the_faces),
+        cmocka_unit_test(faces_between_devices_go_directly),
         cmocka_unit_test(device_step_agrees_with_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

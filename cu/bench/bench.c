@@ -379,6 +379,15 @@ static enum ek_status open_problem(struct bench *b)
                                       : EK_OK;
 }
 
+/* Where a run breaks off, its device may still be reading from another one. */
+static enum ek_status settle_unit(void *ctx, const struct cu *cu)
+{
+    (void)ctx;
+    for (int queue = 0; cu->device && queue < BACKEND_QUEUES; queue++)
+        (void)MUTED(backend_wait(cu->device, queue));
+    return EK_OK;
+}
+
 static enum ek_status release_unit(void *ctx, const struct cu *cu)
 {
     struct bench *b = ctx;
@@ -388,8 +397,10 @@ static enum ek_status release_unit(void *ctx, const struct cu *cu)
 
 static void close_problem(struct bench *b)
 {
-    if (b->open && b->program.problem.release)
+    if (b->open && b->program.problem.release) {
+        cu_each(b->units, settle_unit, NULL);
         cu_each(b->units, release_unit, b);
+    }
     b->open = false;
     if (b->program.problem.close)
         b->program.problem.close(b->st);

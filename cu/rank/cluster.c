@@ -2,6 +2,7 @@
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -261,31 +262,57 @@ char *cluster_gather_text(const char *text)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+bool cluster_takes_memory_of(const char *back_end)
+{
+    /* of Open MPI and MPICH; a build without the question cannot do it */
+    static const char *const asks[][2] = {{"cuda", "MPIX_Query_cuda_support"},
+                                          {"hip", "MPIX_Query_rocm_support"},
+                                          {"hip", "MPIX_Query_hip_support"}};
+    bool takes = false;
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        int (*ask)(void) = NULL;
+        if (!strcmp(asks[i][0], back_end))
+            *(void **)&ask = dlsym(RTLD_DEFAULT, asks[i][1]);
+        takes |= ask && ask();
+    }
+    return started && takes && number("CU_MPI_DEVICES", 1);
+}
+
 struct cluster_mail {
     int n;
-    MPI_Request *request; /* [n] persistent */
-    int *peer;            /* [n] */
+    struct cluster_message *message; /* [n] */
+    MPI_Request *request;            /* [n] persistent */
+    int *peer;                       /* [n] */
 };
+
+static void init(struct cluster_mail *mail, int i)
+{
+    const struct cluster_message *m = &mail->message[i];
+    if (m->sends)
+        MPI_Send_init(m->buffer, (int)m->doubles, MPI_DOUBLE, m->peer, m->tag, MPI_COMM_WORLD,
+                      &mail->request[i]);
+    else
+        MPI_Recv_init(m->buffer, (int)m->doubles, MPI_DOUBLE, m->peer, m->tag, MPI_COMM_WORLD,
+                      &mail->request[i]);
+}
 
 enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct cluster_mail **out)
 {
     struct cluster_mail *mail = calloc(1, sizeof *mail);
     if (mail) {
+        mail->message = calloc((size_t)n + 1, sizeof *mail->message);
         mail->request = calloc((size_t)n + 1, sizeof *mail->request);
         mail->peer = calloc((size_t)n + 1, sizeof *mail->peer);
     }
-    if (!mail || !mail->request || !mail->peer) {
+    if (!mail || !mail->message || !mail->request || !mail->peer) {
         cluster_mail_close(mail);
         FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d messages", n);
     }
     for (int i = 0; i < n; i++) {
-        if (m[i].sends)
-            MPI_Send_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
-                          MPI_COMM_WORLD, &mail->request[i]);
-        else
-            MPI_Recv_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
-                          MPI_COMM_WORLD, &mail->request[i]);
-        mail->peer[mail->n++] = m[i].peer;
+        mail->message[i] = m[i];
+        mail->peer[i] = m[i].peer;
+        init(mail, i);
+        mail->n++;
     }
     *out = mail;
     return EK_OK;
@@ -297,16 +324,27 @@ void cluster_mail_close(struct cluster_mail *mail)
         return;
     for (int i = 0; i < mail->n; i++)
         MPI_Request_free(&mail->request[i]);
+    free(mail->message);
     free(mail->request);
     free(mail->peer);
     free(mail);
 }
 
-void cluster_mail_start(struct cluster_mail *mail, int i)
+void cluster_mail_start_at(struct cluster_mail *mail, int i, double *buffer)
 {
     pthread_mutex_lock(&turn);
+    if (mail->message[i].buffer != buffer) {
+        mail->message[i].buffer = buffer;
+        MPI_Request_free(&mail->request[i]);
+        init(mail, i);
+    }
     MPI_Start(&mail->request[i]);
     pthread_mutex_unlock(&turn);
+}
+
+void cluster_mail_start(struct cluster_mail *mail, int i)
+{
+    cluster_mail_start_at(mail, i, mail->message[i].buffer);
 }
 
 void cluster_mail_progress(struct cluster_mail *mail)

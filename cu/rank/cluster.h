@@ -45,6 +45,11 @@ bool cluster_any(bool x);
 /* Rank 0 gets all texts, joined by ","; the others "". Caller frees; NULL: out of memory. */
 char *cluster_gather_text(const char *text);
 
+/* Whether messages may lie in the memory of a back end's devices ("cuda"): MPI says so, and
+ * CU_MPI_DEVICES=0 does not forbid it. A thread that calls anything here while such a message is
+ * under way has taken the device (backend_take()). */
+bool cluster_takes_memory_of(const char *back_end);
+
 /* Messages that are sent or received again and again: `doubles` doubles to or from `peer`. The pair
  * (receiver's rank, tag) is unique. */
 struct cluster_message {
@@ -62,6 +67,8 @@ enum ek_status cluster_mail_open(const struct cluster_message *m, int n,
 void cluster_mail_close(struct cluster_mail *mail);
 /* Starts message i; it moves while the caller goes on. */
 void cluster_mail_start(struct cluster_mail *mail, int i);
+/* The same from or to another buffer, its own from now on. */
+void cluster_mail_start_at(struct cluster_mail *mail, int i, double *buffer);
 /* Lets messages under way progress. */
 void cluster_mail_progress(struct cluster_mail *mail);
 /* Waits for all that were started, here and there. */

@@ -89,11 +89,32 @@ done
 [ "$(cat "$work/launches.80000")" = 1 ] || say "kirchhoff-mig: $(cat "$work/launches.80000") launches where one will do"
 [ "$(cat "$work/launches.150")" -gt 1 ] || say 'kirchhoff-mig: one launch on a small card'
 
-# Two ranks of a node take a GPU each.
-mpirun --allow-run-as-root --oversubscribe -n 2 "$BIN/sp-mz" --class S --layout 0x0+1 --json "$work/json" \
-    >"$work/out" 2>"$work/err" || say "two ranks with a GPU each: $(cat "$work/err")"
-grep -q '^devices: rank 0 cuda:0,rank 1 cuda:1$' "$work/out" || say "two ranks do not say their GPUs: $(cat "$work/out")"
-grep -q '"cuda:0"' "$work/json" && grep -q '"cuda:1"' "$work/json" || say 'two ranks take the same GPU'
+# Faces go from one device to the other without the host, where both are of one vendor.
+FAKEGPU_PRICE=h100 FAKEGPU_BUSY=1 verified sp-mz cuda:0,cuda:1,hip:0 0x0+3 --class S --schedule static
+[ "$(grep -c 'across 0\.0*[1-9]' "$work/err")" = 2 ] || say "faces do not go across: $(cat "$work/err")"
+
+# Two ranks of a node take a GPU each; where MPI takes their memory, faces go from one to the other, and
+# nothing of a device is handed to an MPI that does not.
+verified sp-mz cuda:0 0x0+1 --class S
+first=$(norms <"$work/json")
+two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
+    takes=$1 messages=$2
+    shift 2
+    mpirun --allow-run-as-root --oversubscribe -n 2 env LD_PRELOAD="$fakes/libfakempi.so" FAKEMPI_CUDA="$takes" \
+        "$BIN/sp-mz" "$@" --json "$work/json" >"$work/out" 2>"$work/err" || say "two ranks $*: $(cat "$work/err")"
+    grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the stand-ins complain"
+    [ "$(grep -cE "memory: ($messages) sent, ($messages) received" "$work/err")" = 2 ] || say "two ranks $*: $(cat "$work/err")"
+}
+for takes in 0 1; do
+    [ $takes = 1 ] && some='[1-9][0-9]*' || some=0
+    two_ranks $takes "$some" --class S --layout 0x0+1
+    grep -q '^devices: rank 0 cuda:0,rank 1 cuda:1$' "$work/out" || say "two ranks do not say their GPUs: $(cat "$work/out")"
+    grep -q '"cuda:0"' "$work/json" && grep -q '"cuda:1"' "$work/json" || say 'two ranks take the same GPU'
+    [ "$(norms <"$work/json")" = "$first" ] || say "other norms with two ranks ($takes)"
+    two_ranks $takes "$some" --class W --steps 3 --layout 2x1+1 --schedule static
+    two_ranks $takes '[0-9]+' --class S --layout 1x1+1 --schedule dynamic
+done
+CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1
 
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S

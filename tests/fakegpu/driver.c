@@ -305,6 +305,21 @@ SHOWN(cuCtxEnablePeerAccess, void *context, unsigned flags)
 }
 #endif
 
+/* Whether an address is in a device's memory, and whether the calling thread has a device: for
+ * mpi.c. */
+SHOWN(fakegpu_has, const void *at)
+{
+    for (int i = 0; i < ngpus; i++)
+        if (gpu_owns(&gpus[i], at, 1))
+            return 1;
+    return 0;
+}
+
+SHOWN(fakegpu_taken, void)
+{
+    return gpu_current() != NULL;
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 SHOWN(NAME(cuMemGetInfo_v2, hipMemGetInfo), size_t *left, size_t *total)
