@@ -421,6 +421,34 @@ static void an_interruption(void **state)
     sched_close(s);
 }
 
+/* Nobody can help a unit that is the only one: it begins one range a step. */
+static void a_unit_alone(void **state)
+{
+    (void)state;
+    static double each[ZONES];
+    for (int kind = 0; kind < 2; kind++) {
+        const struct sched_unit unit = {
+            .kind = (enum cu_kind)kind, .width = 1, .memory = kind == CU_DEVICE};
+        const struct sched_job job = {
+            .n = ZONES, .grain = 1, .ncu = 1, .unit = &unit, .steps = 400};
+        struct sched *s;
+        assert_int_equal(sched_open("evenkeel", &job, &s), EK_OK);
+        for (int step = 0; step < 20; step++) {
+            size_t ranges = 0, tasks = 0;
+            for (struct ek_range r; r = sched_next(s, 0), r.begin < r.end; ranges++) {
+                for (size_t t = r.begin; t < r.end; t++)
+                    each[t] = 1e-3 * (double)(1 + t % 3);
+                sched_done(s, 0, r, 2e-3 * (double)(r.end - r.begin), &each[r.begin]);
+                tasks += r.end - r.begin;
+            }
+            assert_int_equal(tasks, ZONES);
+            assert_true(step == 0 || ranges == 1);
+            assert_int_equal(sched_step(s), EK_OK);
+        }
+        sched_close(s);
+    }
+}
+
 /* Steps of microseconds, which planning must not double, are not looked at each: a unit that slows
  * down is found all the same. */
 static void fine_steps(void **state)
@@ -843,6 +871,7 @@ int main(void)
         cmocka_unit_test(late_by_launches),
         cmocka_unit_test(heat_stencil),
         cmocka_unit_test(an_interruption),
+        cmocka_unit_test(a_unit_alone),
         cmocka_unit_test(fine_steps),
         cmocka_unit_test(a_unit_that_recovers),
         cmocka_unit_test(noisy),

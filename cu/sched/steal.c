@@ -142,13 +142,15 @@ static struct ek_range help(struct steal *s, int cu)
 }
 
 /* Consecutive tasks at a time: a unit alone in its memory node takes half of what it has left, so
- * that few launches do and others may still help; where tasks have yet to be measured, one by
- * one. */
+ * that few launches do and others may still help, and one that nobody can help all; where tasks
+ * have yet to be measured, one by one. */
 static size_t batch(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;
     double launch = estimate_launch(d->e, cu), work = left_seconds(s, cu);
     size_t all = plan_left(&s->plan, cu), grain = d->job->grain;
+    if (s->plan.ncu == 1)
+        return all;
     if (launch > 0)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
