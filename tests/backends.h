@@ -211,6 +211,7 @@ static inline int with_fakes(const char *folders)
         strncat(path, before ? before : "", sizeof path - strlen(path) - 1);
         setenv("LD_LIBRARY_PATH", path, 1);
         setenv("EVENKEEL_FAKES", folders, 1);
+        setenv("FAKEGPU_STRICT", "1", 1);
         execl("/proc/self/exe", "with-fakes", (char *)NULL);
         _exit(1);
     }

@@ -49,6 +49,9 @@ for program in bt-mz sp-mz lu-mz; do
 done
 grep -q '^lost to  *feeding' "$work/out" || say "no word of what devices lose to feeding: $(cat "$work/out")"
 
+# Queues that do their work as early as they may, not as late.
+FAKEGPU_EAGER=1 verified bt-mz cuda:0,cuda:1 0x0+2 --class S --schedule dynamic
+
 # The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
 verified bt-mz cuda:0 0x0+1 --class S
 first=$(norms <"$work/json")
@@ -146,6 +149,7 @@ FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CU
 # same bits. The driver has less to give than it says, because others use the card: what can be had.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
 come_and_go sp-mz 350k
+FAKEGPU_EAGER=1 come_and_go sp-mz 350k
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, refused by the driver though [0-9.]+ MB are free' \
     bt-mz --class S --devices hip:0 --layout 0x0+1

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { WALL = 64 }; /* bytes on both sides of a buffer */
 
@@ -21,9 +22,12 @@ static _Thread_local int current = FAKE_HIP ? 0 : -1;
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+static bool complained;
+
 void gpu_complain(const char *fmt, ...)
 {
     va_list ap;
+    complained = true;
     va_start(ap, fmt);
     fputs("fakegpu: ", stderr);
     vfprintf(stderr, fmt, ap);
@@ -52,6 +56,8 @@ __attribute__((destructor)) static void look_back(void)
         if (g->buffers && !g->lost)
             gpu_complain("device %d: buffers are kept, %zu bytes", i, g->used);
     }
+    if (complained && setting("FAKEGPU_STRICT", 0))
+        _exit(1);
 }
 
 /* "1024" MiB or "600k". */
@@ -107,7 +113,8 @@ static bool is_device(int device)
 
 bool gpu_fails(struct gpu *g, enum count what)
 {
-    static const char *const names[COUNTS] = {"alloc", "pinned", "launch", "load", "graph"};
+    static const char *const names[COUNTS] = {"alloc", "pinned", "launch",
+                                              "load",  "graph",  "queue"};
     pthread_mutex_lock(&g->lock);
     long call = ++g->calls[what];
     pthread_mutex_unlock(&g->lock);
@@ -585,7 +592,7 @@ SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *mo
 SHOWN(NAME(cuFuncGetAttribute, hipFuncGetAttribute), int *value, int attribute, void *function)
 {
     (void)function;
-    *value = 1024;
+    *value = (int)setting("FAKEGPU_GROUP", 1024);
     return attribute ? INVALID_VALUE : OK;
 }
 
@@ -601,6 +608,10 @@ SHOWN(NAME(cuLaunchKernel, hipModuleLaunchKernel), void *function, unsigned gx, 
     if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || local_bytes ||
         extra)
         return INVALID_VALUE;
+    if (bx * by * bz > (unsigned)setting("FAKEGPU_GROUP", 1024)) {
+        gpu_complain("device %d: a work-group of %u has no registers", g->index, bx * by * bz);
+        return OUT_OF_RESOURCES;
+    }
     return gpu_fails(g, LAUNCHES) ? OUT_OF_RESOURCES
                                   : queue_launch(stream, function, grid, group, args);
 }

@@ -14,6 +14,10 @@
  *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
  *   FAKEGPU_PARTS=1       they are parts of one GPU, at one address
+ *   FAKEGPU_GROUP=1024    work-items of a group that kernels have registers for
+ *   FAKEGPU_EAGER=1       all of a device's queues but the first work as soon as they may, not only
+ *                         when somebody waits
+ *   FAKEGPU_STRICT=1      a process that something is said of ends with 1
  *   FAKEGPU_INIT=802      what the driver's first call answers
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
@@ -26,6 +30,7 @@
  *        launch   refuses to launch         lost     dies at that launch, and stays dead
  *        load     refuses the code          build    (compiler) finds an error in the text
  *        graph    refuses a graph of launches
+ *        queue    makes no queue
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
@@ -123,7 +128,7 @@ bool fault_due(const char *what, int device, long call);
 enum { DEVICES = 16, ARGS = 64 };
 
 /* Calls that a fault can hit. */
-enum count { ALLOCS, PINS, LAUNCHES, LOADS, GRAPHS, COUNTS };
+enum count { ALLOCS, PINS, LAUNCHES, LOADS, GRAPHS, QUEUES, COUNTS };
 
 /* What a device must be rid of in the end. */
 enum kind { STREAMS, EVENTS, MODULES, PINNED, KEPT_GRAPHS, KINDS };

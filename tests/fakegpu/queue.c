@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct stream;
+struct graph;
 
 struct event {
     struct gpu *gpu;
@@ -27,21 +28,23 @@ struct work {
     struct moment *moment; /* RECORD, AFTER: of the virtual clock, or NULL */
     struct stream *stream; /* AFTER: up to its piece `number` */
     long number;
-    double called; /* the caller's clock */
-    bool linked;   /* LAUNCH: behind another of its graph */
+    double called;       /* the caller's clock */
+    bool linked;         /* LAUNCH: behind another of its graph */
+    struct graph *graph; /* LAUNCH: or NULL */
 };
 
 /* Launches gathered from a queue, and what is started of them. */
 struct graph {
     struct gpu *gpu;
     struct work *work; /* [n] */
-    long n;
+    long n, queued;    /* launches not yet done */
 };
 
 struct stream {
     struct gpu *gpu;
     struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
     long done, queued, room;
+    bool eager;
     double clock;          /* when what it did would be done */
     struct graph *gathers; /* or NULL */
 };
@@ -117,6 +120,8 @@ static void run(struct stream *s, const struct work *w)
     if (w->kind == LAUNCH) {
         run_kernel(s->gpu, w);
         w->function->queued--;
+        if (w->graph)
+            w->graph->queued--;
     }
     if (price_wanted())
         charge(s, w, clock_process() - begin);
@@ -212,6 +217,8 @@ static int append(struct stream *s, const struct work *w)
             w->event->stream = s;
             w->event->number = s->queued;
         }
+        if (s->eager)
+            drain(s, s->queued);
     }
     pthread_mutex_unlock(&s->gpu->lock);
     return code;
@@ -269,10 +276,13 @@ int queue_launch(void *stream, struct function *f, const unsigned grid[3], const
 SHOWN(NAME(cuStreamCreate, hipStreamCreateWithFlags), void **stream, unsigned flags)
 {
     struct gpu *g = gpu_current();
+    if (g && gpu_fails(g, QUEUES))
+        return OUT_OF_MEMORY;
     struct stream *s = g && flags == 1 ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return g ? INVALID_VALUE : INVALID_CONTEXT;
     s->gpu = g;
+    s->eager = g->kept[STREAMS] && setting("FAKEGPU_EAGER", 0);
     gpu_keep(g, STREAMS, 1);
     *stream = s;
     return OK;
@@ -428,19 +438,28 @@ SHOWN(NAME(cuGraphDestroy, hipGraphDestroy), void *graph)
 
 SHOWN(NAME(cuGraphExecDestroy, hipGraphExecDestroy), void *ready)
 {
+    const struct graph *g = ready;
+    if (g->queued && !g->gpu->lost) {
+        gpu_complain("device %d: a graph goes while it is queued", g->gpu->index);
+        g->gpu->lost = true;
+    }
     count_launches(ready, -1);
     return drop(ready);
 }
 
 SHOWN(NAME(cuGraphLaunch, hipGraphLaunch), void *ready, void *stream)
 {
-    const struct graph *g = ready;
+    struct graph *g = ready;
     struct stream *s = stream;
     int code = enter(s);
     if (!code && g->gpu != s->gpu)
         code = INVALID_HANDLE;
-    for (long i = 0; i < g->n && !code; i++)
-        code = append(s, &g->work[i]);
+    for (long i = 0; i < g->n && !code; i++) {
+        struct work w = g->work[i];
+        w.graph = g;
+        g->queued++;
+        code = append(s, &w);
+    }
     return code;
 }
 
