@@ -23,13 +23,13 @@ enum { MANY_SLOWDOWNS = 256 };
 static const double SAME_SLOWDOWN = 0.01;
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-/* The number of a memory node, nmemories: it has no units. */
+/* The number of a memory node. Without units: nmemories is the host, one more a lost device. */
 static int number_of(const struct partition *d, int memory)
 {
     int number = 0;
     while (number < d->nmemories && d->id[number] != memory)
         number++;
-    return number;
+    return number + (number == d->nmemories && memory != CU_HOST_MEMORY);
 }
 
 /* Numbers the memory nodes that have units; the largest one becomes 0. */
@@ -39,8 +39,8 @@ static void number_memories(struct partition *d)
     int largest = 0;
     for (int c = 0; c < job->ncu; c++) {
         int number = number_of(d, job->unit[c].memory);
-        if (number == d->nmemories)
-            d->id[d->nmemories++] = job->unit[c].memory;
+        if (number >= d->nmemories)
+            d->id[number = d->nmemories++] = job->unit[c].memory;
         largest = ++d->units[number] > d->units[largest] ? number : largest;
     }
     int id = d->id[largest], units = d->units[largest];
@@ -52,7 +52,7 @@ static void number_memories(struct partition *d)
         d->memory[c] = number_of(d, job->unit[c].memory);
     for (int p = 0; p < d->nmemories; p++)
         d->links[p] = d->id[p] != CU_HOST_MEMORY;
-    d->links[d->nmemories] = job->home != NULL; /* a lost device, or the host */
+    d->links[d->nmemories + 1] = 1;
 }
 
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
@@ -64,7 +64,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->units = ARENA_NEW(job->arena, ncu, int);
     d->member = ARENA_NEW(job->arena, ncu, int);
     d->id = ARENA_NEW(job->arena, ncu, int);
-    d->links = ARENA_NEW(job->arena, ncu + 1, int);
+    d->links = ARENA_NEW(job->arena, ncu + 2, int);
     d->home = ARENA_NEW(job->arena, n, int);
     d->trial = ARENA_NEW(job->arena, n, int);
     d->pick = ARENA_NEW(job->arena, n, int);

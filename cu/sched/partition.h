@@ -51,9 +51,9 @@ struct partition {
     int *memory;       /* [ncu] so numbered */
     int *units;        /* [nmemories] */
     int *id;           /* [nmemories] the job's numbers of them */
-    int *links;        /* [nmemories + 1] of the way to a memory node: 0 host, 1 device */
+    int *links;        /* [nmemories + 2] of the way to a memory node: 0 host, 1 device */
     double horizon;    /* steps in which moving must pay off */
-    int *home;         /* [n] memory node of a task's data; nmemories: one that has no units */
+    int *home;         /* [n] memory node of a task's data, or one that has no units */
     double *transfer;  /* [n] seconds over one link */
     bool bound;        /* some transfer is not 0: tasks are bound to their homes */
     bool proportional; /* kinds differ in speed alone */

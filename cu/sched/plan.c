@@ -134,16 +134,20 @@ struct ek_range plan_next(struct plan *p, int cu, size_t most)
     }
 }
 
-struct ek_range plan_steal(struct plan *p, int victim)
+struct ek_range plan_steal(struct plan *p, int victim, size_t most)
 {
     struct plan_list *l = &p->list[victim];
     uint64_t left = atomic_load_explicit(&l->left, memory_order_relaxed);
     for (;;) {
         size_t at = left >> 32, end = left & UINT32_MAX;
-        if (at >= end)
+        size_t from = end;
+        while (from > at && end - from < most &&
+               (from == end || p->task[from - 1] + 1 == p->task[from]))
+            from--;
+        if (from >= end)
             return (struct ek_range){0, 0};
-        if (replace(l, &left, at, end - 1))
-            return (struct ek_range){p->task[end - 1], p->task[end - 1] + 1};
+        if (replace(l, &left, at, from))
+            return (struct ek_range){p->task[from], p->task[end - 1] + 1};
     }
 }
 

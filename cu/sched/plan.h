@@ -48,8 +48,9 @@ void plan_rewind(struct plan *p);
  * thread; units do not disturb one another. */
 struct ek_range plan_next(struct plan *p, int cu, size_t most);
 
-/* The last task that is left on the list of unit `victim`, for another unit. Any thread. */
-struct ek_range plan_steal(struct plan *p, int victim);
+/* The last run of consecutive task numbers, of at most `most`, that is left on the list of unit
+ * `victim`, for another unit. Any thread. */
+struct ek_range plan_steal(struct plan *p, int victim, size_t most);
 
 /* What is left of unit cu's list: entries of p->task. Any thread. */
 struct ek_range plan_entries(const struct plan *p, int cu);

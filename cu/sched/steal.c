@@ -14,6 +14,9 @@ static const double LAUNCHES = 250;
  * task that is left: the long ones wait for others. */
 static const double SLOWER = 2;
 
+/* So many small tasks at the end of a list are looked at for one that is worth helping with. */
+enum { MOST_TAKEN = 32 };
+
 enum ek_status steal_open(struct steal *s, const struct partition *d, const int *owner)
 {
     const struct sched_job *job = d->job;
@@ -100,22 +103,51 @@ static double end_of(const struct steal *s, int cu, double now)
     return idle_at(w, now) + slower_by(w, now) * left_seconds(s, cu);
 }
 
-/* A task that is done elsewhere than planned is carried there and back, and its faces cross between
- * memory nodes for a step: not worth it for tasks that take less than twice that. */
-static bool pays(const struct steal *s, int cu, int victim, size_t task, double left)
+/* What it takes to do tasks elsewhere than planned. */
+struct helping {
+    double here, there; /* doing them on the helper, on the victim */
+    double carried, crossing;
+};
+
+static void add_task(const struct steal *s, int cu, int victim, size_t task, struct helping *h)
 {
     const struct partition *d = s->d;
-    double here = estimate_seconds(d->e, cu, task) + estimate_launch(d->e, cu);
-    double there = estimate_seconds(d->e, victim, task);
-    here *= get(&s->worker[cu].slower);
+    double carried = partition_transfer(d, d->memory[cu], task);
+    h->here += get(&s->worker[cu].slower) * estimate_seconds(d->e, cu, task);
+    h->there += estimate_seconds(d->e, victim, task);
+    h->carried += carried;
+    if (d->memory[cu] != d->memory[victim])
+        h->crossing += 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
+}
+
+/* Tasks that are done elsewhere than planned are carried there and back, and their faces cross
+ * between memory nodes for a step: not worth it for tasks that take less than twice that. */
+static bool pays(const struct steal *s, int cu, int victim, const struct helping *h, double left)
+{
+    const struct partition *d = s->d;
     if (d->memory[cu] == d->memory[victim])
-        return here < left * (1 - 1e-9);
+        return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
         return false;
-    double carried = partition_transfer(d, d->memory[cu], task);
-    double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
-    return here + carried < left && there > 2 * crossing;
+    return h->here + h->carried < left && h->there > 2 * h->crossing;
+}
+
+/* How many of the victim's last tasks it takes until helping pays: one, or a few where the last
+ * ones are small; 0: it does not. */
+static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_range left,
+                           double late)
+{
+    const size_t *task = s->plan.task;
+    struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu)};
+    for (size_t i = left.end; i > left.begin && left.end - i < MOST_TAKEN; i--) {
+        if (i < left.end && task[i - 1] + 1 != task[i])
+            return 0;
+        add_task(s, cu, victim, task[i - 1], &h);
+        if (pays(s, cu, victim, &h, late))
+            return left.end - i + 1;
+    }
+    return 0;
 }
 
 /* It begins at once, the other one would begin later. */
@@ -130,12 +162,12 @@ static struct ek_range help(struct steal *s, int cu)
                 last = end_of(s, c, now);
                 victim = c;
             }
-        struct ek_range left = {0, 0}, r;
+        size_t tasks = 0;
         if (victim >= 0)
-            left = plan_entries(&s->plan, victim);
-        if (left.begin == left.end || !pays(s, cu, victim, s->plan.task[left.end - 1], last - now))
+            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - now);
+        if (!tasks)
             return (struct ek_range){0, 0};
-        r = plan_steal(&s->plan, victim);
+        struct ek_range r = plan_steal(&s->plan, victim, tasks);
         if (r.begin < r.end)
             return r;
     }
@@ -199,7 +231,7 @@ struct ek_range steal_next(struct steal *s, int cu)
     if (w->lost) /* in pieces for the others */
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
     struct ek_range r = falls_behind(s, cu) && launches_little(s, cu)
-                            ? plan_steal(&s->plan, cu)
+                            ? plan_steal(&s->plan, cu, 1)
                             : plan_next(&s->plan, cu, batch(s, cu));
     if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
         r = help(s, cu);

@@ -1,0 +1,240 @@
+/* tests/test_cu_sched_misjudged.c – what evenkeel must not make of its measurements: chance,
+ * launches, tasks of no cost, and a model of links, each of which once led it astray. */
+#include "cu/sim/plan_case.h"
+#include "cu/sim/sim.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void open_case(struct plan_case *c, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "tests/data/cu/%s.json", name);
+    assert_int_equal(plan_case_open(c, path), EK_OK);
+}
+
+static struct sim_result run(const struct sim_case *c, const char *schedule)
+{
+    struct sim_result r;
+    assert_int_equal(sim_run(c, schedule, NULL, &r), EK_OK);
+    return r;
+}
+
+/* `units` of one kind, with launches; the next free unit. */
+static int add_units(struct sim_unit *unit, int at, int units, const struct sim_unit *like)
+{
+    for (int i = 0; i < units; i++)
+        unit[at + i] = *like;
+    return at + units;
+}
+
+/* After many searches in vain the unit on which the step depends becomes ten times slower: that is
+ * news, whatever failed before. */
+static void a_slow_unit_after_much_noise(void **state)
+{
+    (void)state;
+    enum { STEPS = 50, AT = 18 };
+    double span[STEPS];
+    struct plan_case c;
+    struct sim_result r;
+    open_case(&c, "slow-after-noise");
+    assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
+    assert_true(span[AT] > 5 * sim_bound(&c.sim, NULL));
+    for (int s = AT + 1; s < STEPS; s++)
+        assert_true(span[s] < 1.3 * sim_bound(&c.sim, NULL));
+    plan_case_close(&c);
+}
+
+/* Equal tasks that ran in long ranges and then one by one: what differs is chance, not a launch. */
+static void noise_is_no_launch(void **state)
+{
+    (void)state;
+    enum { N = 693, UNITS = 20, STEPS = 10 };
+    static size_t first[N + 1], neighbour[2 * N];
+    static double span[STEPS], cost[N];
+    struct sim_unit unit[UNITS];
+    int at = add_units(unit, 0, 1, &(struct sim_unit){.width = 1, .speed = 0.8});
+    at = add_units(unit, at, 16, &(struct sim_unit){.width = 1, .speed = 0.614});
+    for (int d = 0; d < 2; d++)
+        at = add_units(
+            unit, at, 1,
+            &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 1.22, .memory = d + 1});
+    add_units(unit, at, 1, &(struct sim_unit){.width = 1, .speed = 2.34});
+    for (size_t t = 0; t < N; t++) {
+        neighbour[2 * t] = (t + 1) % N;
+        neighbour[2 * t + 1] = (t + N - 1) % N;
+        first[t + 1] = 2 * t + 2;
+        cost[t] = 0.008;
+    }
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        static const struct sched_link free_link = {0, 0};
+        struct sim_case c = {.job = {.n = N,
+                                     .grain = 1,
+                                     .cost = cost,
+                                     .first = first,
+                                     .neighbour = neighbour,
+                                     .link = &free_link},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = STEPS,
+                             .cold = true,
+                             .noise = 0.055,
+                             .seed = seed};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        for (int s = 1; s < STEPS; s++)
+            if (!(span[s] < 1.1 * sim_bound(&c, NULL)))
+                fail_msg("seed %u: step %d takes %g s, the bound is %g", seed, s, span[s],
+                         sim_bound(&c, NULL));
+    }
+}
+
+/* CPU units of one width that nobody tells apart, some of which take long to begin a range. */
+static void launches_of_their_own(void **state)
+{
+    (void)state;
+    enum { N = 343, UNITS = 16, STEPS = 12 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    int at = add_units(unit, 0, 7, &(struct sim_unit){.width = 1, .speed = 0.49, .launch = 4e-5});
+    at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 3, .launch = 4e-3});
+    at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 0.5, .launch = 3e-5});
+    for (int d = 0; d < 3; d++)
+        at = add_units(
+            unit, at, 1,
+            &(struct sim_unit){
+                .kind = CU_DEVICE, .width = 1, .speed = 1.3, .launch = 2e-3, .memory = d + 1});
+    for (int t = 0; t < N; t++)
+        cost[t] = 0.0123;
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .cold = true};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[STEPS - 1] < 1.08 * sim_bound(&c, NULL));
+}
+
+/* A task that costs nothing says nothing of what others take there. */
+static void tasks_of_no_cost(void **state)
+{
+    (void)state;
+    enum { UNITS = 35 };
+    static const double cost[] = {0, 8e-4, 16e-4};
+    struct sim_unit unit[UNITS];
+    for (int d = 0; d < 3; d++)
+        add_units(unit, d, 1,
+                  &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 13, .memory = d + 1});
+    add_units(unit, 3, 32, &(struct sim_unit){.width = 1, .speed = 0.49});
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct sim_case c = {.job = {.n = 3, .grain = 1, .cost = cost},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = 10,
+                             .noise = 0.046,
+                             .seed = seed};
+        assert_true(run(&c, "evenkeel").total < 1.3 * run(&c, "dynamic").total);
+    }
+}
+
+/* A unit that is late because its launches take longer than was thought is not made later by
+ * taking its tasks one by one. */
+static void late_by_launches(void **state)
+{
+    (void)state;
+    enum { N = 435, UNITS = 5, STEPS = 4 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    for (int c = 0; c < UNITS; c++)
+        unit[c] = (struct sim_unit){.kind = CU_DEVICE,
+                                    .width = 1,
+                                    .speed = c < 4 ? 20 : 4.5,
+                                    .launch = c < 2 ? 9e-5 : 5e-4,
+                                    .memory = c < 2 ? 0 : c};
+    for (int t = 0; t < N; t++)
+        cost[t] = t ? 6e-5 : 9e-3;
+    const struct sim_change slow[] = {{.unit = 3, .step = 1, .factor = 0.5}};
+    static const struct sched_link link = {4e-6, 1e-8};
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost, .link = &link},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = STEPS,
+                             .cold = true,
+                             .noise = 0.089,
+                             .seed = seed,
+                             .change = slow,
+                             .nchanges = 1};
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        for (int s = 1; s < STEPS; s++)
+            if (!(span[s] < 0.02)) /* a launch for each of its tasks would be 0.1 s */
+                fail_msg("seed %u: step %d takes %g s", seed, s, span[s]);
+    }
+}
+
+/* Devices alone: what lies on the host, where nobody computes, has one link to go. */
+static void devices_alone(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    open_case(&c, "devices-alone");
+    assert_true(run(&c.sim, "evenkeel").total < 1.01 * run(&c.sim, "dynamic").total);
+    plan_case_close(&c);
+}
+
+/* A device that has become slow is helped though the last of its tasks are not worth it. */
+static void help_past_small_tasks(void **state)
+{
+    (void)state;
+    enum { N = 600, ROW = 24, UNITS = 4, STEPS = 8 };
+    static size_t first[N + 1], neighbour[4 * N];
+    static double cost[N], face[4 * N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    for (int d = 0; d < UNITS; d++)
+        unit[d] = (struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 5, .memory = d + 1};
+    for (size_t t = 0; t < N; t++) {
+        const size_t beside[] = {(t + 1) % N, (t + N - 1) % N, (t + ROW) % N, (t + N - ROW) % N};
+        memcpy(neighbour + 4 * t, beside, sizeof beside);
+        first[t + 1] = 4 * t + 4;
+        cost[t] = t % 6 ? 0.02 : 0;
+    }
+    for (int i = 0; i < 4 * N; i++)
+        face[i] = 4096;
+    const struct sim_change slow[] = {{.unit = 1, .step = STEPS - 1, .factor = 0.1}};
+    static const struct sched_link link = {5e-5, 1e-10};
+    struct sim_case c = {.job = {.n = N,
+                                 .grain = 1,
+                                 .cost = cost,
+                                 .first = first,
+                                 .neighbour = neighbour,
+                                 .face_bytes = face,
+                                 .link = &link},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .change = slow,
+                         .nchanges = 1};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[STEPS - 1] < 6 * span[STEPS - 2]); /* alone it would take ten times as long */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_unit_after_much_noise),
+        cmocka_unit_test(noise_is_no_launch),
+        cmocka_unit_test(launches_of_their_own),
+        cmocka_unit_test(tasks_of_no_cost),
+        cmocka_unit_test(late_by_launches),
+        cmocka_unit_test(devices_alone),
+        cmocka_unit_test(help_past_small_tasks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
