@@ -226,10 +226,10 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
 }
 
 /* ---- one step: units --------------------------------------------------------------------------*/
-/* Busy times, and how they compare with what was expected. What has never run on a unit's kind is
- * expected on the kind's line where costs are declared; without them it says nothing of the
- * unit. */
-static void sum_units(struct estimate *e)
+/* Busy times, and how they compare with what was expected; e->room says by how much tasks are off
+ * it, as many as are returned. What has never run on a unit's kind is expected on the kind's line
+ * where costs are declared; without them it says nothing of the unit. */
+static size_t sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
     size_t judged = 0;
@@ -251,7 +251,7 @@ static void sum_units(struct estimate *e)
     }
     for (int c = 0; c < e->ncu; c++)
         e->busy[c] += e->begun[c].seconds;
-    e->error = judged ? line_median(e->room, judged) : 1;
+    return judged;
 }
 
 /* How many tasks a unit did, as far as they count: one that takes all of its time is one. */
@@ -337,6 +337,12 @@ static void judge_units(struct estimate *e, double scatter)
             judge_unit(e, c, scatter, alone);
 }
 
+/* Before a task has run twice: how far those that were judged are off what was expected. */
+static double error_of(struct estimate *e, size_t judged)
+{
+    return judged ? fmin(line_median(e->room, judged) * PER_MEDIAN, 0.05) : 0.05;
+}
+
 /* In the first step lines and unit factors, where they are not known, are found by turns: a line
  * through units of different speeds is a poor one, until their factors are known. */
 static void first_look(struct estimate *e)
@@ -345,8 +351,7 @@ static void first_look(struct estimate *e)
     for (int turn = 0; turn < turns; turn++) {
         for (int j = 0; j < e->nkinds && !e->known; j++)
             fit_kind(e, j, true);
-        sum_units(e);
-        judge_units(e, fmin(e->error * PER_MEDIAN, 0.05));
+        judge_units(e, error_of(e, sum_units(e)));
     }
 }
 
@@ -391,9 +396,9 @@ static void later_look(struct estimate *e)
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
             fit_kind(e, j, true);
-    sum_units(e);
+    const size_t judged = sum_units(e);
     measure_noise(e);
-    judge_units(e, e->noises ? estimate_noise(e) : fmin(e->error * PER_MEDIAN, 0.05));
+    judge_units(e, e->noises ? estimate_noise(e) : error_of(e, judged));
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
@@ -539,23 +544,29 @@ static double expect(const struct estimate *e, const struct estimate_kind *k, si
     return k->profile ? k->profile[t] : on_line(e, k, t);
 }
 
-/* A task's time on kind k from the line, or what was declared, times how far it was off that on
- * another kind on which it has run. */
-static double predict(const struct estimate *e, const struct estimate_kind *k, size_t t)
+/* A task's time on kinds on which it has not run: from their lines, or what was declared, times how
+ * far it was off that on another kind on which it has run. */
+static void predict(struct estimate *e, size_t t)
 {
     const struct estimate_kind *from = NULL;
+    double usual = 0;
     for (int j = 0; j < e->nkinds && !from; j++)
         if (e->of[j].count[t])
             from = &e->of[j];
-    if (!from)
-        return k->tried ? on_line(e, k, t) : k->seconds[t];
-    if (!k->tried && !e->known && k->kind != from->kind)
-        return k->kind == CU_DEVICE ? from->seconds[t] / ESTIMATE_DEVICE
-                                    : from->seconds[t] * ESTIMATE_DEVICE;
-    if (!k->tried && !e->known)
-        return from->seconds[t];
-    double usual = e->known ? expect(e, from, t) : on_line(e, from, t);
-    return on_line(e, k, t) * (usual > 0 ? from->seconds[t] / usual : 1);
+    if (from)
+        usual = e->known ? expect(e, from, t) : on_line(e, from, t);
+    const double off = usual > 0 ? from->seconds[t] / usual : 1;
+    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
+        if (k->count[t] || k->profile)
+            continue;
+        if (k->tried || (from && e->known))
+            k->seconds[t] = on_line(e, k, t) * off;
+        else if (from && k->kind == from->kind)
+            k->seconds[t] = from->seconds[t];
+        else if (from)
+            k->seconds[t] = k->kind == CU_DEVICE ? from->seconds[t] / ESTIMATE_DEVICE
+                                                 : from->seconds[t] * ESTIMATE_DEVICE;
+    }
 }
 
 /* Variance of a median of so many samples / variance of one. */
@@ -614,10 +625,8 @@ void estimate_step(struct estimate *e)
             fit_kind(e, j, false);
         draw_estimates(e, &e->of[j]);
     }
-    for (int j = 0; j < e->nkinds; j++)
-        for (size_t t = 0; t < e->n; t++)
-            if (!e->of[j].count[t] && !e->of[j].profile)
-                e->of[j].seconds[t] = predict(e, &e->of[j], t);
+    for (size_t t = 0; t < e->n; t++)
+        predict(e, t);
     e->steps++;
     set_slowdowns(e);
     learn_launches(e);

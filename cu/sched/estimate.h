@@ -75,7 +75,6 @@ struct estimate {
     float *start;                      /* [n] seconds since the step began, likewise */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
     unsigned noises;                   /* how many of them there are */
-    double error;                      /* median relative error of the last step's predictions */
     double *busy;                      /* [ncu] measured in the last step */
     double *seen, *expected, *tasks;   /* [ncu] room for estimate_step() */
     double *x, *y, *room;              /* [n] likewise */

@@ -235,7 +235,8 @@ void partition_load(struct partition *d, const int *owner)
     }
 }
 
-struct partition_cost partition_predict(struct partition *d, const int *owner)
+/* Without the exchange. */
+static struct partition_cost predict_work(struct partition *d, const int *owner)
 {
     double first = 0;
     struct partition_cost cost = {0};
@@ -245,6 +246,12 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
         first = partition_more(first, d->full[c]);
     }
     cost.moving = first - cost.makespan;
+    return cost;
+}
+
+struct partition_cost partition_predict(struct partition *d, const int *owner)
+{
+    struct partition_cost cost = predict_work(d, owner);
     cost.exchange = exchange_of(d, owner);
     return cost;
 }
@@ -259,8 +266,12 @@ struct search {
 
 static void compare(struct partition *d, struct search *s)
 {
-    struct partition_cost c = partition_predict(d, d->trial);
+    struct partition_cost c = predict_work(d, d->trial);
     double total = partition_total(d, c);
+    if (total >= s->best)
+        return;
+    c.exchange = exchange_of(d, d->trial);
+    total = partition_total(d, c);
     if (c.exchange > s->exchange)
         total += s->doubt * c.makespan;
     if (total < s->best) {

@@ -83,6 +83,12 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
     return rate > 0 ? 1 / rate : INFINITY;
 }
 
+/* The same; of the largest memory node, number 0, from d->room. */
+static double known_seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
+{
+    return by == PARTITION_BY_MEMORY && s == 0 ? d->room[t] : seconds_on(d, by, s, t);
+}
+
 static double room_of(const struct partition *d, enum partition_by by, int s, double span)
 {
     return by == PARTITION_BY_UNIT ? span - estimate_launch(d->e, d->member[s]) : span * d->use[s];
@@ -95,7 +101,7 @@ static bool cut_at(struct partition *d, enum partition_by by, double span)
     int *pick = by == PARTITION_BY_UNIT ? d->trial : d->pick;
     double left = room_of(d, by, 0, span);
     for (size_t t = 0; t < d->job->n; t++) {
-        double sec = seconds_on(d, by, s, t);
+        double sec = known_seconds_on(d, by, s, t);
         while (!(sec <= left)) {
             if (s == last)
                 return false;
@@ -138,7 +144,7 @@ static bool learn_use(struct partition *d)
         ends[d->memory[c]] =
             partition_more(ends[d->memory[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
     for (size_t t = 0; t < d->job->n; t++)
-        area[d->pick[t]] += seconds_on(d, PARTITION_BY_MEMORY, d->pick[t], t);
+        area[d->pick[t]] += known_seconds_on(d, PARTITION_BY_MEMORY, d->pick[t], t);
     for (int p = 0; p < d->nmemories; p++) {
         double now = ends[p] > 0 ? partition_less(1, area[p] / ends[p]) : 1;
         changed |= fabs(now - d->use[p]) > 0.001;
@@ -152,6 +158,8 @@ bool partition_cut(struct partition *d, enum partition_by by)
     enum { TRIES = 3 };
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
+    for (size_t t = 0; by == PARTITION_BY_MEMORY && t < d->job->n; t++)
+        d->room[t] = seconds_on(d, by, 0, t);
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
             return false;

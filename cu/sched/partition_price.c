@@ -6,7 +6,7 @@
 
 /* Each kind's price is set so often while the others stay. */
 enum { ROUNDS = 3 };
-static const double PRECISION[ROUNDS] = {1e-3, 1e-3, 1e-5};
+static const double PRECISION[ROUNDS] = {1e-2, 1e-3, 1e-5};
 
 /* A task is not freed that would be dearer elsewhere by this share. */
 static const double DEAR = 0.1;
@@ -29,23 +29,27 @@ static double price_of(const struct partition *d, int kind, size_t task)
     return d->market[kind].price * d->e->of[kind].seconds[task];
 }
 
-/* Each task to where it is cheapest. */
-static void sell(struct partition *d)
+/* Each task to where it is cheapest; d->room: the price at which it would pay for one kind. */
+static void sell(struct partition *d, int kind)
 {
-    for (int k = 0; k < d->e->nkinds; k++)
+    const int nkinds = d->e->nkinds;
+    for (int k = 0; k < nkinds; k++)
         d->market[k].area = 0;
     for (size_t t = 0; t < d->job->n; t++) {
-        double least = INFINITY;
+        double least = INFINITY, other = INFINITY;
         int best = d->class->kind;
-        for (int k = 0; k < d->e->nkinds; k++) {
+        for (int k = 0; k < nkinds; k++) {
             double price = price_of(d, k, t);
             if (price < least) {
                 least = price;
                 best = k;
             }
+            if (k != kind)
+                other = partition_less(price, other);
         }
         d->market[best].area += d->e->of[best].seconds[t];
         d->pick[t] = best;
+        d->room[t] = other / partition_more(d->e->of[kind].seconds[t], 1e-300);
     }
 }
 
@@ -71,18 +75,13 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
     return area;
 }
 
-/* The price of one kind at which so many of its seconds are sold, the others' prices staying, to
- * this share of it. */
+/* After sell(): the price of one kind at which so many of its seconds are sold, the others' prices
+ * staying, to this share of it. */
 static void balance(struct partition *d, int kind, double wanted, double precision)
 {
-    const double *seconds = d->e->of[kind].seconds;
-    double *pays = d->room, low = INFINITY, high = 0;
+    const double *seconds = d->e->of[kind].seconds, *pays = d->room;
+    double low = INFINITY, high = 0;
     for (size_t t = 0; t < d->job->n; t++) {
-        double other = INFINITY;
-        for (int k = 0; k < d->e->nkinds; k++)
-            if (k != kind && d->market[k].capacity > 0)
-                other = partition_less(other, price_of(d, k, t));
-        pays[t] = other / partition_more(seconds[t], 1e-300);
         low = partition_less(low, pays[t]);
         high = partition_more(high, pays[t]);
     }
@@ -171,7 +170,7 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
 void partition_pick(struct partition *d)
 {
     bool alone;
-    sell(d);
+    sell(d, 0);
     for (int k = 0; k < d->e->nkinds; k++)
         d->market[k].area = 0;
     for (int choice = 0; choice <= 1; choice++)
@@ -193,9 +192,9 @@ double partition_price(struct partition *d)
     for (int round = 0; round < ROUNDS && !d->proportional; round++)
         for (int k = 0; k < d->e->nkinds; k++)
             if (d->market[k].capacity > 0) {
-                sell(d);
+                sell(d, k);
                 balance(d, k, worth(d) * d->market[k].capacity, PRECISION[round]);
             }
-    sell(d);
+    sell(d, 0);
     return partition_more(worth(d), least);
 }
