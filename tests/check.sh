@@ -18,6 +18,9 @@ refuses() { # what, pattern of the message, command…: exit 2 with that message
     check $? "$what is refused: $(cat "$work/err")"
 }
 number() { grep -o "\"$1\": [^,]*" "$2" | head -1 | sed 's/.*: //'; } # of a name, the first in a JSON file
+needs_two_cpus() { # units take turns on one, and the programs say so
+    [ "$(nproc)" -gt 1 ] || { echo 'there is one cpu, two are needed'; exit 77; }
+}
 skip_under_sanitizers() {
     [ -n "${SAN:-}" ] && { echo "under sanitizers this takes too long: $1"; exit 77; }
 }

@@ -1,6 +1,7 @@
 # tests/e2e/bt_mz.sh – bt-mz from its command line: results, exit codes, one helpful line per error.
 # Needs BIN and jq-free JSON checks by grep; run through tests/run.sh.
 . tests/check.sh
+needs_two_cpus
 
 verified() { # arguments…: exit 0 and "verified": true
     out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"

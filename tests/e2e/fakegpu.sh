@@ -2,6 +2,7 @@
 # the stand-ins do and obey is in tests/fakegpu/fake.h. Needs BIN and BUILD; run through tests/run.sh.
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
+needs_two_cpus
 fakes=$(cd "$BUILD/fakegpu" && pwd) || exit 1
 export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 

@@ -1,6 +1,7 @@
 # tests/e2e/layout_auto.sh – --layout auto: layouts are tried on the problem, the best one runs and is
 # remembered; what is given otherwise (OMP_PLACES, a layout) is not tried. Needs BIN.
 . tests/check.sh
+needs_two_cpus
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout auto --tune 4 --devices host:0 "$@" >"$work/out" 2>"$work/err"; }
 # The best layout may be one with more threads than cpus, which is worth a warning.

@@ -1,6 +1,7 @@
 # tests/e2e/machine.sh – where the machine lacks what others have: no home, no room for threads, no place
 # for what is written. Needs BIN; run through tests/run.sh.
 . tests/check.sh
+needs_two_cpus
 unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
 bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
 refused() { # exit codes, words that the one line must hold, command…

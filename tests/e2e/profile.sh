@@ -1,6 +1,7 @@
 # tests/e2e/profile.sh – profiles from the command line: made, used by the next run, listed; a damaged
 # one is ignored with one line. Needs BIN; run through tests/run.sh.
 . tests/check.sh
+needs_two_cpus
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule heft "$@" 2>"$work/err"; }
 lines() { wc -l <"$work/err"; }
