@@ -136,29 +136,30 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     free(share);
 }
 
-/* The first of those whose messages have not come; a collective operation (peer NULL) knows
+/* The first of those whose messages have not come; a collective operation (message NULL) knows
  * none. */
-static void say_who_is_late(int n, const MPI_Request *request, const int *peer, double seconds)
+static void say_who_is_late(int n, const MPI_Request *request,
+                            const struct cluster_message *message, double seconds)
 {
     const time_t since = time(NULL) - (time_t)seconds;
     char when[16] = "";
     struct tm tm;
     if (localtime_r(&since, &tm))
         strftime(when, sizeof when, "%H:%M:%S", &tm);
-    for (int i = 0, here = 0; peer && i < n; i++) {
+    for (int i = 0, here = 0; message && i < n; i++) {
         MPI_Request_get_status(request[i], &here, MPI_STATUS_IGNORE);
         if (here)
             continue;
-        status_warn("rank %d of %d has waited for rank %d on %s since %s", rank, size, peer[i],
-                    host + peer[i] * HOST, when);
+        status_warn("rank %d of %d has waited for rank %d on %s since %s", rank, size,
+                    message[i].peer, host + message[i].peer * HOST, when);
         return;
     }
     status_warn("rank %d of %d has waited for the other ranks since %s", rank, size, when);
 }
 
-/* peer [n] where messages come from or go to, or NULL. A turn that took much longer than its nap
+/* message [n]: what is waited for, or NULL. A turn that took much longer than its nap
  * was one in which this process was stopped itself: then it kept others waiting. */
-static void wait_all(int n, MPI_Request *request, const int *peer)
+static void wait_all(int n, MPI_Request *request, const struct cluster_message *message)
 {
     static double longest; /* whoever waits has the turn, or is alone */
     const double patience = longest > PATIENCE ? 3 * longest : PATIENCE;
@@ -172,7 +173,7 @@ static void wait_all(int n, MPI_Request *request, const int *peer)
         if (!done && waited > MOMENT)
             nanosleep(&NAP, NULL);
         if (!done && !said && waited > patience) {
-            say_who_is_late(n, request, peer, waited);
+            say_who_is_late(n, request, message, waited);
             said = true;
         }
     }
@@ -282,7 +283,6 @@ struct cluster_mail {
     int n;
     struct cluster_message *message; /* [n] */
     MPI_Request *request;            /* [n] persistent */
-    int *peer;                       /* [n] */
 };
 
 static void init(struct cluster_mail *mail, int i)
@@ -302,15 +302,13 @@ enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct 
     if (mail) {
         mail->message = calloc((size_t)n + 1, sizeof *mail->message);
         mail->request = calloc((size_t)n + 1, sizeof *mail->request);
-        mail->peer = calloc((size_t)n + 1, sizeof *mail->peer);
     }
-    if (!mail || !mail->message || !mail->request || !mail->peer) {
+    if (!mail || !mail->message || !mail->request) {
         cluster_mail_close(mail);
         FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d messages", n);
     }
     for (int i = 0; i < n; i++) {
         mail->message[i] = m[i];
-        mail->peer[i] = m[i].peer;
         init(mail, i);
         mail->n++;
     }
@@ -326,7 +324,6 @@ void cluster_mail_close(struct cluster_mail *mail)
         MPI_Request_free(&mail->request[i]);
     free(mail->message);
     free(mail->request);
-    free(mail->peer);
     free(mail);
 }
 
@@ -359,6 +356,6 @@ void cluster_mail_progress(struct cluster_mail *mail)
 void cluster_mail_wait(struct cluster_mail *mail)
 {
     pthread_mutex_lock(&turn);
-    wait_all(mail->n, mail->request, mail->peer);
+    wait_all(mail->n, mail->request, mail->message);
     pthread_mutex_unlock(&turn);
 }
