@@ -6,6 +6,7 @@
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +134,7 @@ void image_column(const struct image *m, int class, size_t column, bool divide, 
     const double *sum = image_sum(m, class, column);
     const float *fold = image_fold(m, class, column);
     for (int k = 0; k < m->grid.n[2]; k++) {
-        const float n = divide ? image_fold_at(fold, k) : 1;
-        out[k] = n > 0 ? (float)(sum[k] / (double)n) : 0;
+        const double n = divide ? (double)image_fold_at(fold, k) : 1;
+        out[k] = (float)(sum[k] / fmax(n, 1)); /* between nodes a trace may count for a part */
     }
 }

@@ -338,6 +338,26 @@ static void random_row(double slope, uint64_t *seed, float *row)
     }
 }
 
+/* Where a trace ends between two nodes, what it gives is not made larger by a part of it. */
+static void a_part_of_a_trace(void **state)
+{
+    (void)state;
+    const struct grid g = {.n = {1, 1, 9}, .step = {1, 1, 1}};
+    const struct chunks_classes all = {.n = 1};
+    struct image *m;
+    float column[9];
+    assert_int_equal(image_open(&g, &all, &m), EK_OK);
+    for (int k = 0; k < 8; k++)
+        m->sum[k] = k < 4 ? 6 : 3;
+    m->fold[0] = 2;
+    m->fold[1] = 1;
+    image_column(m, 0, 0, true, column);
+    const float right[] = {3, 6 / 1.75F, 4, 4.8F, 3, 3, 3, 3, 0};
+    for (int k = 0; k < 9; k++)
+        assert_true(fabsf(column[k] - right[k]) < 1e-6F);
+    image_close(m);
+}
+
 /* Sums over times that go on slowly and fast, back, and beyond the trace, so that sixteen depths
  * need windows of each size, or none holds them; over columns of any number of blocks. Nothing lies
  * behind the samples that may be read. */
@@ -387,6 +407,7 @@ int main(void)
         cmocka_unit_test(diffractors_come_back),
         cmocka_unit_test(offset_classes_are_flat),
         cmocka_unit_test(planes_have_depth_and_dip),
+        cmocka_unit_test(a_part_of_a_trace),
         cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
         cmocka_unit_test(every_level_has_the_same_bits),
