@@ -31,10 +31,19 @@ void migrate_defaults(struct migrate_options *o)
 
 /* ---- tables -----------------------------------------------------------------------------------*/
 
-/* Surface nodes around all ends and one more on each side, for tables that are computed. */
-static void cover(const struct segy *s, double spacing, struct tfolder_surface *surface)
+static const double most_nodes = 1e8; /* of a surface; who has more has coordinates amiss */
+
+static const double above = 20; /* m over all ends: there images may begin that begin above them */
+
+/* Surface nodes around all ends and one more on each side, for tables that are computed: at the
+ * ends' mean depth, or above the image where that is higher, for rays leave downwards; from depth 0
+ * where ends are taken to lie at the surface. */
+static enum ek_status cover(const struct migrate *m, struct tfolder_surface *surface)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    const struct segy *s = m->segy;
+    const double spacing = m->o.node_spacing;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, n[2];
+    double mean = 0, highest = INFINITY;
     for (size_t i = 0; i < s->n; i++) {
         const struct segy_trace *t = &s->trace[i];
         const double x[2][2] = {{t->sx, t->gx}, {t->sy, t->gy}};
@@ -42,12 +51,23 @@ static void cover(const struct segy *s, double spacing, struct tfolder_surface *
             low[a] = fmin(low[a], fmin(x[a][0], x[a][1]));
             high[a] = fmax(high[a], fmax(x[a][0], x[a][1]));
         }
+        mean += 0.5 * (t->sz + t->gz) / (double)s->n;
+        highest = fmin(highest, fmin(t->sz, t->gz));
     }
+    surface->depth = m->o.datum == 1 ? 0 : fmin(mean, fmax(m->grid.origin[2], highest - above));
     for (int a = 0; a < 2; a++) {
         surface->step[a] = spacing;
         surface->origin[a] = spacing * (floor(low[a] / spacing + 1e-9) - 1);
-        surface->n[a] = 2 + (int)ceil((high[a] - surface->origin[a]) / spacing - 1e-9);
+        n[a] = 2 + ceil((high[a] - surface->origin[a]) / spacing - 1e-9);
     }
+    if (!(n[0] * n[1] <= most_nodes))
+        FAIL(EK_USAGE,
+             "%s: sources and receivers from %g,%g to %g,%g m take %g surface nodes: are places "
+             "amiss? --headers lists them; else a larger --node-spacing than %g m",
+             s->path, low[0], low[1], high[0], high[1], n[0] * n[1], spacing);
+    for (int a = 0; a < 2; a++)
+        surface->n[a] = (int)n[a];
+    return EK_OK;
 }
 
 /* A grid over the image with cells of about 50 m. */
@@ -95,10 +115,10 @@ static enum ek_status open_tables(struct migrate *m)
         return check_tables(m);
     }
     struct grid grid = coarser(&m->grid);
-    struct tfolder_surface surface = {.depth = 0};
+    struct tfolder_surface surface;
     if (o->table_grid)
         TRY(grid_parse("--table-grid", o->table_grid, &grid));
-    cover(m->segy, o->node_spacing, &surface);
+    TRY(cover(m, &surface));
     if (o->dimension != MIGRATE_3D) { /* all ends are on the line */
         surface.n[1] = 1;
         surface.origin[1] = m->grid.origin[1];
@@ -295,10 +315,11 @@ static void set_samples(struct migrate *m)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* Nothing above the highest source, receiver or surface node is a picture of the ground. */
+/* Nothing above the highest source, receiver or given surface node is a picture of the ground. */
 static void warn_above(const struct migrate *m)
 {
-    double ground = m->travel->surface.depth;
+    const bool laid = m->o.tables || m->o.datum == 1; /* by somebody who knows where */
+    double ground = laid ? m->travel->surface.depth : INFINITY;
     for (size_t i = 0; i < m->segy->n && m->o.datum != 1; i++)
         ground = fmin(ground, fmin(m->segy->trace[i].sz, m->segy->trace[i].gz));
     if (m->grid.origin[2] < ground && cluster_launch().rank == 0)

@@ -165,13 +165,38 @@ static void every_shape(void **state)
 static void any_elevation(void **state)
 {
     (void)state;
-    static const double range[][2] = {{-150, 0}, {0, 100}, {-80, 80}, {-60, -50}, {40, 40}};
-    for (int i = 0; i < 5; i++) {
+    static const double range[][2] = {{-150, 0}, {0, 100},     {-80, 80},     {-60, -50},
+                                      {40, 40},  {-900, -700}, {-1400, -1350}};
+    for (int i = 0; i < 7; i++) {
         write_traces(range[i][0], range[i][1]);
         const double error = error_of(38, 12.5, NULL);
         if (!(error < 0.02))
             fail_msg("from %g to %g m: %g", range[i][0], range[i][1], error);
     }
+}
+
+/* An image that begins above sources and receivers in boreholes: times are right there, too. */
+static void above_the_ends(void **state)
+{
+    (void)state;
+    float column[MOST_DEPTHS];
+    struct migrate_options o;
+    write_traces(100, 300);
+    migrate_defaults(&o);
+    o.data = path;
+    o.velocity = "gradient:v0=2000,k=0.5";
+    o.grid = "1x1x45:50x50x5@700,800,80";
+    o.filter = 1;
+    o.anti_alias = 0;
+    o.oversample = 4;
+    struct migrate *m = migrated(&o);
+    image_column(m->image, 0, 0, false, column);
+    double most = 0;
+    for (int i = 0; i < 45; i++)
+        most = fmax(most, fabs((double)column[i] - brute(700, 800, 80 + 5 * i)) / TRACES);
+    if (!(most < 0.05))
+        fail_msg("%g", most);
+    migrate_close(m);
 }
 
 /* Spreading near the surface, where sources are farther from one another than the image is deep:
@@ -301,7 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_of_depths), cmocka_unit_test(every_shape),
-        cmocka_unit_test(any_elevation), cmocka_unit_test(shallow_spreading),
-        cmocka_unit_test(images_from_any_elevation)};
+        cmocka_unit_test(any_elevation),          cmocka_unit_test(above_the_ends),
+        cmocka_unit_test(shallow_spreading),      cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

@@ -225,6 +225,8 @@ for at in range(3600, len(moved), 240 + 4 * 701):
             moved[end + i:end + i + 4] = x.to_bytes(4, "big", signed=True)
 open(work + "/moved.segy", "wb").write(moved)
 open(work + "/zero.segy", "wb").write(zero)
+zero[3600 + 80:3600 + 88] = bytes.fromhex("7fffffff7fffffff")
+open(work + "/far.segy", "wb").write(zero)
 open(work + "/high.segy", "wb").write(high)
 PY
 if [ -e "$work/moved.segy" ]; then
@@ -236,6 +238,7 @@ a, b = (json.load(open(f))['peak'] for f in sys.argv[1:])
 assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     check $? 'metres beside the stations'
     refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
+    refuses 2 'are places amiss' "$work/far.segy" $usual --node-spacing 1
     "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --raw "$work/b" --json "$work/b.json"
     check $? 'which can be accepted'
     "$bin" "$data" --headers "$work/places.csv" && "$bin" "$work/zero.segy" $usual --geometry "$work/places.csv" \
