@@ -403,7 +403,11 @@ static void warn(const struct mig *p)
                                           : "any signal");
     if (p->whole && !is_adjoint(p))
         status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
-    if (p->whole && !p->again.good)
+    if (p->whole && p->again.timed && 10 * p->again.wrong > p->again.rays - p->again.missed)
+        status_warn("times between the tables differ from %.0f of %.0f rays by more than two "
+                    "samples, %.3g ms rms: denser sources and finer tables may help",
+                    p->again.wrong, p->again.rays - p->again.missed, 1e3 * p->again.rms);
+    else if (p->whole && !p->again.good)
         status_warn(
             "%d of %d points differ from what they are when summed again, by %.3g %% of all "
             "contributions; finer tables may help",
@@ -416,12 +420,17 @@ static void add_verdict(struct resum_verdict *all, const struct resum_verdict *v
     all->points += v->points;
     all->failing += v->failing;
     all->share = fmax(all->share, v->share);
+    all->rms = fmax(all->rms, v->rms);
+    all->rays += v->rays;
+    all->missed += v->missed;
+    all->timed = all->timed || v->timed;
+    all->wrong += v->wrong;
     all->good = all->good && v->good;
 }
 
 bool mig_judge(struct mig *p)
 {
-    struct resum_verdict all = {.good = true};
+    struct resum_verdict all = {.rms = NAN, .good = true};
     p->whole = true;
     p->peak = p->silent = 0;
     for (int slab = 0; slab < p->m->slabs; slab++) {
@@ -472,9 +481,14 @@ static json_t *certificate(const struct mig *p)
     json_t *residual = f ? json_pack("{s:f s:f s:f}", "judged", t.judged, "failing", t.failing,
                                      "failing_share", t.failing / fmax(t.judged, 1))
                          : json_null();
+    const struct resum_verdict *v = &p->again;
+    json_t *times = v->timed
+                        ? json_pack("{s:f s:f s:f s:o}", "rays", v->rays, "missed", v->missed,
+                                    "wrong", v->wrong, "rms_s", json_number_or_null(v->rms))
+                        : json_null();
     json_t *again =
-        json_pack("{s:b s:i s:i s:o}", "verified", p->again.good, "points", p->again.points,
-                  "failing", p->again.failing, "share", json_number_or_null(p->again.share));
+        json_pack("{s:b s:i s:i s:o s:o}", "verified", v->good, "points", v->points, "failing",
+                  v->failing, "share", json_number_or_null(v->share), "times", times);
     json_t *places =
         json_pack("{s:b s:I s:I s:I s:I s:I s:o s:o}", "trusted", p->m->o.trust_geometry, "sources",
                   (json_int_t)g->shots, "repeated", (json_int_t)g->repeated, "offsets",

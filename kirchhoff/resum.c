@@ -3,6 +3,7 @@
 #include "cu/rank/cluster.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/migrate.h"
+#include "kirchhoff/ray.h"
 #include "src/kernel.h"
 #include "src/random.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -15,6 +16,22 @@
  * cent. Every DEEP-th is one of the deepest. */
 enum { LEAST = 20, EACH = 8000, DEEP = 4 };
 
+/* A ray takes about as long as some hundred thousand updates: two for every so many are few. */
+static const double updates_each = 1e8;
+enum { LEAST_TRACES = 8 };
+
+/* A velocity that cannot be read any more judges nothing. */
+static void plan_times(struct resum *r)
+{
+    const struct migrate *m = r->m;
+    const bool known = !MUTED(traveltime_cache_velocity(m->travel));
+    const double pairs = (double)m->survey->n * r->n;
+    const double wanted = fmax(migrate_updates(m) / updates_each, LEAST_TRACES);
+    r->formula = known && m->travel->velocity->kind == VELOCITY_LINEAR;
+    const bool sharp = known && velocity_jumps(m->travel->velocity, m->travel->grid.step[2]);
+    r->rays = known && !r->formula && !sharp ? fmin(wanted / pairs, 1) : 0;
+}
+
 enum ek_status resum_open(const struct migrate *m, struct resum **out)
 {
     struct resum *r = calloc(1, sizeof *r);
@@ -26,6 +43,7 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
     pthread_mutex_init(&r->lock, NULL);
     r->m = m;
     r->n = points;
+    plan_times(r);
     for (int q = 0; q < points; q++) {
         struct resum_point *p = &r->point[q];
         p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
@@ -176,10 +194,10 @@ static void arrive(const struct resum *r, const struct batch *b, int e, const do
                    struct arrival *a)
 {
     const struct traveltime_cache *t = r->m->travel;
-    if (t->folder)
-        from_tables(t, &b->end[e], x, a);
-    else
+    if (r->formula)
         by_formula(t->velocity, b->place[e], x, a);
+    else
+        from_tables(t, &b->end[e], x, a);
 }
 
 /* The anti-alias level is that of the middle of a block of depths. */
@@ -220,6 +238,67 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
         to->weight *= pow(to->sigma, end->weight == WEIGHT_SPREAD_LINE ? -0.5 : 0.5);
     for (int i = 0; i < 3; i++)
         to->direction[i] = p > 0 ? a.p[i] / p : 0;
+}
+
+/* ---- a time -----------------------------------------------------------------------------------*/
+
+static const double ray_step = 25; /* m, about */
+enum { LEAST_STEPS = 20, MOST_STEPS = 400 };
+static const double astray = 0.05; /* of the way: a ray that passes by farther tells nothing */
+
+/* How much later than said a wave from `end` is at x: a ray from x back for the time said ends on a
+ * front around x, and the end lies so far beside it. NAN: too far, or the ray meets no velocity. */
+static double lateness(const struct velocity *v, const double end[3], const double x[3],
+                       const struct arrival *a)
+{
+    const double back[3] = {-a->p[0], -a->p[1], -a->p[2]};
+    double along = 0, off = 0, slow = 0, r = 0;
+    struct ray_end e;
+    for (int i = 0; i < 3; i++)
+        r += (end[i] - x[i]) * (end[i] - x[i]);
+    r = sqrt(r);
+    const double steps = fmin(fmax(r / ray_step, LEAST_STEPS), MOST_STEPS);
+    if (!(a->time > 0 && r > 0) || MUTED(ray_trace(v, x, back, a->time, a->time / steps, &e)))
+        return NAN;
+    for (int i = 0; i < 3; i++) {
+        along += e.p[i] * (end[i] - e.x[i]);
+        off += (end[i] - e.x[i]) * (end[i] - e.x[i]);
+        slow += e.p[i] * e.p[i];
+    }
+    const double across = fmax(off - along * along / slow, 0); /* squared */
+    return across < astray * astray * r * r ? along + 0.5 * across * sqrt(slow) / r : NAN;
+}
+
+/* Where tables have one source along an axis, ends are taken to be there. */
+static void judge_time(const struct resum *r, const struct batch *b, int e, const double x[3],
+                       struct resum_sum *sum)
+{
+    const struct traveltime_cache *t = r->m->travel;
+    double end[3];
+    struct arrival a;
+    for (int i = 0; i < 3; i++)
+        end[i] = i < 2 && t->surface.n[i] == 1 ? t->surface.origin[i] : b->place[e][i];
+    from_tables(t, &b->end[e], x, &a);
+    if (isnan(a.time))
+        return;
+    const double late = lateness(t->velocity, end, x, &a);
+    sum->rays++;
+    sum->missed += isnan(late);
+    sum->wrong += fabs(late) > 2 * r->m->segy->dt;
+    sum->square += isnan(late) ? 0 : late * late;
+}
+
+/* By the trace's number in the file: the same ones for any layout and chunks. */
+static void judge_times(const struct resum *r, const struct batch *b, int q, const double x[3],
+                        struct resum_sum *sum)
+{
+    for (int t = 0; r->rays > 0 && t < b->ntraces; t++) {
+        uint64_t state = (uint64_t)b->index[t] * RESUM_MOST + (uint64_t)q;
+        if (random_uniform(&state) >= r->rays)
+            continue;
+        judge_time(r, b, b->trace[t].source, x, sum);
+        judge_time(r, b, b->trace[t].receiver, x, sum);
+    }
 }
 
 /* ---- a point ----------------------------------------------------------------------------------*/
@@ -281,6 +360,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         find_end(r, b, e, p->at[2], x, &end[e]);
     if (!end)
         sum->sum = NAN; /* not to be judged: the check fails */
+    judge_times(r, b, q, x, sum);
     for (int t = 0; end && t < b->ntraces; t++) {
         const struct batch_trace *trace = &b->trace[t];
         const struct end *s = &end[trace->source], *g = &end[trace->receiver];
@@ -302,11 +382,9 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
 void resum_take(struct resum *r, struct resum_sum *sum)
 {
     pthread_mutex_lock(&r->lock);
-    for (int q = 0; q < r->n; q++) {
-        r->total[q].sum += sum[q].sum;
-        r->total[q].size += sum[q].size;
-        r->total[q].terms += sum[q].terms;
-    }
+    double *total = &r->total->sum;
+    for (int i = 0; i < RESUM_SUMS * r->n; i++)
+        total[i] += (&sum->sum)[i];
     pthread_mutex_unlock(&r->lock);
     memset(sum, 0, (size_t)r->n * sizeof *sum);
 }
@@ -319,10 +397,16 @@ struct resum_verdict resum_judge(struct resum *r)
     struct resum_verdict v = {.points = r->n};
     const double rounded = ldexp((double)r->m->par[PAR_ROUND], -24); /* of a term, about */
     double off = 0, size = 0, most = 0;
-    cluster_sum(&r->total->sum, 3 * (size_t)r->n);
+    double square = 0;
+    cluster_sum(&r->total->sum, RESUM_SUMS * (size_t)r->n);
     for (int q = 0; q < r->n; q++) {
-        most = fmax(most, r->total[q].size);
-        size += r->total[q].size;
+        const struct resum_sum *total = &r->total[q];
+        most = fmax(most, total->size);
+        size += total->size;
+        v.rays += total->rays;
+        v.missed += total->missed;
+        v.wrong += total->wrong;
+        square += total->square;
     }
     for (int q = 0; q < r->n; q++) {
         const struct resum_point *p = &r->point[q];
@@ -333,6 +417,9 @@ struct resum_verdict resum_judge(struct resum *r)
         v.failing += !(wrong <= 0.1 * r->total[q].size + 1e-3 * most);
     }
     v.share = size > 0 ? off / size : off;
-    v.good = v.share < 0.05 && 10 * v.failing <= v.points;
+    const double told = v.rays - v.missed;
+    v.rms = told > 0 ? sqrt(square / told) : NAN;
+    v.timed = 2 * told >= v.rays && told > 0;
+    v.good = v.share < 0.05 && 10 * v.failing <= v.points && !(v.timed && 10 * v.wrong > told);
     return v;
 }

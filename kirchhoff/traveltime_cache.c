@@ -383,15 +383,19 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
     return EK_OK;
 }
 
+enum ek_status traveltime_cache_velocity(struct traveltime_cache *t)
+{
+    pthread_mutex_lock(&t->lock);
+    const enum ek_status st = t->velocity ? EK_OK : velocity_open(t->name, &t->velocity);
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
 enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,
                                           float *square)
 {
     const double at[3] = {x, y, z};
-    pthread_mutex_lock(&t->lock);
-    const enum ek_status st = t->velocity ? EK_OK : velocity_open(t->name, &t->velocity);
-    pthread_mutex_unlock(&t->lock);
-    if (st)
-        return st;
+    TRY(traveltime_cache_velocity(t));
     const double v = velocity_at(t->velocity, at, NULL);
     if (!(v > 0))
         FAIL(EK_USAGE, "velocity %s is %g m/s at (%g, %g, %g) m, where a trace ends", t->name, v, x,

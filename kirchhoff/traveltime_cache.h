@@ -67,6 +67,9 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
 enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n);
 void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n);
 
+/* Reads the velocity that the tables name, unless it is there. EK_USAGE, EK_UNAVAILABLE: it cannot
+ * be read. Any thread. */
+enum ek_status traveltime_cache_velocity(struct traveltime_cache *t);
 /* 1 / v^2 at a place, s^2/m^2. EK_USAGE: the velocity that the tables name cannot be read, or is
  * not positive there. Any thread. */
 enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[17] = "evenkeel image 4";
+static const char magic[17] = "evenkeel image 5";
 enum { SAMPLED = 64, TABLE_HEAD = 1024 };
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
 
