@@ -215,16 +215,23 @@ static void arrive(const struct nodes_plan *p, const struct nodes_end *end, int 
 /* From the tables' surface to where the end really is. */
 static void lower_end(int n, const struct nodes_end *end, float *at)
 {
-    for (int k = 0; end->datum != 0 && k < n; k++) {
-        struct migrate_arrival a;
-        float *const field[] = {&a.t, &a.px, &a.py, &a.pz, &a.l, &a.sx, &a.sy};
-        for (int f = 0; f < TABLE_FIELDS; f++)
-            *field[f] = at[f * n + k];
-        if (!(a.t > 0))
-            continue;
-        a = migrate_lower(a, end->datum, end->midway, end->square, end->turn);
-        for (int f = 0; f < TABLE_FIELDS; f++)
-            at[f * n + k] = *field[f];
+    const float h = end->datum, midway = end->midway, square = end->square, turn = end->turn;
+    float *restrict t = at + T * n, *restrict px = at + PX * n, *restrict py = at + PY * n,
+                    *restrict pz = at + PZ * n, *restrict l = at + L * n,
+                    *restrict sx = at + SX * n, *restrict sy = at + SY * n;
+    const int lowered = h != 0 ? n : 0;
+#pragma omp simd
+    for (int k = 0; k < lowered; k++) {
+        const struct migrate_arrival from = {t[k], px[k], py[k], pz[k], l[k], sx[k], sy[k]};
+        const struct migrate_arrival a = migrate_lower(from, h, midway, square, turn);
+        const int there = from.t > 0;
+        t[k] = there ? a.t : from.t;
+        px[k] = there ? a.px : from.px;
+        py[k] = there ? a.py : from.py;
+        pz[k] = there ? a.pz : from.pz;
+        l[k] = there ? a.l : from.l;
+        sx[k] = there ? a.sx : from.sx;
+        sy[k] = there ? a.sy : from.sy;
     }
 }
 

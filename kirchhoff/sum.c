@@ -70,42 +70,91 @@ static inline __m256 spread_pair(const float *quad, int from)
     return _mm256_permutevar_ps(both, from ? high : low);
 }
 
-/* The eight depths from node k on. */
-static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
-                             const float *sample, double *sum)
+/* The place in a trace, before and behind the point, and the weight of eight depths. */
+struct block {
+    __m256i index;
+    __m256 part, w;
+};
+
+static inline struct block find_block(const struct sum_plan *p, const struct sum_nodes *n, int k)
 {
     const __m256 f = _mm256_setr_ps(0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f);
     const __m256 bend = _mm256_setr_ps(0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f);
-    const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
     const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
     __m256 u = a + f * (spread_pair(n->u + k, 1) - a);
     u = u + bend * spread_pair(n->c + k, 0);
     u = _mm256_min_ps(_mm256_max_ps(u, _mm256_setzero_ps()), _mm256_set1_ps(p->par[PAR_TOP]));
-    const __m256 w = wa + f * (spread_pair(n->w + k, 1) - wa);
     const __m256i index = _mm256_cvttps_epi32(u);
+    return (struct block){index, u - _mm256_cvtepi32_ps(index),
+                          wa + f * (spread_pair(n->w + k, 1) - wa)};
+}
+
+static inline __m256d half_of(__m256 x, int half)
+{
+    return _mm256_cvtps_pd(half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x));
+}
+
+/* The eight depths from node k on. */
+static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                             const float *sample, double *sum)
+{
+    const struct block b = find_block(p, n, k);
+    const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
     __m256 low, high;
-    load(sample, index, &low, &high);
-    const __m256 part = u - _mm256_cvtepi32_ps(index);
-    const __m256 x = (w * (low + part * (high - low)) + round) - round;
-    _mm256_storeu_pd(sum, _mm256_loadu_pd(sum) + _mm256_cvtps_pd(_mm256_castps256_ps128(x)));
-    _mm256_storeu_pd(sum + 4,
-                     _mm256_loadu_pd(sum + 4) + _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
+    load(sample, b.index, &low, &high);
+    const __m256 x = (b.w * (low + b.part * (high - low)) + round) - round;
+    for (int h = 0; h < 2; h++)
+        _mm256_storeu_pd(sum + 4 * h, _mm256_loadu_pd(sum + 4 * h) + half_of(x, h));
+}
+
+/* Where such depths go to, and what goes to the samples before and behind them. */
+static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                               const double *image, int *at, double *low, double *high)
+{
+    const struct block b = find_block(p, n, k);
+    _mm256_storeu_si256((__m256i *)at, b.index);
+    for (int h = 0; h < 2; h++) {
+        const __m256d x = half_of(b.w, h) * _mm256_loadu_pd(image + 4 * h),
+                      part = half_of(b.part, h);
+        _mm256_storeu_pd(low + 4 * h, (1 - part) * x);
+        _mm256_storeu_pd(high + 4 * h, part * x);
+    }
 }
 
 #else
+
+/* The place in a trace and the weight of depth l of a block. */
+static inline float find_depth(const struct sum_plan *p, const struct sum_nodes *n, int first,
+                               int l, float *w)
+{
+    const int k = first + l / MIGRATE_STEP;
+    const float f = 0.25f * (float)(l % MIGRATE_STEP);
+    *w = migrate_between(n->w[k], n->w[k + 1], f);
+    return migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
+}
 
 static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
                              const float *sample, double *sum)
 {
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
-        const int k = first + l / MIGRATE_STEP;
-        const float f = 0.25f * (float)(l % MIGRATE_STEP);
-        const float u =
-            migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
+        float w;
+        const float u = find_depth(p, n, first, l, &w);
         const float *at = sample + (int)u;
-        const float x = migrate_between(n->w[k], n->w[k + 1], f) *
-                        migrate_between(at[0], at[1], u - (float)(int)u);
+        const float x = w * migrate_between(at[0], at[1], u - (float)(int)u);
         sum[l] += (double)migrate_rounded(x, p->par[PAR_ROUND]);
+    }
+}
+
+static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+                               const double *image, int *at, double *low, double *high)
+{
+    for (int l = 0; l < MIGRATE_BLOCK; l++) {
+        float w;
+        const float u = find_depth(p, n, first, l, &w);
+        const double x = (double)w * image[l];
+        at[l] = (int)u;
+        high[l] = (double)(u - (float)at[l]) * x;
+        low[l] = (1 - (double)(u - (float)at[l])) * x;
     }
 }
 
@@ -236,19 +285,16 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
     }
 }
 
-/* The same arithmetic as add_block() for the place and the weight of a sample. */
+/* One after another, for several depths may go to one sample. */
 static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
                          const double *image, double *trace)
 {
+    double low[MIGRATE_BLOCK], high[MIGRATE_BLOCK];
+    int at[MIGRATE_BLOCK];
+    share_block(p, n, first, image, at, low, high);
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
-        const int k = first + l / MIGRATE_STEP;
-        const float f = 0.25f * (float)(l % MIGRATE_STEP);
-        const float u =
-            migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
-        const double part = (double)(u - (float)(int)u);
-        const double x = (double)migrate_between(n->w[k], n->w[k + 1], f) * image[l];
-        trace[(int)u] += (1 - part) * x;
-        trace[(int)u + 1] += part * x;
+        trace[at[l]] += low[l];
+        trace[at[l] + 1] += high[l];
     }
 }
 

@@ -90,6 +90,12 @@ FN float migrate_root(float x)
     return (float)sqrt((double)x);
 }
 
+/* Without branches, so that the host computes many at once. */
+FN float migrate_positive(float x)
+{
+    return x > 0.0f ? x : 0.0f;
+}
+
 /* What arrives at one depth: time, slowness, spreading, change of time with the source's place. */
 struct migrate_arrival {
     float t, px, py, pz, l, sx, sy;
@@ -120,10 +126,10 @@ FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float
                                         float square, float turn)
 {
     const float flat = 1.0f - (a.sx * a.sx + a.sy * a.sy) * square;
-    const float down = flat > 0.0f ? midway * migrate_root(flat) : 0.0f;
+    const float down = midway * migrate_root(migrate_positive(flat));
     const float way = (a.t * a.t - (2.0f * h) * (a.t * down)) + (h * h) * (midway * midway);
-    const float t = way > 0.0f ? migrate_root(way) : 0.0f;
-    const float by = t > 0.0f ? (a.t * migrate_inverse(t)) * turn : 1.0f;
+    const float t = migrate_root(migrate_positive(way)), turned = (a.t * migrate_inverse(t)) * turn;
+    const float by = t > 0.0f ? turned : 1.0f;
     const float p = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
     const int below = a.pz * a.t < h * (midway * midway);
     a.px = a.px * by;
@@ -131,7 +137,7 @@ FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float
     a.sx = a.sx * by;
     a.sy = a.sy * by;
     const float rest = p - (a.px * a.px + a.py * a.py);
-    a.pz = rest > 0.0f ? migrate_root(rest) : 0.0f;
+    a.pz = migrate_root(migrate_positive(rest));
     a.pz = below ? 0.0f - a.pz : a.pz;
     a.l = (a.l * (t * migrate_inverse(a.t))) * migrate_inverse(migrate_root(turn));
     a.t = t;
