@@ -2,7 +2,8 @@
 """tests/bench/figures.py – the README's results, measured here: its tables as Markdown, with the
 machine and the day. Programs run in turns, medians count; REPEAT (5), CLASS (A), BIN, BUILD. Peers
 by path, as in npb_core: PEER_BT, PEER_SP, PEER_LU. What cannot run here has a dash.
-`figures.py --picture FILE.svg` draws the README's comparison of all policies instead.
+`figures.py --picture FILE.svg [report/bt-mz.json]` draws the README's comparison of all policies
+instead: of what `make demo` has left, or of runs of its own.
 """
 import datetime, json, os, re, shutil, statistics, subprocess, sys, tempfile
 from xml.sax.saxutils import escape
@@ -140,10 +141,11 @@ def machine():
           f"{datetime.date.today()}; class {CLASS}, medians of {REPEAT} runs in turns:\n")
 
 
-def picture(path):
+def picture(path, made=None):
     """Bars of all policies of BT-MZ class W on a core and a device, and the lower bound."""
     command = [f"{BIN}/bt-mz", "--class", "W", "--layout", "1x1+1", "--compare"]
-    runs = result(command + ["--repeat", str(REPEAT), "--profile=off"])["runs"]
+    runs = (json.load(open(made)) if made else
+            result(command + ["--repeat", str(REPEAT), "--profile=off"]))["runs"]
     most = max(r["computation_s"] + r["communication_s"] for r in runs)
     row, left, width = 20, 170, 520
 
@@ -158,7 +160,7 @@ def picture(path):
         lines += [f'<text x="{left - 8}" y="{y + 11}" text-anchor="end">{escape(r["schedule"])}</text>',
                   bar(0, y, r["computation_s"], "#3465b0"),
                   bar(r["computation_s"], y, r["communication_s"], "#d9822b"),
-                  f'<text x="{left + width * total / most + 6:.1f}" y="{y + 11}">{total:.2f} s</text>']
+                  f'<text x="{left + width * total / most + 6:.1f}" y="{y + 11}">{r["seconds"]:.3f} s</text>']
     bound, high = left + width * runs[0]["lower_bound_s"] / most, 30 + row * len(runs)
     lines.append(f'<path d="M{bound:.1f} 24V{high}" stroke="#222" stroke-dasharray="4 3"/>'
                  f'<text x="{bound:.1f}" y="18" text-anchor="middle">lower bound</text>')
@@ -173,7 +175,7 @@ def picture(path):
 
 try:
     if sys.argv[1:2] == ["--picture"]:
-        picture(sys.argv[2])
+        picture(*sys.argv[2:4])
     else:
         machine()
         solvers()
