@@ -65,8 +65,9 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels) $(level
 
 # Sources over lanes and other hot loops, compiled once for each instruction level (src/isa.h), and
 # not otherwise. What others call of them stands in <program>/isa_calls.h.
+models   := $(shell sed -n 's/^MODEL(\(.*\))/\1/p' okada_mogi/model_list.h)
 leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
- $(addprefix okada_mogi/,okada mogi search_brute search_single search_rows search_join join_table methods) \
+ $(addprefix okada_mogi/,$(models) search_brute search_single search_rows search_join join_table methods) \
  $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum nodes_fill ray fill eikonal_line) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))

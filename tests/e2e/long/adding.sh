@@ -1,5 +1,5 @@
-# tests/e2e/long/adding.sh – adds a policy, a back end, a program and a benchmark to a copy of the tree,
-# as the README says: one file and one line, or a folder. What was built already serves the copy.
+# tests/e2e/long/adding.sh – adds a policy, a back end, a program, a model, a moldable method and a
+# benchmark to a copy of the tree, as the README says: one file and one line, or a folder. What was built already serves the copy.
 # Environment: BUILD.
 . tests/check.sh
 unset MAKEFLAGS MFLAGS BIN EK_LONG
@@ -21,6 +21,16 @@ sed -i 's/^SCHED(static)$/&\nSCHED(last_first)/' cu/sched/sched_list.h
 sed 's|backends/host.c|backends/mirror.c|; s/backend_host/backend_mirror/; s/"host"/"mirror"/; s/"host:%d/"mirror:%d/' \
     backends/host.c >backends/mirror.c
 echo 'BACKEND(mirror)' >>backends/backend_list.h
+
+# A model of displacements: Mogi's by another name, with a program.
+sed 's|okada_mogi/mogi.c|okada_mogi/sphere.c|; s/model_mogi/model_sphere/; s/"mogi"/"sphere"/' okada_mogi/mogi.c >okada_mogi/sphere.c
+sed 's/mogi\.c/sphere.c/; s|bin/mogi|bin/sphere|; s/"mogi"/"sphere"/' okada_mogi/main_mogi.c >okada_mogi/main_sphere.c
+echo 'MODEL(sphere)' >>okada_mogi/model_list.h
+
+# A moldable method: one core for each task by another name.
+sed 's|method/taskp.c|method/narrow.c|; s/moldable_taskp/moldable_narrow/; s/"taskp"/"narrow"/' \
+    cu/moldable/method/taskp.c >cu/moldable/method/narrow.c
+sed -i 's/^MOLDABLE(taskp)$/&\nMOLDABLE(narrow)/' cu/moldable/moldable_list.h
 
 # A program: squares of the tasks' numbers.
 mkdir adder
@@ -107,7 +117,7 @@ int main(void)
 }
 END
 
-nice make -s bin/adder bin/bt-mz build/tests/test_cu_sched_laws build/bench/adder >out 2>&1 ||
+nice make -s bin/adder bin/bt-mz bin/sphere bin/cu-run bin/cu-info build/tests/test_cu_sched_laws build/tests/test_cu_moldable build/bench/adder >out 2>&1 ||
     say "make: $(grep -m3 -iE 'error|No rule' out)"
 grep -q 'warning:' out && say "warnings: $(grep -m3 warning: out)"
 bin/adder --list-schedules | grep -q '^last-first ' || say 'the policy is not listed'
@@ -120,5 +130,16 @@ grep -q 'NO$' out && say 'the program: a wrong result'
 bin/adder --help | grep -q -- '--compare' || say 'the program has no common options'
 bin/bt-mz --class S --layout 0x0+1 --devices mirror:1 --steps 2 --schedule last-first --quiet >out 2>&1 ||
     say "the back end: $(cat out)"
+sed 's/"model": *"mogi"/"model": "sphere"/' okada_mogi/examples/campi.json >okada_mogi/examples/sphere.json
+for level in $(bin/cu-info --json | python3 -c 'import json, sys
+print(*[l["name"] for l in json.load(sys.stdin)["isa_levels"] if l["runs"]])'); do
+    bin/sphere okada_mogi/examples/sphere.json --isa "$level" --layout 1x1 --quiet --json sphere.json >out 2>&1 && grep -q '"accepted": 1859,' sphere.json ||
+        say "the model, level $level: $(cat out; grep '"accepted"' sphere.json)"
+done
+nm -C build/okada_mogi/sphere.o 2>/dev/null | grep -q respond && say 'the model is compiled for one level of instructions only'
+bin/cu-run plan --tasks '9 x 7/p^0.5, 3 x 20/p' --nodes 'a:2:1,b:3:1.5' >out 2>&1
+[ "$(awk '$1 == "narrow" { print $2 }' out)" = "$(awk '$1 == "taskp" { print $2 }' out)" ] && grep -q '^narrow ' out ||
+    say "the method: $(cat out)"
+build/tests/test_cu_moldable >out 2>&1 || say "the method breaks a law: $(grep -m3 LINE out)"
 BENCH=adder bash tests/bench/run.sh 2>&1 | grep -qx 'square 144' || say 'make bench does not find the benchmark'
 exit $failed
