@@ -4,6 +4,7 @@
 #
 # Claims are of the kinds of the table's first column; ONLY=word takes rows that hold it. Peers are taken
 # where they are (PEER_BT=…, PEER_EMPYMOD=… as in `make bench`) and skipped with the reason where not.
+# `bash tests/proof.sh FUNCTION …` runs one of the functions below, as the page's commands say.
 # Environment: BIN, BUILD as make sets them. Exit 1: a row is red. Last line: "N held, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -67,6 +68,8 @@ unit() { # words: every unit test whose name holds one of them, with the project
     return "${PIPESTATUS[0]}"
 }
 
+[ $# = 0 ] || { "$@"; exit; }
+
 # kind | claim | command
 rows='
 reference | BT-MZ, SP-MZ, LU-MZ: the RMS norms of the official suite, class A | for p in bt sp lu; do $BIN/$p-mz --class A --layout 1x1 --npb || exit 1; done
@@ -93,7 +96,8 @@ held=0 failed=0 skipped=0
 while IFS='|' read -r kind claim command; do
     kind=$(trim "$kind") claim=$(trim "$claim") command=$(trim "$command")
     [ -n "$kind" ] && [[ "$kind $claim" == *${ONLY:-}* ]] || continue
-    start=$SECONDS
+    start=$SECONDS shown=$command # as anybody can type it
+    [ "$(type -t "${command%% *}")" != function ] || shown="bash tests/proof.sh $command"
     (eval "$command") >"$work/log" 2>&1 </dev/null
     case $? in
     0) verdict=holds held=$((held + 1)) ;;
@@ -103,7 +107,7 @@ while IFS='|' read -r kind claim command; do
     printf '  %-8s %-10s %s (%d s)\n' $verdict "$kind" "$claim" $((SECONDS - start))
     [ $verdict = holds ] || tail -5 "$work/log" | sed 's/^/                      /'
     printf '<tr class="%s"><td>%s</td><td>%s<details><summary><code>%s</code></summary><pre>%s</pre></details></td><td>%s</td><td>%d</td></tr>\n' \
-        $verdict "$kind" "$(escape <<<"$claim")" "$(escape <<<"$command")" "$(tail -40 "$work/log" | escape)" $verdict $((SECONDS - start)) >>"$work/rows"
+        $verdict "$kind" "$(escape <<<"$claim")" "$(escape <<<"$shown")" "$(tail -40 "$work/log" | escape)" $verdict $((SECONDS - start)) >>"$work/rows"
 done <<<"$rows"
 {
     sed 's/@TITLE@/Evenkeel: proof/' src/head.html
@@ -115,7 +119,7 @@ done <<<"$rows"
 </head>
 <body>
 <h1>$held claims hold, $failed fail, $skipped not tried</h1>
-<p class="facts">Evenkeel $("$BIN/bt-mz" --version | sed 's/.*) //;q') on $(uname -n), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 | escape), $(nproc) cpus, $(date -u +'%Y-%m-%d %H:%M UTC'). Shell functions named in commands stand in tests/proof.sh; each row opens to what was printed.</p>
+<p class="facts">Evenkeel $("$BIN/bt-mz" --version | sed 's/.*) //;q') on $(uname -n), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 | escape), $(nproc) cpus, $(date -u +'%Y-%m-%d %H:%M UTC'). Commands are typed in the tree after make, with BIN=bin BUILD=build; each row opens to what was printed.</p>
 <div class="scroll"><table>
 <thead><tr><th scope="col">kind</th><th scope="col" style="text-align:left">claim, command</th><th scope="col">verdict</th><th scope="col">s</th></tr></thead>
 <tbody>
