@@ -44,7 +44,7 @@ double job_moment(const struct job *job, const double *x)
     if (!job->model->moment)
         return NAN;
     for (int s = 0; s < job->nsources; s++)
-        sum += job->model->moment(x + s * job->model->nparameters, job->rigidity);
+        sum += job->model->moment(job->model, x + s * job->model->nparameters, job->rigidity);
     return sum;
 }
 

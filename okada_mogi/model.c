@@ -74,7 +74,7 @@ void model_weigh(const struct model *m, const double *x, double *w)
 {
     w[0] = 1;
     if (m->weigh)
-        m->weigh(x, w);
+        m->weigh(m, x, w);
 }
 
 void model_derive_all(const struct model *m, const double *x, double *value)

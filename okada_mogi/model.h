@@ -77,12 +77,12 @@ struct model {
                     double *out);
     int depth; /* number of the value that is a depth; 0: none, stations have no heights then */
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
-    void (*weigh)(const double *x, double *w);
+    void (*weigh)(const struct model *m, const double *x, double *w);
     /* Seismic moment of a source x, N m, in a rock of this rigidity, Pa. NULL: it has none. */
-    double (*moment)(const double *x, double rigidity);
+    double (*moment)(const struct model *m, const double *x, double rigidity);
     /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
      * one point. Returns how many. NULL: it has no place on a map. */
-    int (*outline)(const double *x, double corner[MODEL_CORNERS][2]);
+    int (*outline)(const struct model *m, const double *x, double corner[MODEL_CORNERS][2]);
     /* Of the basis responses (vectors; [nbasis]) of all sources x [nparameters] within these ranges
      * at a point: the most that they can be, and the most that they differ by from the linear
      * function of the parameters that touches them in the middle; INFINITY where that is not known.
@@ -95,6 +95,7 @@ struct model {
     /* The same with other parameters: optional ones behind this one's, or another one in the place
      * of one of them; more work. Those that both have stand at the same place. NULL: none. */
     const struct model *wider;
+    int form; /* which one it is, for its own functions */
 };
 
 const struct model *model_at(int i);              /* NULL past the end */

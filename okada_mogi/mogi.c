@@ -61,8 +61,9 @@ static bool distance_over_radius(const double *number, const double *x, const do
     return sqrt(e * e + n * n + d * d) >= number[0] * fmax(radius(x), radius(other));
 }
 
-static int outline(const double *x, double corner[MODEL_CORNERS][2])
+static int outline(const struct model *m, const double *x, double corner[MODEL_CORNERS][2])
 {
+    (void)m;
     corner[0][0] = x[ES];
     corner[0][1] = x[NS];
     return 1;

@@ -12,6 +12,7 @@
 enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, OPENING };
 enum { REFERENCE = OPENING, RIGIDITY, PLACED_OPENING = RIGIDITY }; /* of other forms */
 enum { MAGNITUDE = SLIP, STRIKE_SLIP = RAKE, DIP_SLIP = SLIP };
+enum { PLACED_FORM = 1, BY_MAGNITUDE = 2, BY_COMPONENTS = 4 }; /* bits of struct model's form */
 
 static void derive_strike(double degrees, double *value)
 {
@@ -168,56 +169,29 @@ static void respond_potency(const double *const *value, const double *east, cons
 
 static const double per_turn = 0x1.45f306dc9c883p-3; /* 1 / (2 pi) */
 
+/* Where a form has its opening; 0: it has none. */
+static int opening_of(const struct model *m)
+{
+    return m->nbasis < 3 ? 0 : m->form & PLACED_FORM ? PLACED_OPENING : OPENING;
+}
+
 /* Slip along strike and up dip; responses lack the paper's factor. */
-static void weigh(const double *x, double *w)
+static void weigh(const struct model *m, const double *x, double *w)
 {
-    angle_sincos(x[RAKE], &w[1], &w[0]);
-    w[0] *= -per_turn;
-    w[1] *= -per_turn;
-}
-
-static void weigh_all(const double *x, double amplitude, double *w)
-{
-    weigh(x, w);
-    w[0] *= amplitude;
-    w[1] *= amplitude;
-}
-
-static void weigh_opening(const double *x, double *w)
-{
-    weigh_all(x, x[SLIP], w);
-    w[2] = per_turn * x[OPENING];
-}
-
-static void weigh_placed_opening(const double *x, double *w)
-{
-    weigh_all(x, x[SLIP], w);
-    w[2] = per_turn * x[PLACED_OPENING];
-}
-
-static void weigh_magnitude(const double *x, double *w)
-{
-    weigh_all(x, pow(10, 1.5 * x[MAGNITUDE] + 9.1) / x[RIGIDITY], w);
-}
-
-static void weigh_components(const double *x, double *w)
-{
-    w[0] = -per_turn * x[STRIKE_SLIP];
-    w[1] = -per_turn * x[DIP_SLIP];
-}
-
-static int outline(const double *x, double corner[MODEL_CORNERS][2])
-{
-    static const double along[] = {-0.5, 0.5, 0.5, -0.5}, up[] = {0.5, 0.5, -0.5, -0.5};
-    double ss, cs, s, c;
-    angle_sincos(x[STRIKE], &ss, &cs);
-    angle_sincos(x[DIP], &s, &c);
-    for (int i = 0; i < 4; i++) {
-        const double l = along[i] * x[LENGTH], w = up[i] * x[WIDTH] * c;
-        corner[i][0] = x[EC] + l * ss - w * cs;
-        corner[i][1] = x[NC] + l * cs + w * ss;
+    const double amplitude = m->form & BY_MAGNITUDE
+                                 ? pow(10, 1.5 * x[MAGNITUDE] + 9.1) / x[RIGIDITY]
+                             : opening_of(m) ? x[SLIP]
+                                             : 1;
+    if (m->form & BY_COMPONENTS) {
+        w[0] = -per_turn * x[STRIKE_SLIP];
+        w[1] = -per_turn * x[DIP_SLIP];
+        return;
     }
-    return 4;
+    angle_sincos(x[RAKE], &w[1], &w[0]);
+    for (int b = 0; b < 2; b++)
+        w[b] = w[b] * -per_turn * amplitude;
+    if (opening_of(m))
+        w[2] = per_turn * x[opening_of(m)];
 }
 
 /* The same fault, placed by its middle and its upper edge; false: it is above the ground. */
@@ -236,11 +210,22 @@ static bool place_middle(const double *x, double *y)
     return top >= -1e-9 * x[WIDTH];
 }
 
-static int outline_placed(const double *x, double corner[MODEL_CORNERS][2])
+static int outline(const struct model *m, const double *x, double corner[MODEL_CORNERS][2])
 {
-    double y[REFERENCE];
-    place_middle(x, y);
-    return outline(y, corner);
+    static const double along[] = {-0.5, 0.5, 0.5, -0.5}, up[] = {0.5, 0.5, -0.5, -0.5};
+    double y[REFERENCE], ss, cs, s, c;
+    if (m->form & PLACED_FORM) {
+        place_middle(x, y);
+        x = y;
+    }
+    angle_sincos(x[STRIKE], &ss, &cs);
+    angle_sincos(x[DIP], &s, &c);
+    for (int i = 0; i < 4; i++) {
+        const double l = along[i] * x[LENGTH], w = up[i] * x[WIDTH] * c;
+        corner[i][0] = x[EC] + l * ss - w * cs;
+        corner[i][1] = x[NC] + l * cs + w * ss;
+    }
+    return 4;
 }
 
 /* ---- constraints ------------------------------------------------------------------------------*/
@@ -270,30 +255,18 @@ static bool slip_over_length(const double *number, const double *x, const double
     return within(fabs(x[SLIP]) / x[LENGTH], number);
 }
 
-static double moment(const double *x, double rigidity)
+static double moment(const struct model *m, const double *x, double rigidity)
 {
-    return rigidity * x[LENGTH] * x[WIDTH] * fabs(x[SLIP]);
-}
-
-static double moment_opening(const double *x, double rigidity)
-{
-    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[SLIP], x[OPENING]);
-}
-
-static double moment_placed_opening(const double *x, double rigidity)
-{
-    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[SLIP], x[PLACED_OPENING]);
-}
-
-static double moment_components(const double *x, double rigidity)
-{
-    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[STRIKE_SLIP], x[DIP_SLIP]);
+    const double slip = m->form & BY_COMPONENTS ? hypot(x[STRIKE_SLIP], x[DIP_SLIP])
+                        : opening_of(m)         ? hypot(x[SLIP], x[opening_of(m)])
+                                                : fabs(x[SLIP]);
+    return rigidity * x[LENGTH] * x[WIDTH] * slip;
 }
 
 static bool magnitude(const double *number, const double *x, const double *other)
 {
     (void)other;
-    return within(model_magnitude(moment(x, number[2])), number);
+    return within(model_magnitude(number[2] * x[LENGTH] * x[WIDTH] * fabs(x[SLIP])), number);
 }
 
 /* The point (east, north, depth) is at most so far from the rectangle. */
@@ -524,61 +497,50 @@ static const struct model_constraint
     placed_constraints[] = {BY_SHAPE, BY_SLIP, PLACED_CONSTRAINTS, {.name = NULL}},
     without_slip[] = {BY_SHAPE, PLACED_CONSTRAINTS, {.name = NULL}};
 
-#define FAULT(list, conditions, bases)                                                             \
+#define FAULT(list, conditions, bases, which)                                                      \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
-    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP
+    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP, .weigh = weigh,                 \
+    .outline = outline, .form = which
 
 static const struct model model_okada_components = {
-    FAULT(by_components, without_slip, 2),
+    FAULT(by_components, without_slip, 2, PLACED_FORM | BY_COMPONENTS),
     .respond = respond_placed_slip,
-    .weigh = weigh_components,
-    .moment = moment_components,
-    .outline = outline_placed,
+    .moment = moment,
 };
 
 static const struct model model_okada_magnitude = {
-    FAULT(by_magnitude, without_slip, 2),
+    FAULT(by_magnitude, without_slip, 2, PLACED_FORM | BY_MAGNITUDE),
     .respond = respond_potency,
-    .weigh = weigh_magnitude,
-    .outline = outline_placed,
     .wider = &model_okada_components,
 };
 
 static const struct model model_okada_placed_opening = {
-    FAULT(placed_opening, placed_constraints, 3),
+    FAULT(placed_opening, placed_constraints, 3, PLACED_FORM),
     .respond = respond_placed_opening,
-    .weigh = weigh_placed_opening,
-    .moment = moment_placed_opening,
-    .outline = outline_placed,
+    .moment = moment,
     .wider = &model_okada_magnitude,
 };
 
 static const struct model model_okada_placed = {
-    FAULT(placed, placed_constraints, 2),
+    FAULT(placed, placed_constraints, 2, PLACED_FORM),
     .respond = respond_placed_slip,
-    .weigh = weigh,
     .moment = moment,
-    .outline = outline_placed,
     .wider = &model_okada_placed_opening,
 };
 
 static const struct model model_okada_opening = {
-    FAULT(opening, constraints, 3),
+    FAULT(opening, constraints, 3, 0),
     .respond = respond_opening,
-    .weigh = weigh_opening,
-    .moment = moment_opening,
-    .outline = outline,
+    .moment = moment,
     .remainder = remainder_opening,
     .text = "okada_mogi/kernels/okada_opening.c",
     .wider = &model_okada_placed,
 };
 
 const struct model model_okada = {
-    FAULT(parameters, constraints, 2),
+    FAULT(parameters, constraints, 2, 0),
     .respond = respond,
-    .weigh = weigh,
     .moment = moment,
-    .outline = outline,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",
     .wider = &model_okada_opening,

@@ -40,7 +40,7 @@ static void add_source(const struct job *job, const double *x, int source, json_
     const struct model *m = job->model;
     double corner[MODEL_CORNERS][2];
     const double *own = x + source * m->nparameters;
-    const int n = m->outline ? m->outline(own, corner) : 0;
+    const int n = m->outline ? m->outline(m, own, corner) : 0;
     json_t *ring = json_array(), *parameters = json_object();
     for (int i = 0; i <= n; i++)
         json_array_append_new(
@@ -51,7 +51,7 @@ static void add_source(const struct job *job, const double *x, int source, json_
                                 json_real(x[job_at(job, a)]));
     json_t *o = json_pack("{s:i s:o}", "source", source + 1, "parameters", parameters);
     if (m->moment) {
-        const double moment = m->moment(own, job->rigidity);
+        const double moment = m->moment(m, own, job->rigidity);
         json_object_set_new(o, "moment_Nm", json_real(moment));
         json_object_set_new(o, "Mw", json_number_or_null(model_magnitude(moment)));
     }
@@ -160,7 +160,7 @@ static void put_outlines(FILE *out, const struct job *job, trial_number trial)
     double x[JOB_AXES], corner[MODEL_CORNERS][2], at[2];
     job_parameters(job, trial, x);
     for (int k = 0; k < job->nsources && job->model->outline; k++) {
-        const int n = job->model->outline(x + k * job->model->nparameters, corner);
+        const int n = job->model->outline(job->model, x + k * job->model->nparameters, corner);
         fprintf(out, "> source %d\n", k + 1);
         for (int i = 0; i < (n > 1 ? n + 1 : n); i++) {
             stations_place(&job->stations, corner[i % n][0], corner[i % n][1], at);

@@ -27,7 +27,7 @@ static json_t *outlines_json(const struct job *job, trial_number trial)
     json_t *sources = json_array();
     job_parameters(job, trial, x);
     for (int s = 0; s < job->nsources && job->model->outline; s++) {
-        const int n = job->model->outline(x + s * job->model->nparameters, corner);
+        const int n = job->model->outline(job->model, x + s * job->model->nparameters, corner);
         json_t *corners = json_array();
         for (int i = 0; i < n; i++)
             json_array_append_new(corners, json_pack("[f,f]", corner[i][0], corner[i][1]));
