@@ -133,7 +133,6 @@ static enum ek_status open_own(const struct search *s, void **out)
 }
 
 const struct search_method_ops search_brute = {
-    .name = "brute",
     .open = open_shared,
     .close = close_shared,
     .bytes = grid_bytes,

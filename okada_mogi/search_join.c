@@ -382,7 +382,6 @@ static enum ek_status open_own(const struct search *s, void **out)
 }
 
 const struct search_method_ops search_join = {
-    .name = "join",
     .open = open_shared,
     .close = close_shared,
     .bytes = bytes,

@@ -33,7 +33,6 @@ struct search_window {
 };
 
 struct search_method_ops {
-    const char *name;
     /* What is shared, into *shared; grain: see search_grain(). */
     enum ek_status (*open)(struct search *s, void **shared);
     void (*close)(void *shared);
