@@ -48,6 +48,7 @@ struct device {
     struct backend_mem *mem[BUFFERS];
     size_t size[BUFFERS]; /* bytes */
     struct places places;
+    size_t staged; /* bytes that came and left for a step since they were told last */
     int nlaunches;
     struct graph graph[MOST_GRAPHS];
     int next_graph;        /* the oldest */
@@ -353,19 +354,17 @@ static enum ek_status start_batch(struct device *d, const struct batch *b)
 /* The batch comes to its half of the stage once what was there has left: the queue is in order. */
 static enum ek_status fetch(struct device *d, const struct batch *b)
 {
-    size_t uncounted = 0;
     for (int i = 0; i < b->zones; i++)
-        TRY(write_zone(d, BACKEND_FEED, b->begin + i, &uncounted));
+        TRY(write_zone(d, BACKEND_FEED, b->begin + i, &d->staged));
     return backend_record(d->backend, BACKEND_FEED, STAGE_FILLED + b->half);
 }
 
 static enum ek_status send_back(struct device *d, const struct batch *b)
 {
-    size_t uncounted = 0;
     TRY(backend_record(d->backend, BACKEND_COMPUTE, STAGE_DONE + b->half));
     TRY(backend_after(d->backend, BACKEND_FEED, STAGE_DONE + b->half));
     for (int i = 0; i < b->zones; i++)
-        TRY(read_zone(d, BACKEND_FEED, b->begin + i, &uncounted));
+        TRY(read_zone(d, BACKEND_FEED, b->begin + i, &d->staged));
     return EK_OK;
 }
 
@@ -535,6 +534,8 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
     const struct faces_memory *p = &faces->memory[memory];
     const size_t to_host = p->to[1] * sizeof(double);
     TRY(backend_wait(d->backend, BACKEND_FEED)); /* faces that came last */
+    *bytes += d->staged;
+    d->staged = 0;
     TRY(send_rows(d));
     TRY(follow_plan(d, faces, memory));
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));

@@ -45,7 +45,8 @@ void device_buffers(const struct device *device, double **out, double **in);
 
 /* The exchange of this device's memory node: copies faces between its zones, packs outgoing ones
  * and reads what goes through the host into the memory node's out_buffer; then, after all have done
- * so, takes what others have packed for it, writes its in_buffer, and unpacks both. */
+ * so, takes what others have packed for it, writes its in_buffer, and unpacks both. *bytes += what
+ * crossed; zones that came and left for a step since the last exchange count, too. */
 enum ek_status device_send_faces(struct device *device, const struct faces *faces, int memory,
                                  size_t *bytes);
 enum ek_status device_receive_faces(struct device *device, const struct faces *faces, int memory,

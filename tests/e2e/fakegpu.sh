@@ -25,10 +25,14 @@ refused() { # exit code, words of the one line, program, arguments…
     grep -qE -- "$words" "$work/err" || say "$program $*: '$words' is not in: $(cat "$work/err")"
 }
 
-come_and_go() { # program, memory that zones do not fit into all at once: the same bits
+moved() { sed -n 's/^ *"bytes_moved": \([0-9]*\).*/\1/p' "$work/json"; }
+come_and_go() { # program, memory that zones do not fit into all at once: the same bits, told as moved
+    verified $1 cuda:0 0x0+1 --class S
+    once=$(moved)
     verified $1 cuda:0,hip:1 0x0+2 --class S --schedule dynamic
     first=$(norms <"$work/json")
     FAKEGPU_MEMORY=$2 verified $1 cuda:0 0x0+1 --class S
+    [ "$(moved)" -gt $((20 * once)) ] || say "$1: zones that come and go move $(moved) bytes, once is $once"
     [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say "$1: other norms where zones come and go"
     FAKEGPU_MEMORY=$2 verified $1 cuda:0,hip:1 1x1+2 --class S --schedule dynamic
 }
