@@ -482,10 +482,9 @@ static json_t *certificate(const struct mig *p)
                                      "failing_share", t.failing / fmax(t.judged, 1))
                          : json_null();
     const struct resum_verdict *v = &p->again;
-    json_t *times = v->timed
-                        ? json_pack("{s:f s:f s:f s:o}", "rays", v->rays, "missed", v->missed,
-                                    "wrong", v->wrong, "rms_s", json_number_or_null(v->rms))
-                        : json_null();
+    json_t *times = v->timed ? json_pack("{s:f s:f s:f s:o}", "rays", v->rays, "missed", v->missed,
+                                         "wrong", v->wrong, "rms_s", json_number_or_null(v->rms))
+                             : json_null();
     json_t *again =
         json_pack("{s:b s:i s:i s:o s:o}", "verified", v->good, "points", v->points, "failing",
                   v->failing, "share", json_number_or_null(v->share), "times", times);

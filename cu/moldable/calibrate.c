@@ -416,13 +416,12 @@ enum ek_status run_calibrate(int argc, char **argv)
     struct settings s = {.repeat = 3};
     struct run_job job;
     const char *path;
-    TRY(run_words(
-        argc, argv, options, &s, &s.help,
-        "Usage: cu-run calibrate JOB.json [options]\n\n"
-        "Runs each of the job's commands on several numbers of cores of the first node\n"
-        "and fits t(p) = a/p^b + c; runs it on the other nodes to find their speed\n"
-        "factors.",
-        &path));
+    TRY(run_words(argc, argv, options, &s, &s.help,
+                  "Usage: cu-run calibrate JOB.json [options]\n\n"
+                  "Runs each of the job's commands on several numbers of cores of the first node\n"
+                  "and fits t(p) = a/p^b + c; runs it on the other nodes to find their speed\n"
+                  "factors.",
+                  &path));
     if (s.help)
         return EK_OK;
     if (!path)
