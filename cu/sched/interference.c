@@ -353,9 +353,9 @@ void interference_follow(struct interference *f, struct estimate *e, const int *
 {
     bool works[MOST_UNITS] = {false};
     int work[2] = {0, 0};
-    if (!f->slow)
+    if (!f->slow || !memcmp(f->work, f->units, sizeof f->work))
         return;
-    f->learns &= memcmp(f->work, f->units, sizeof f->work) == 0; /* left out for nothing */
+    f->learns = false; /* left out for nothing */
     for (size_t t = 0; t < e->n; t++)
         works[owner[t]] = true;
     for (int kind = 0; kind < 2; kind++)
@@ -363,6 +363,11 @@ void interference_follow(struct interference *f, struct estimate *e, const int *
             if (works[f->member[kind][i]])
                 work[kind] = i + 1;
     interference_settle(f, e, work);
+}
+
+double interference_most(const struct interference *f, int kind)
+{
+    return f->slow ? fmax(1, slowing(f, kind, f->work) / f->usual[kind]) : 1;
 }
 
 double interference_makespan(const struct interference *f, const struct estimate *e,

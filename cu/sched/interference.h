@@ -31,6 +31,9 @@ void interference_open(struct interference *f, const struct sched_job *job,
 void interference_learn(struct interference *f, struct estimate *e);
 void interference_apply(const struct interference *f, struct estimate *e);
 
+/* How many times as long tasks on units of a kind take while all work as in the mean of a step. */
+double interference_most(const struct interference *f, int kind);
+
 /* When the last unit ends where tasks are divided so that units are busy for so long if neighbours
  * are as the slowdowns have it, load [ncu]. */
 double interference_makespan(const struct interference *f, const struct estimate *e,

@@ -27,6 +27,8 @@ enum ek_status steal_open(struct steal *s, const struct partition *d, const int 
     s->expected = ARENA_NEW(job->arena, job->ncu, double);
     s->worker = ARENA_NEW(job->arena, job->ncu, struct steal_worker);
     s->idle = ARENA_NEW(job->arena, job->ncu, double);
+    for (int c = 0; s->worker && c < job->ncu; c++)
+        s->worker[c].late = 1;
     return plan_open(&s->plan, job);
 }
 
@@ -51,6 +53,11 @@ void steal_rewind(struct steal *s)
         set(&s->worker[c].until, 0);
         set(&s->worker[c].slower, 1);
     }
+}
+
+void steal_allow(struct steal *s, int cu, double late)
+{
+    s->worker[cu].late = late;
 }
 
 /* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
@@ -86,7 +93,8 @@ static double left_seconds(const struct steal *s, int cu)
 static double slower_by(const struct steal_worker *w, double now)
 {
     double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
-    return now > until && until > start ? fmax(slower, (now - start) / (until - start)) : slower;
+    return now > until && until > start ? fmax(slower, (now - start) / (until - start) / w->late)
+                                        : slower;
 }
 
 /* When it will be through with its present tasks. */
@@ -250,7 +258,7 @@ void steal_done(struct steal *s, int cu, double sec)
     if (expected > 0) {
         w->took = sec + w->took / 2;
         w->expected = expected + w->expected / 2;
-        set(&w->slower, fmax(1, w->took / w->expected));
+        set(&w->slower, fmax(1, w->took / w->expected / w->late));
     }
     set(&w->until, start + sec);
 }

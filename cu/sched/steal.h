@@ -11,6 +11,7 @@ struct steal_worker {
      * and how much longer than expected those before took. */
     _Alignas(64) _Atomic double start, until, slower;
     double took, expected; /* sums over its ranges, of which each counts half as much as the next */
+    double late;           /* it may take so many times as long before it is slow */
     bool holds;            /* tasks of which it has not said that they are done */
     _Atomic bool left;     /* it was given nothing when it asked last */
     _Atomic bool lost;
@@ -37,6 +38,9 @@ enum ek_status steal_open(struct steal *s, const struct partition *d, const int 
 void steal_plan(struct steal *s);
 /* Before each step. Likewise. */
 void steal_rewind(struct steal *s);
+
+/* Among busy neighbours unit cu takes up to `late` times as long as in the mean of the step. */
+void steal_allow(struct steal *s, int cu, double late);
 
 /* Any unit's thread, concurrently. */
 struct ek_range steal_next(struct steal *s, int cu);

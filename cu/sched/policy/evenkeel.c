@@ -343,6 +343,8 @@ static void step(void *st)
     s->binds_late = false;
     choose_trial(s);
     steal_rewind(&s->steal);
+    for (int c = 0; c < s->job->ncu; c++)
+        steal_allow(&s->steal, c, interference_most(&s->interference, s->job->unit[c].kind));
 }
 
 /* In steps shorter than this nobody can help another in time, and to wait for one more unit costs
