@@ -18,7 +18,7 @@ const char *const cell_modes[] = {"exact", "shared", NULL};
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static size_t largest_cell(const struct survey *s)
+size_t cell_largest(const struct survey *s)
 {
     size_t most = 1;
     for (int c = 0; c < s->ncells; c++)
@@ -34,37 +34,19 @@ static void take_worker(struct arena *arena, struct cell_worker *k, size_t layer
     k->left = ARENA_NEW(arena, nfreq, double);
 }
 
-static enum ek_status open_device(struct cell_work *w, struct backend *device, int layers)
-{
-    const size_t numbers = (size_t)w->survey->nfreq * (1 + (size_t)layers);
-    w->block = (size_t)w->width * BLOCK;
-    if (!device)
-        return EK_OK;
-    TRY(mcsem_device_open(device, layers, w->survey->nfreq, w->survey->npairs, &w->device));
-    const size_t most = largest_cell(w->survey);
-    w->batch = mcsem_device_batch(w->device);
-    w->block = w->batch < most ? w->batch : most;
-    w->sum = ARENA_NEW(&w->arena, w->block * numbers, double complex);
-    for (struct cell_call *c = w->call; c < w->call + 2; c++) {
-        c->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
-        c->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
-        c->brought = ARENA_NEW(&w->arena, w->batch * numbers, double complex);
-    }
-    w->trial = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
-    w->tried = ARENA_NEW(&w->arena, (size_t)DEVICE_SHARES * CELL_SAMPLES, struct survey_pair);
-    w->next = w->call;
-    return EK_OK;
-}
-
 static enum ek_status open_all(struct cell_work *w, struct backend *device)
 {
     const int layers = 1 + w->earth->nwater + w->earth->nz;
     const size_t threads = (size_t)w->width, columns = (size_t)w->columns;
-    TRY(open_device(w, device, layers));
+    const size_t most = cell_largest(w->survey);
+    w->block = (size_t)w->width * BLOCK;
+    if (device)
+        TRY(cell_ahead_open(w, device, layers));
     w->worker = ARENA_NEW(&w->arena, threads, struct cell_worker);
-    w->pair = ARENA_NEW(&w->arena, largest_cell(w->survey), struct survey_pair);
+    w->pair = ARENA_NEW(&w->arena, most, struct survey_pair);
     w->rows = ARENA_NEW(&w->arena, w->block * cell_row_size(w), double);
     w->square = ARENA_NEW(&w->arena, columns * columns, double);
+    w->miss = ARENA_NEW(&w->arena, most * (size_t)w->survey->nfreq, double);
     for (int t = 0; w->worker && t < w->width; t++)
         take_worker(&w->arena, &w->worker[t], (size_t)layers, (size_t)w->survey->nfreq);
     TRY(arena_check(&w->arena, "the cells of a unit of %d threads", w->width));
@@ -196,7 +178,8 @@ static size_t exact_pairs(const struct cell_work *w)
 /* The block's pairs in exact mode, by the device. */
 static enum ek_status ask_for_block(struct cell_work *w)
 {
-    const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter};
+    const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter,
+                                       false};
     return mcsem_device_pairs(w->device, &share, 1, w->survey->nfreq, w->survey->freq,
                               FORWARD_BELOW, w->sum);
 }
@@ -204,10 +187,24 @@ static enum ek_status ask_for_block(struct cell_work *w)
 static void take_from_device(const struct cell_work *w, size_t i, double *row)
 {
     const int step = 1 + w->layers.n;
-    const double complex *first = w->has ? w->has : w->sum;
-    const double complex *sum =
-        first + ((w->has ? w->first : 0) + i) * (size_t)(w->survey->nfreq * step);
+    const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
     put_row(w, sum, step, sum + 1, step, row);
+}
+
+double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex field,
+                  struct device_weight *to)
+{
+    const struct misfit_options *o = &w->options.misfit;
+    const struct misfit miss =
+        misfit_of(o, &w->survey->pair[pair], cell_datum(w->survey, pair, q), field);
+    const double square = misfit_square(&miss), weight = sqrt(misfit_weight(o, square));
+    *to = (struct device_weight){.re = weight * creal(miss.factor),
+                                 .im = weight * cimag(miss.factor),
+                                 .has_re = miss.re,
+                                 .has_im = miss.im,
+                                 .miss_re = weight * creal(miss.residual),
+                                 .miss_im = weight * cimag(miss.residual)};
+    return square;
 }
 
 /* Where column 0 of a row, the field, is used up: its place in the response. */
@@ -215,23 +212,19 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
 {
     const int nfreq = w->survey->nfreq, columns = w->columns;
     const size_t at = (w->first + i) * (size_t)nfreq;
-    const size_t first = w->survey->first[w->cell];
-    const struct survey_datum *datum = w->survey->datum + first * (size_t)nfreq + at;
-    const struct survey_pair *pair = &w->survey->pair[first + w->first + i];
+    const size_t pair = w->survey->first[w->cell] + w->first + i;
     for (int q = 0; q < nfreq; q++, row += 2 * columns) {
         const double complex field = row[0] + I * row[columns];
-        const struct misfit miss = misfit_of(&w->options.misfit, pair, &datum[q], field);
-        const double weight = sqrt(misfit_weight(&w->options.misfit, misfit_square(&miss)));
-        const double re = weight * creal(miss.factor), im = weight * cimag(miss.factor);
-        const double has_re = miss.re, has_im = miss.im;
+        struct device_weight by;
+        w->miss[at + (size_t)q] = cell_weigh(w, pair, q, field, &by);
         w->response[at + (size_t)q] = field;
         for (int c = 0; c < columns; c++) {
             const double x = row[c], y = row[columns + c];
-            row[c] = has_re * (re * x - im * y);
-            row[columns + c] = has_im * (re * y + im * x);
+            row[c] = by.has_re * (by.re * x - by.im * y);
+            row[columns + c] = by.has_im * (by.re * y + by.im * x);
         }
-        row[0] = weight * creal(miss.residual);
-        row[columns] = weight * cimag(miss.residual);
+        row[0] = by.miss_re;
+        row[columns] = by.miss_im;
     }
 }
 
@@ -285,13 +278,13 @@ static void square_phase(void *arg, int thread)
                       i + SQUARE_ROWS);
 }
 
-static enum ek_status all_blocks(struct cell_work *w, struct thread_pool *pool)
+/* Blocks of pairs, from number `first` of the cell on, are added to the square. */
+static enum ek_status add_blocks(struct cell_work *w, size_t first, struct thread_pool *pool)
 {
     const size_t pairs = cell_pairs(w);
-    memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
-    for (w->first = 0; w->first < pairs; w->first += w->block) {
+    for (w->first = first; w->first < pairs; w->first += w->block) {
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
-        if (w->device && !w->has && exact_pairs(w))
+        if (w->device && exact_pairs(w))
             TRY(ask_for_block(w));
         thread_pool_run(pool, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
@@ -315,9 +308,7 @@ static void put_sums(const struct cell_work *w, double *sums)
                (size_t)(i + 1) * sizeof *sums);
     for (size_t i = 0; i < cell_pairs(w) * nfreq; i++) {
         const struct survey_datum *datum = &w->survey->datum[first * nfreq + i];
-        const struct misfit miss = misfit_of(
-            &w->options.misfit, &w->survey->pair[first + i / nfreq], datum, w->response[i]);
-        const double square = misfit_square(&miss), counts = 0.5 * survey_numbers(datum);
+        const double square = w->miss[i], counts = 0.5 * survey_numbers(datum);
         struct misfit_bin *bin = &bins[misfit_bin(square)];
         bin->data += counts;
         bin->square += counts * square;
@@ -327,8 +318,7 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-/* The cell at hand is c: its layers, its pairs, how many of them no table may serve. */
-static void go_to(struct cell_work *w, const double *m, int c)
+void cell_go_to(struct cell_work *w, const double *m, int c)
 {
     w->cell = c;
     w->near = 0;
@@ -340,69 +330,30 @@ static void go_to(struct cell_work *w, const double *m, int c)
         w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
 }
 
-/* Adds the pairs of the cell at hand that no table may serve to the `pairs` of the call. */
-static void take_ahead(struct cell_work *w, struct cell_call *c, size_t pairs)
+/* What the device has computed of the cell at hand, its first pairs. */
+static void take_square(struct cell_work *w, const struct cell_call *c, int k)
 {
-    memcpy(c->seen + pairs, w->pair, w->near * sizeof *c->seen);
-    c->ahead[c->shares] = (struct cell_ahead){w->cell, pairs};
-    c->share[c->shares++] = (struct device_share){w->layers, c->seen + pairs, w->near, 0};
-}
-
-enum ek_status cell_look_ahead(struct cell_work *w, const double *m, const int *cell, size_t *n)
-{
-    struct cell_call *c = w->next;
-    size_t i = 0, pairs = 0;
-    if (!w->device)
-        return EK_OK;
-    c->shares = 0;
-    for (; i < *n && c->shares < DEVICE_SHARES; i++) {
-        go_to(w, m, cell[i]);
-        if (!w->near)
-            continue;
-        if (w->near > w->batch - pairs || (c->shares && w->layers.n != c->share->layers.n))
-            break;
-        take_ahead(w, c, pairs);
-        pairs += w->near;
-    }
-    *n = i ? i : 1;
-    if (!c->shares)
-        return EK_OK;
-    TRY(cell_choose_filters(w, c));
-    return mcsem_device_begin(w->device, c->share, c->shares, w->survey->nfreq, w->survey->freq,
-                              FORWARD_BELOW, c->brought);
-}
-
-enum ek_status cell_await(struct cell_work *w)
-{
-    if (!w->device)
-        return EK_OK;
-    w->done = w->next;
-    w->next = w->done == w->call ? w->call + 1 : w->call;
-    return mcsem_device_end(w->device);
-}
-
-/* Whether the device has computed just the pairs that are wanted of the cell at hand. */
-static bool was_ahead(struct cell_work *w, struct cell_report *report)
-{
-    const size_t numbers = (size_t)w->survey->nfreq * (1 + (size_t)w->layers.n);
-    struct cell_call *c = w->done;
-    w->has = NULL;
-    for (int k = 0; c && k < c->shares; k++)
-        if (c->ahead[k].cell == w->cell && c->share[k].n == w->near) {
-            w->has = c->brought + c->ahead[k].first * numbers;
-            w->filter = report->filter = c->share[k].filter;
-            c->ahead[k].cell = -1;
-        }
-    return w->has;
+    const int unknowns = earth_unknowns(w->earth);
+    const double *from = c->triangle + (size_t)k * cell_sum_at(1 + unknowns, 0);
+    const size_t nfreq = (size_t)w->survey->nfreq, n = w->near * nfreq;
+    const size_t first = (size_t)(c->share[k].pair - c->seen) * nfreq;
+    for (int i = 0; i <= unknowns; i++)
+        memcpy(w->square + (size_t)i * (size_t)w->columns, from + cell_sum_at(i, 0),
+               (size_t)(i + 1) * sizeof *from);
+    memcpy(w->response, c->field + first, n * sizeof *w->response);
+    memcpy(w->miss, c->miss + first, n * sizeof *w->miss);
 }
 
 enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
                             double *sums, double complex *response, struct cell_report *report)
 {
+    const struct cell_call *ahead;
+    int k;
     *report = (struct cell_report){.density = -1};
     w->response = response;
     memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
-    go_to(w, m, c);
+    TRY(cell_ahead_next(w, c, &ahead, &k));
+    cell_go_to(w, m, c);
     if (!cell_pairs(w))
         return EK_OK;
     if (w->near < cell_pairs(w)) {
@@ -410,11 +361,17 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
         if (report->density < 0)
             w->near = cell_pairs(w);
     }
-    if (w->near && !was_ahead(w, report))
+    memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
+    const bool known = ahead && ahead->share[k].n == w->near;
+    if (known) {
+        report->filter = ahead->share[k].filter;
+        take_square(w, ahead, k);
+    } else if (w->near) {
         TRY(cell_choose_filter(w, report));
+    }
     for (int t = 0; t < w->width; t++)
         w->worker[t].exact = 0;
-    TRY(all_blocks(w, pool));
+    TRY(add_blocks(w, known ? w->near : 0, pool));
     report->exact = w->near;
     for (int t = 0; t < w->width; t++)
         report->exact += w->worker[t].exact;

@@ -68,12 +68,10 @@ enum ek_status cell_compute(struct cell_work *work, struct thread_pool *pool, co
                             int c, double *sums, double complex *response,
                             struct cell_report *report);
 
-/* Has the device begin with the pairs of the next cells in exact mode, together: one cell's are too
- * few for it. *n: how many of the cells [n] come next, one at least. After await, cell_compute()
- * for the same m finds what it needs, while the device may be told to begin with the next ones.
- * Without a device all, and nothing is done. Errors as above. */
-enum ek_status cell_look_ahead(struct cell_work *work, const double *m, const int *cell, size_t *n);
-enum ek_status cell_await(struct cell_work *work);
+/* cell_compute() will be called for these cells [n], in this order, with this m: a device begins
+ * with them, many cells together, since one cell's pairs are too few for it, and stays ahead. All
+ * three borrowed until the last of them, or the next such call. Errors as above. */
+enum ek_status cell_begin(struct cell_work *work, const double *m, const int *cell, size_t n);
 
 /* Largest difference of a pair's response [nfreq] from exact mode with the finest filters, relative
  * to max(|field|, floor). EK_USAGE, EK_UNAVAILABLE as above. */

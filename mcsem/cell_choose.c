@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { CHANNELS = 4, SAMPLES = CELL_SAMPLES, SAMPLE_FILTER = 3, FEW = 32 };
-enum { TRIALS = HANKEL_FILTERS - 1 }; /* of a sample: if these do not agree, it is the finest one */
+enum { TRIALS = CELL_TRIALS };
 _Static_assert(CHANNELS + 2 == (int)SAMPLES && TRIALS * SAMPLES <= FEW, "cell_work.h");
 enum { FEW_OTHERS = 4, MANY = 50 }; /* a table that leaves more pairs than 4 + 2 % is too coarse */
 #define CAUTION         2.0         /* the table's error may be larger than at the samples */
@@ -117,65 +117,55 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
     return EK_OK;
 }
 
-/* The filter that forward_choose() gives a sample, from the sums of filters 0 .. TRIALS-1, `step`
+int cell_add_trials(struct cell_call *c, struct device_share *to)
+{
+    struct survey_pair *tried = c->tried;
+    int trials = 0;
+    for (const struct device_share *share = c->share; share < c->share + c->cells; share++) {
+        if (share->n <= FEW)
+            continue;
+        const struct samples s = choose_samples(share->pair, 0, share->n);
+        for (int i = 0; i < s.n; i++)
+            tried[i] = share->pair[s.pair[i]];
+        for (int filter = 0; filter < TRIALS; filter++)
+            to[trials++] = (struct device_share){share->layers, tried, (size_t)s.n, filter, true};
+        tried += s.n;
+    }
+    return trials;
+}
+
+/* The filter that forward_choose() gives a sample, from the fields of filters 0 .. TRIALS-1, `step`
  * apart. */
-static int filter_for(const struct cell_work *w, const struct survey_pair *p, size_t numbers,
-                      const double complex *sum, size_t step)
+static int filter_for(const struct cell_work *w, const struct survey_pair *p,
+                      const double complex *field, size_t step)
 {
     const double floor = cell_floor(&w->options, p);
     for (int filter = 1; filter < TRIALS; filter++) {
-        const double complex *finer = sum + (size_t)filter * step;
-        if (forward_difference(finer - step, finer, (size_t)w->survey->nfreq, numbers, floor) <=
+        const double complex *finer = field + (size_t)filter * step;
+        if (forward_difference(finer - step, finer, (size_t)w->survey->nfreq, 1, floor) <=
             EXACT_TOLERANCE)
             return filter;
     }
     return TRIALS;
 }
 
-/* The filters of the shares that the device has tried some for; those of others stand. */
-static void judge(struct cell_work *w, struct device_share *share, int trials,
-                  const double complex *sum)
+void cell_judge_trials(struct cell_work *w, struct cell_call *c, const double complex *field)
 {
-    const size_t numbers = 1 + (size_t)share->layers.n;
-    const size_t row = (size_t)w->survey->nfreq * numbers;
-    for (const struct device_share *trial = w->trial; trial < w->trial + trials; share++) {
+    const size_t nfreq = (size_t)w->survey->nfreq;
+    for (struct device_share *share = c->share; share < c->share + c->cells; share++) {
+        share->filter = CELL_FEW_FILTER;
         if (share->n <= FEW)
             continue;
+        const struct samples s = choose_samples(share->pair, 0, share->n);
+        const size_t step = (size_t)s.n * nfreq;
         share->filter = SAMPLE_FILTER;
-        for (size_t i = 0; i < trial->n; i++) {
+        for (int i = 0; i < s.n; i++) {
             const int which =
-                filter_for(w, &trial->pair[i], numbers, sum + i * row, trial->n * row);
+                filter_for(w, &share->pair[s.pair[i]], field + (size_t)i * nfreq, step);
             share->filter = which > share->filter ? which : share->filter;
         }
-        sum += TRIALS * trial->n * row;
-        trial += TRIALS;
+        field += TRIALS * step;
     }
-}
-
-enum ek_status cell_choose_filters(struct cell_work *w, struct cell_call *c)
-{
-    for (int k = 0, first = 0; k < c->shares; first = k) {
-        struct survey_pair *tried = w->tried;
-        int trials = 0;
-        for (; k < c->shares && trials + TRIALS <= DEVICE_SHARES; k++) {
-            struct device_share *share = &c->share[k];
-            share->filter = CELL_FEW_FILTER;
-            if (share->n <= FEW)
-                continue;
-            const struct samples s = choose_samples(share->pair, 0, share->n);
-            for (int i = 0; i < s.n; i++)
-                tried[i] = share->pair[s.pair[i]];
-            for (int filter = 0; filter < TRIALS; filter++)
-                w->trial[trials++] =
-                    (struct device_share){share->layers, tried, (size_t)s.n, filter};
-            tried += s.n;
-        }
-        if (trials)
-            TRY(mcsem_device_pairs(w->device, w->trial, trials, w->survey->nfreq, w->survey->freq,
-                                   FORWARD_FIELD, c->brought));
-        judge(w, c->share + first, trials, c->brought);
-    }
-    return EK_OK;
 }
 
 /* Largest difference of the first two rows of the block, field or derivative, relative to `sizes`

@@ -10,20 +10,24 @@
 #include <string.h>
 
 /* Buffers, kernels. */
-enum { LAYERS, LINES, FILTERS, WEIGHTS, DEEPEST, PLACE, SUMS, BUFFERS };
-enum { FLIGHT = 2, LANDED = 0, BROUGHT = FLIGHT }; /* batches under way; their events */
-enum { PLANS, WAVES, ADD, KERNELS };
+enum { FILTERS, WEIGHTS, DEEPEST, PLACE, SPANS, WEIGHING, TRIANGLES, BUFFERS };
+enum { PLANS, WAVES, ADD, ROWS, SQUARES, KERNELS };
+/* Batches under way; events of them, of slots, of squares. */
+enum { FLIGHT = 2, LANDED = 0, BROUGHT = FLIGHT, SUMMED = BROUGHT + FLIGHT };
+enum { WEIGHED = SUMMED + DEVICE_SLOTS, SQUARED };
 enum { GROUP = 64 };
-static const struct backend_kernel kernels[KERNELS] = {[PLANS] = {"exact_plans", {GROUP, 1, 1}},
-                                                       [WAVES] = {"exact_waves", {GROUP, 1, 1}},
-                                                       [ADD] = {"exact_sums", {GROUP, 1, 1}}};
+static const struct backend_kernel kernels[KERNELS] = {
+    [PLANS] = {"exact_plans", {GROUP, 1, 1}},
+    [WAVES] = {"exact_waves", {GROUP, 1, 1}},
+    [ADD] = {"exact_sums", {GROUP, 1, 1}},
+    [ROWS] = {"exact_rows", {GROUP, 1, 1}},
+    [SQUARES] = {"exact_squares", {GROUP, 1, 1}}};
 
-/* Pairs of a batch, or as many as give each multiprocessor so many work-items; its sums; batches of
- * a call. */
-enum { MOST_PAIRS = 2048, ITEMS = 1024, MOST_SUMS = 1 << 26, MOST_BATCHES = 4 };
+/* Pairs of a batch, or as many as give each multiprocessor so many work-items; its sums. */
+enum { MOST_PAIRS = 2048, ITEMS = 1024, MOST_SUMS = 1 << 26 };
 /* What an ample pair takes: levels, points, numbers of both, waves of the finest usual filter. */
 enum { AMPLE = 8, AMPLE_NUMBERS = 64, AMPLE_WAVES = 192 };
-#define SHARE_OF_MEMORY 0.25      /* for the place where work-items work */
+#define SHARE_OF_MEMORY 0.25      /* for the place where work-items work; for sums */
 #define SHARE_OF_PLANS  (1. / 16) /* for the weights of a batch */
 
 /* A batch's plans, here and on the device. */
@@ -34,13 +38,16 @@ struct flight {
 };
 
 _Static_assert(HANKEL_SHIFTS == EXACT_SHIFTS && (int)PAIR_FUNCTIONS == EXACT_FUNCTIONS, "plan.h");
+_Static_assert(sizeof(struct device_weight) == EXACT_WEIGHT * sizeof(double), "plan.h");
 
-/* What somebody wants to know, NULL: nothing. */
-struct call {
+/* What somebody wants to know, and what the device has of it. */
+struct slot {
     const struct device_share *share;
     int shares, nfreq;
+    size_t pairs;
     enum forward_derivatives derivatives;
-    double complex *sum;
+    double *table, *line; /* [DEVICE_SHARES][4 * layers], [nfreq] */
+    struct backend_mem *tables, *lines, *sums, *fields;
 };
 
 /* What plans take: doubles and integers that the host sends, weights and deepest layers that the
@@ -54,24 +61,20 @@ struct device {
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     int layers, nfreq;
-    size_t call, batch; /* pairs of a call, of a batch, at most */
+    size_t batch;       /* pairs, at most */
     struct counts most; /* of a batch */
-    bool has[HANKEL_FILTERS];
     struct flight flight[FLIGHT];
+    long turn; /* batches so far */
     struct pair_plan plan;
-    double *table, *line; /* table: [DEVICE_SHARES][4 * layers] */
     struct arena arena;
-    struct call call_at;
+    struct slot slot[DEVICE_SLOTS];
+    int span[2 * DEVICE_SQUARES];
+    int squares; /* that are under way */
     /* the batch at hand */
     struct flight *at;
     size_t pairs;
     struct counts used; /* the first rows are the pairs' */
 };
-
-static enum ek_status write(struct device *d, int buffer, const void *from, size_t bytes)
-{
-    return backend_send(d->backend, BACKEND_FEED, d->buffer[buffer], from, bytes);
-}
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -83,17 +86,24 @@ static size_t place_bytes(const struct device *d, size_t n)
     return groups * EXACT_BESIDE * (size_t)exact_numbers(d->layers) * sizeof(double);
 }
 
+/* Pairs of a call of batches of n, at most. */
+static size_t call_pairs(size_t n)
+{
+    return 2 * n + 64;
+}
+
 static size_t sums(const struct device *d, size_t n)
 {
-    return n * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
+    return call_pairs(n) * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
 }
 
 static bool fits(const struct device *d, size_t n)
 {
     const struct backend_info *info = &d->backend->info;
-    const size_t bytes = place_bytes(d, n);
-    return bytes <= info->max_alloc && (double)bytes <= SHARE_OF_MEMORY * (double)info->memory &&
-           sums(d, n) <= MOST_SUMS;
+    const size_t place = place_bytes(d, n), numbers = sums(d, n) * sizeof(double);
+    const double most = SHARE_OF_MEMORY * (double)info->memory;
+    return place <= info->max_alloc && numbers <= info->max_alloc && (double)place <= most &&
+           DEVICE_SLOTS * (double)numbers <= most && sums(d, n) <= MOST_SUMS;
 }
 
 /* Room for ample pairs and a very long one. */
@@ -112,26 +122,24 @@ static struct counts room_for(const struct device *d, size_t pairs)
     return n;
 }
 
-/* As many pairs as there are or the device has room for, one at least; a call's batches are of
- * equal size. */
+/* As many pairs as there are or the device has room for, one at least. */
 static void choose_batch(struct device *d, size_t pairs)
 {
     const size_t items = ITEMS * (size_t)d->backend->info.compute_units;
     const size_t fill = items / ((size_t)d->nfreq * EXACT_STRANDS);
     const size_t most = fill > MOST_PAIRS ? fill : MOST_PAIRS;
-    pairs = pairs > 0 ? pairs : 1;
-    const size_t batches = (pairs + most - 1) / most;
-    d->batch = batches < MOST_BATCHES ? (pairs + batches - 1) / batches : most;
+    d->batch = pairs < 1 ? 1 : pairs < most ? pairs : most;
     while (d->batch > 1 && !fits(d, d->batch))
         d->batch /= 2;
-    d->call = MOST_BATCHES * d->batch < pairs ? MOST_BATCHES * d->batch : pairs;
     d->most = room_for(d, d->batch);
 }
 
 static enum ek_status open_host(struct device *d)
 {
-    d->table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
-    d->line = ARENA_NEW(&d->arena, d->nfreq, double);
+    for (int k = 0; k < DEVICE_SLOTS; k++) {
+        d->slot[k].table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
+        d->slot[k].line = ARENA_NEW(&d->arena, d->nfreq, double);
+    }
     for (int f = 0; f < FLIGHT; f++) {
         d->flight[f].number = ARENA_NEW(&d->arena, d->most.numbers, double);
         d->flight[f].row = ARENA_NEW(&d->arena, d->most.rows, int);
@@ -140,24 +148,49 @@ static enum ek_status open_host(struct device *d)
     return pair_open(d->layers, &d->plan);
 }
 
+static enum ek_status open_slot(struct device *d, struct slot *s)
+{
+    const size_t cases = call_pairs(d->batch) * (size_t)d->nfreq, layers = (size_t)d->layers;
+    TRY(backend_alloc(d->backend, DEVICE_SHARES * 4 * layers * sizeof(double), &s->tables));
+    TRY(backend_alloc(d->backend, (size_t)d->nfreq * sizeof(double), &s->lines));
+    TRY(backend_alloc(d->backend, sums(d, d->batch) * sizeof(double), &s->sums));
+    return backend_alloc(d->backend, 2 * cases * sizeof(double), &s->fields);
+}
+
 static enum ek_status open_buffers(struct device *d)
 {
-    const size_t bytes[BUFFERS] = {[LAYERS] =
-                                       DEVICE_SHARES * 4 * (size_t)d->layers * sizeof(double),
-                                   [LINES] = (size_t)d->nfreq * sizeof(double),
-                                   [FILTERS] = sizeof(double[HANKEL_FILTERS][HANKEL_NUMBERS]),
+    const size_t cases = call_pairs(d->batch) * (size_t)d->nfreq, numbers = 1 + (size_t)d->layers;
+    const size_t bytes[BUFFERS] = {[FILTERS] = sizeof(double[HANKEL_FILTERS][HANKEL_NUMBERS]),
                                    [WEIGHTS] = d->most.weights * sizeof(double),
                                    [DEEPEST] = d->most.deepest * sizeof(int),
                                    [PLACE] = place_bytes(d, d->batch),
-                                   [SUMS] = sums(d, d->batch) * sizeof(double)};
+                                   [SPANS] = sizeof d->span,
+                                   [WEIGHING] = cases * sizeof(struct device_weight),
+                                   [TRIANGLES] = DEVICE_SQUARES * (numbers * (numbers + 1) / 2) *
+                                                 sizeof(double)};
     for (int b = 0; b < BUFFERS; b++)
         TRY(backend_alloc(d->backend, bytes[b], &d->buffer[b]));
+    for (int k = 0; k < DEVICE_SLOTS; k++)
+        TRY(open_slot(d, &d->slot[k]));
     for (int f = 0; f < FLIGHT; f++) {
         struct flight *at = &d->flight[f];
         TRY(backend_alloc(d->backend, d->most.numbers * sizeof(double), &at->numbers));
         TRY(backend_alloc(d->backend, d->most.rows * sizeof(int), &at->plans));
     }
     return EK_OK;
+}
+
+static enum ek_status send_filters(struct device *d)
+{
+    for (int which = 0; which < HANKEL_FILTERS; which++) {
+        const struct hankel *filter;
+        TRY(hankel_open(which, &filter));
+        const size_t numbers = HANKEL_LADDER + (size_t)(2 * HANKEL_SHIFTS * filter->n);
+        const struct backend_rect box = backend_linear(
+            (size_t)which * HANKEL_NUMBERS * sizeof(double), 0, numbers * sizeof(double));
+        TRY(backend_write(d->backend, BACKEND_FEED, d->buffer[FILTERS], filter->ladder, &box));
+    }
+    return backend_wait(d->backend, BACKEND_FEED);
 }
 
 static enum ek_status build(struct device *d)
@@ -174,6 +207,7 @@ static enum ek_status open_all(struct device *d, size_t pairs)
     choose_batch(d, pairs);
     TRY(open_host(d));
     TRY(open_buffers(d));
+    TRY(send_filters(d));
     return build(d);
 }
 
@@ -196,9 +230,15 @@ void mcsem_device_close(struct device *d)
 {
     if (!d)
         return;
-    (void)MUTED(mcsem_device_end(d));
+    (void)MUTED(mcsem_device_settle(d));
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
+    for (struct slot *s = d->slot; s < d->slot + DEVICE_SLOTS; s++) {
+        backend_free(d->backend, s->tables);
+        backend_free(d->backend, s->lines);
+        backend_free(d->backend, s->sums);
+        backend_free(d->backend, s->fields);
+    }
     for (int f = 0; f < FLIGHT; f++) {
         backend_free(d->backend, d->flight[f].numbers);
         backend_free(d->backend, d->flight[f].plans);
@@ -211,7 +251,7 @@ void mcsem_device_close(struct device *d)
 
 size_t mcsem_device_batch(const struct device *d)
 {
-    return d->call;
+    return d->batch;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */
@@ -312,31 +352,32 @@ static void add_plan(struct device *d, int filter, int share, int derive)
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static enum ek_status launch_batch(struct device *d)
+/* The batch at hand, whose pairs are the slot's from number `first` on. */
+static enum ek_status launch_batch(struct device *d, const struct slot *s, size_t first)
 {
-    const struct call *c = &d->call_at;
-    const int nlayers = c->share->layers.n, nfreq = c->nfreq;
+    const int nlayers = s->share->layers.n, nfreq = s->nfreq;
     const struct backend_arg plans[] = {
-        backend_arg_mem(d->buffer[LAYERS]),  backend_arg_int(nlayers),
-        backend_arg_mem(d->buffer[LINES]),   backend_arg_int(nfreq),
+        backend_arg_mem(s->tables),          backend_arg_int(nlayers),
+        backend_arg_mem(s->lines),           backend_arg_int(nfreq),
         backend_arg_mem(d->buffer[FILTERS]), backend_arg_int(HANKEL_LADDER),
         backend_arg_mem(d->at->numbers),     backend_arg_mem(d->at->plans),
         backend_arg_int((int)d->pairs),      backend_arg_mem(d->buffer[WEIGHTS]),
         backend_arg_mem(d->buffer[DEEPEST])};
-    const struct backend_arg waves[] = {backend_arg_mem(d->buffer[LAYERS]),
+    const struct backend_arg waves[] = {backend_arg_mem(s->tables),
                                         backend_arg_int(nlayers),
-                                        backend_arg_mem(d->buffer[LINES]),
+                                        backend_arg_mem(s->lines),
                                         backend_arg_int(nfreq),
                                         backend_arg_mem(d->at->numbers),
                                         backend_arg_mem(d->at->plans),
                                         backend_arg_mem(d->buffer[WEIGHTS]),
                                         backend_arg_mem(d->buffer[DEEPEST]),
                                         backend_arg_int((int)d->pairs),
-                                        backend_arg_double(c->derivatives == FORWARD_HORIZONTAL),
+                                        backend_arg_double(s->derivatives == FORWARD_HORIZONTAL),
                                         backend_arg_mem(d->buffer[PLACE])};
-    const struct backend_arg add[] = {backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),
-                                      backend_arg_int(nfreq), backend_arg_int((int)d->pairs),
-                                      backend_arg_mem(d->buffer[SUMS])};
+    const struct backend_arg add[] = {
+        backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),    backend_arg_int(nfreq),
+        backend_arg_int((int)d->pairs),    backend_arg_int((int)first), backend_arg_mem(s->sums),
+        backend_arg_mem(s->fields)};
     const size_t cases = d->pairs * (size_t)nfreq;
     TRY(backend_launch_items(d->backend, d->program, PLANS, d->pairs * GROUP,
                              sizeof plans / sizeof *plans, plans));
@@ -346,14 +387,8 @@ static enum ek_status launch_batch(struct device *d)
                                 sizeof add / sizeof *add, add);
 }
 
-/* Sums of a pair. */
-static size_t call_numbers(const struct call *c)
-{
-    return (size_t)c->nfreq * (1 + (size_t)c->share->layers.n);
-}
-
 /* The batch at hand sets off. */
-static enum ek_status begin_batch(struct device *d, double complex *sum)
+static enum ek_status begin_batch(struct device *d, const struct slot *s, size_t first)
 {
     const struct flight *at = d->at;
     const int number = (int)(at - d->flight);
@@ -363,9 +398,7 @@ static enum ek_status begin_batch(struct device *d, double complex *sum)
     TRY(backend_send(b, BACKEND_FEED, at->plans, at->row, d->used.rows * sizeof *at->row));
     TRY(backend_record(b, BACKEND_FEED, BROUGHT + number));
     TRY(backend_after(b, BACKEND_COMPUTE, BROUGHT + number));
-    TRY(launch_batch(d));
-    TRY(backend_fetch(b, BACKEND_COMPUTE, sum, d->buffer[SUMS],
-                      d->pairs * call_numbers(&d->call_at) * sizeof *sum));
+    TRY(launch_batch(d, s, first));
     return backend_record(b, BACKEND_COMPUTE, LANDED + number);
 }
 
@@ -376,23 +409,10 @@ static enum ek_status land(struct device *d, int flight)
     return backend_elapsed(d->backend, LANDED + flight, LANDED + flight, &nothing);
 }
 
-static enum ek_status wait_all(struct device *d)
+enum ek_status mcsem_device_settle(struct device *d)
 {
     TRY(backend_wait(d->backend, BACKEND_FEED));
     return backend_wait(d->backend, BACKEND_COMPUTE);
-}
-
-/* The filter, which the device has from then on. */
-static enum ek_status bring_filter(struct device *d, int which, const struct hankel **filter)
-{
-    TRY(hankel_open(which, filter));
-    if (d->has[which])
-        return EK_OK;
-    const size_t numbers = HANKEL_LADDER + (size_t)(2 * HANKEL_SHIFTS * (*filter)->n);
-    const struct backend_rect box = backend_linear((size_t)which * HANKEL_NUMBERS * sizeof(double),
-                                                   0, numbers * sizeof(double));
-    d->has[which] = true;
-    return backend_write(d->backend, BACKEND_FEED, d->buffer[FILTERS], (*filter)->ladder, &box);
 }
 
 /* The next pair to be packed, and how many are left. */
@@ -402,9 +422,9 @@ struct cursor {
 };
 
 /* Packs pairs until the batch is full or all are in. */
-static enum ek_status fill_batch(struct device *d, const double *freq, struct cursor *at)
+static enum ek_status fill_batch(struct device *d, const struct slot *c, const double *freq,
+                                 struct cursor *at)
 {
-    const struct call *c = &d->call_at;
     const size_t most = at->left < d->batch ? at->left : d->batch;
     d->pairs = 0;
     d->used = (struct counts){.rows = EXACT_PAIR * most};
@@ -419,12 +439,13 @@ static enum ek_status fill_batch(struct device *d, const double *freq, struct cu
         }
         seen = pair_seen(&s->pair[at->pair]);
         const int which = forward_filter(&seen, s->filter);
-        TRY(bring_filter(d, which, &filter));
+        TRY(hankel_open(which, &filter));
         TRY(pair_outline(&s->layers, &seen, filter, forward_wire(&s->layers, &seen, c->nfreq, freq),
                          &d->plan));
         if (!there_is_room(d))
             break; /* to the next batch, or never */
-        add_plan(d, which, at->share, forward_derive(&s->layers, &d->plan, c->derivatives));
+        add_plan(d, which, at->share,
+                 forward_derive(&s->layers, &d->plan, s->fields ? FORWARD_FIELD : c->derivatives));
         at->pair++;
         at->left--;
     }
@@ -434,72 +455,156 @@ static enum ek_status fill_batch(struct device *d, const double *freq, struct cu
     return EK_OK;
 }
 
-static enum ek_status begin_batches(struct device *d, const double *freq, struct cursor at)
+static enum ek_status begin_batches(struct device *d, const struct slot *s, const double *freq)
 {
-    double complex *sum = d->call_at.sum;
-    for (int turn = 0; at.left; turn++) {
-        d->at = &d->flight[turn % FLIGHT];
-        if (turn >= FLIGHT)
-            TRY(land(d, turn % FLIGHT));
-        TRY(fill_batch(d, freq, &at));
-        TRY(begin_batch(d, sum));
-        sum += d->pairs * call_numbers(&d->call_at);
+    for (struct cursor at = {.left = s->pairs}; at.left; d->turn++) {
+        const size_t first = s->pairs - at.left;
+        const int flight = (int)(d->turn % FLIGHT);
+        d->at = &d->flight[flight];
+        if (d->turn >= FLIGHT)
+            TRY(land(d, flight));
+        TRY(fill_batch(d, s, freq, &at));
+        TRY(begin_batch(d, s, first));
     }
     return EK_OK;
 }
 
-/* What the sums of magnetic dipoles lack: the fields', and their derivatives' where there are. */
-static void turn_loops(const struct device *d, const struct call *c)
+static enum ek_status begin(struct device *d, struct slot *s, const double *freq)
 {
-    const size_t numbers = 1 + (size_t)c->share->layers.n, nfreq = (size_t)c->nfreq;
-    double complex *sum = c->sum;
+    const int nlayers = s->share->layers.n;
+    for (int k = 0; k < s->shares; k++) {
+        forward_layers(&s->share[k].layers, s->table + k * 4 * nlayers);
+        s->pairs += s->share[k].n;
+    }
+    if (s->pairs > call_pairs(d->batch))
+        FAIL(EK_USAGE, "%s: %zu pairs in one call", d->backend->label, s->pairs);
+    for (int q = 0; q < s->nfreq; q++)
+        s->line[q] = forward_line(freq[q]);
+    TRY(backend_send(d->backend, BACKEND_FEED, s->tables, s->table,
+                     (size_t)(s->shares * 4 * nlayers) * sizeof *s->table));
+    TRY(backend_send(d->backend, BACKEND_FEED, s->lines, s->line,
+                     (size_t)s->nfreq * sizeof *s->line));
+    TRY(begin_batches(d, s, freq));
+    return backend_record(d->backend, BACKEND_COMPUTE, SUMMED + (int)(s - d->slot));
+}
+
+enum ek_status mcsem_device_begin(struct device *d, int slot, const struct device_share *share,
+                                  int shares, int nfreq, const double *freq,
+                                  enum forward_derivatives derivatives)
+{
+    struct slot *s = &d->slot[slot];
+    s->share = share;
+    s->shares = shares;
+    s->nfreq = nfreq;
+    s->pairs = 0;
+    s->derivatives = derivatives;
+    const enum ek_status st = begin(d, s, freq);
+    if (st) /* what is under way must not read from memory that is given back */
+        (void)MUTED(mcsem_device_settle(d));
+    return st;
+}
+
+/* ---- what comes back ------------------------------------------------------------------------- */
+
+/* Beside what is computed by then. */
+static enum ek_status fetch(struct device *d, int event, struct backend_mem *from, void *to,
+                            size_t bytes)
+{
+    TRY(backend_after(d->backend, BACKEND_FEED, event));
+    TRY(backend_fetch(d->backend, BACKEND_FEED, to, from, bytes));
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
+/* What the sums of magnetic dipoles lack; n numbers of each are there. */
+static void turn_loops(const struct slot *c, size_t n, size_t numbers, double complex *sum)
+{
+    const size_t nfreq = (size_t)c->nfreq;
     for (const struct device_share *s = c->share; s < c->share + c->shares; s++)
         for (size_t i = 0; i < s->n * nfreq; i++, sum += numbers)
-            pair_factor(&s->pair[i / nfreq], d->line[i % nfreq],
-                        c->derivatives == FORWARD_FIELD ? 1 : numbers, sum);
+            pair_factor(&s->pair[i / nfreq], c->line[i % nfreq], n, sum);
 }
 
-enum ek_status mcsem_device_end(struct device *d)
+enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *field)
 {
-    if (!d->call_at.share)
-        return EK_OK;
-    const struct call c = d->call_at;
-    d->call_at.share = NULL;
-    TRY(wait_all(d));
-    turn_loops(d, &c);
+    const struct slot *s = &d->slot[slot];
+    const size_t cases = s->pairs * (size_t)s->nfreq;
+    TRY(fetch(d, SUMMED + slot, s->fields, field, cases * sizeof *field));
+    turn_loops(s, 1, 1, field);
     return EK_OK;
 }
 
-enum ek_status mcsem_device_begin(struct device *d, const struct device_share *share, int shares,
-                                  int nfreq, const double *freq,
-                                  enum forward_derivatives derivatives, double complex *sum)
+enum ek_status mcsem_device_sums(struct device *d, int slot, double complex *sum)
 {
-    const int nlayers = share->layers.n;
-    struct cursor at = {0};
-    TRY(mcsem_device_end(d));
-    for (int s = 0; s < shares; s++) {
-        forward_layers(&share[s].layers, d->table + s * 4 * nlayers);
-        at.left += share[s].n;
-    }
-    if (!at.left)
-        return EK_OK;
-    for (int q = 0; q < nfreq; q++)
-        d->line[q] = forward_line(freq[q]);
-    d->call_at = (struct call){share, shares, nfreq, derivatives, sum};
-    TRY(write(d, LAYERS, d->table, (size_t)(shares * 4 * nlayers) * sizeof *d->table));
-    TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
-    const enum ek_status st = begin_batches(d, freq, at);
-    if (st) { /* what is under way must not reach the caller's memory later */
-        (void)MUTED(wait_all(d));
-        d->call_at.share = NULL;
-    }
-    return st;
+    const struct slot *s = &d->slot[slot];
+    const size_t numbers = 1 + (size_t)s->share->layers.n;
+    const size_t cases = s->pairs * (size_t)s->nfreq;
+    TRY(fetch(d, SUMMED + slot, s->sums, sum, cases * numbers * sizeof *sum));
+    turn_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
+    return EK_OK;
 }
 
 enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
                                   int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)
 {
-    TRY(mcsem_device_begin(d, share, shares, nfreq, freq, derivatives, sum));
-    return mcsem_device_end(d);
+    const int slot = DEVICE_SLOTS - 1;
+    TRY(mcsem_device_begin(d, slot, share, shares, nfreq, freq, derivatives));
+    return mcsem_device_sums(d, slot, sum);
+}
+
+/* ---- squares --------------------------------------------------------------------------------- */
+
+static size_t triangle(const struct slot *s)
+{
+    const size_t columns = (size_t)(1 + s->share->layers.n - s->share->layers.sediments);
+    return columns * (columns + 1) / 2;
+}
+
+static enum ek_status launch_squares(struct device *d, const struct slot *s, size_t pairs)
+{
+    const int nlayers = s->share->layers.n, sediments = s->share->layers.sediments;
+    const size_t columns = (size_t)(1 + nlayers - sediments), cases = pairs * (size_t)s->nfreq;
+    const size_t tiles = (columns + EXACT_TILE - 1) / EXACT_TILE;
+    const struct backend_arg rows[] = {backend_arg_mem(s->sums), backend_arg_int(nlayers),
+                                       backend_arg_int(sediments), backend_arg_int((int)cases),
+                                       backend_arg_mem(d->buffer[WEIGHING])};
+    const struct backend_arg squares[] = {backend_arg_mem(s->sums),
+                                          backend_arg_int(nlayers),
+                                          backend_arg_int(sediments),
+                                          backend_arg_int(s->nfreq),
+                                          backend_arg_mem(d->buffer[SPANS]),
+                                          backend_arg_int(d->squares),
+                                          backend_arg_mem(d->buffer[TRIANGLES])};
+    TRY(backend_launch_items(d->backend, d->program, ROWS, cases * columns,
+                             sizeof rows / sizeof *rows, rows));
+    return backend_launch_items(d->backend, d->program, SQUARES,
+                                (size_t)d->squares * (tiles * (tiles + 1) / 2),
+                                sizeof squares / sizeof *squares, squares);
+}
+
+enum ek_status mcsem_device_square(struct device *d, int slot, int shares,
+                                   const struct device_weight *weight)
+{
+    const struct slot *s = &d->slot[slot];
+    struct backend *b = d->backend;
+    size_t pairs = 0;
+    for (int k = 0; k < shares; pairs += s->share[k++].n) {
+        d->span[2 * k] = (int)pairs;
+        d->span[2 * k + 1] = (int)s->share[k].n;
+    }
+    d->squares = shares;
+    TRY(backend_send(b, BACKEND_FEED, d->buffer[SPANS], d->span,
+                     2 * (size_t)shares * sizeof *d->span));
+    TRY(backend_send(b, BACKEND_FEED, d->buffer[WEIGHING], weight,
+                     pairs * (size_t)s->nfreq * sizeof *weight));
+    TRY(backend_record(b, BACKEND_FEED, WEIGHED));
+    TRY(backend_after(b, BACKEND_COMPUTE, WEIGHED));
+    TRY(launch_squares(d, s, pairs));
+    return backend_record(b, BACKEND_COMPUTE, SQUARED);
+}
+
+enum ek_status mcsem_device_squares(struct device *d, int slot, double *to)
+{
+    return fetch(d, SQUARED, d->buffer[TRIANGLES], to,
+                 (size_t)d->squares * triangle(&d->slot[slot]) * sizeof *to);
 }

@@ -1,7 +1,9 @@
 /* mcsem/device.h – exact mode on a device: many pairs at once, with the host's bits.
  *
- * The host plans the pairs (pair.h); a work-item of kernels/exact.c takes one strand of wavenumbers
- * of one pair at one frequency. All calls on the device's thread. */
+ * The host outlines the pairs (pair.h); the device makes plans of that, a work-item of
+ * kernels/exact.c takes one strand of wavenumbers of one pair at one frequency. What J'W^2 J needs
+ * can stay there: only fields come back, and how they are to be weighed goes there. Several calls
+ * may be under way, each in a slot of its own. All calls on the device's thread. */
 #pragma once
 
 #include "backends/backend.h"
@@ -15,8 +17,15 @@ struct device_share {
     const struct survey_pair *pair; /* [n] */
     size_t n;
     int filter;
+    bool fields; /* no derivatives of these, whatever the call is told */
 };
-enum { DEVICE_SHARES = 256 }; /* of a call, at most */
+/* Shares of a call, those of them that are squared, at most; calls under way. */
+enum { DEVICE_SHARES = 512, DEVICE_SQUARES = 85, DEVICE_SLOTS = 3 };
+
+/* How a pair counts at one frequency, as EXACT_RE … of kernels/exact_plan.h. */
+struct device_weight {
+    double re, im, has_re, has_im, miss_re, miss_im, turn; /* turn: pair_turn() */
+};
 
 /* For earths of up to `layers` layers, up to nfreq frequencies and not many more pairs in all than
  * `pairs`. EK_UNAVAILABLE: no double precision, too little memory for a single pair. close accepts
@@ -25,19 +34,32 @@ enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
                                  struct device **device);
 void mcsem_device_close(struct device *device);
 
-/* Pairs that a call should have at most: some launches' worth. */
+/* Pairs that a call should have, as many as fill the device; it may have twice as many. */
 size_t mcsem_device_batch(const struct device *device);
 
-/* As forward_pair() for the pairs of all shares, whose earths have equally many layers: sum
- * [pairs][nfreq][1 + layers], the field and then its derivatives (0 without). EK_USAGE: as
- * pair_make(); EK_LOST: the device failed. */
+/* Begins with the pairs of all shares, whose earths have equally many layers and which are the
+ * device's until the call has ended; what was in the slot is over. EK_USAGE: as pair_make();
+ * EK_LOST: the device failed. */
+enum ek_status mcsem_device_begin(struct device *device, int slot, const struct device_share *share,
+                                  int shares, int nfreq, const double *freq,
+                                  enum forward_derivatives derivatives);
+/* Waits for the slot's fields [pairs][nfreq], or for all its sums [pairs][nfreq][1 + layers], the
+ * field and then its derivatives (0 without), as forward_pair() has them. */
+enum ek_status mcsem_device_fields(struct device *device, int slot, double complex *field);
+enum ek_status mcsem_device_sums(struct device *device, int slot, double complex *sum);
+
+/* Begins with J'W^2 J of the first `shares` shares, weighed so, weight [pairs][nfreq] (the device's
+ * until they are fetched), after which the slot holds no sums; and waits for them, lower triangles
+ * row by row as in cell.h, [shares][columns (columns + 1) / 2], columns the field and the
+ * sediments. One slot at a time. */
+enum ek_status mcsem_device_square(struct device *device, int slot, int shares,
+                                   const struct device_weight *weight);
+enum ek_status mcsem_device_squares(struct device *device, int slot, double *triangle);
+
+/* Waits for all that is under way, so that no slot holds anything. */
+enum ek_status mcsem_device_settle(struct device *device);
+
+/* One call from beginning to end, in the last slot. */
 enum ek_status mcsem_device_pairs(struct device *device, const struct device_share *share,
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum);
-
-/* The same in two parts: what is begun goes on until end(), and shares and sum are the device's. A
- * call that is still under way is ended by the next one; end() without any does nothing. */
-enum ek_status mcsem_device_begin(struct device *device, const struct device_share *share,
-                                  int shares, int nfreq, const double *freq,
-                                  enum forward_derivatives derivatives, double complex *sum);
-enum ek_status mcsem_device_end(struct device *device);

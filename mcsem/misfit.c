@@ -8,36 +8,47 @@
 #define STUDENT    4.0   /* degrees of freedom */
 #define LEAST      1e-60 /* of a field that has a logarithm */
 #define FIRST_EDGE 0.5
-#define INLIERS    0.9 /* share of the data that are none */
+#define MOST       1e300 /* of squares */
+#define INLIERS    0.9   /* share of the data that are none */
 
 const char *const misfit_residuals[] = {"complex", "log", NULL};
 const char *const misfit_losses[] = {"none", "huber", "student", NULL};
 
+/* Whether it is, for a datum of this many standard errors. */
+static bool is_log(const struct misfit_options *o, const struct survey_pair *pair,
+                   const struct survey_datum *d, double signal)
+{
+    const bool part = d->part == SURVEY_REAL || d->part == SURVEY_IMAGINARY;
+    return d->part == SURVEY_PHASE ||
+           (o->residual == MISFIT_LOG && !pair->null && !part && signal >= LOG_SIGNAL);
+}
+
 bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pair,
                    const struct survey_datum *d)
 {
-    const bool part = d->part == SURVEY_REAL || d->part == SURVEY_IMAGINARY;
-    return d->part == SURVEY_PHASE || (o->residual == MISFIT_LOG && !pair->null && !part &&
-                                       hypot(d->re, d->im) >= LOG_SIGNAL * d->sigma);
+    return is_log(o, pair, d, hypot(d->re, d->im) / d->sigma);
 }
 
+/* ln(d / F) to within rounding of 1, which is far below any error; clog() asks for more and takes
+ * ten times as long. */
 struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair *pair,
                         const struct survey_datum *d, double complex field)
 {
-    const double complex data = d->re + I * d->im;
-    const double signal = cabs(data) / d->sigma; /* 0 where there is no datum */
+    const double size = hypot(d->re, d->im), signal = size / d->sigma; /* 0: there is no datum */
     const bool re = d->part != SURVEY_IMAGINARY && d->part != SURVEY_PHASE;
     const bool im = d->part == SURVEY_BOTH || !re;
     if (!isfinite(d->sigma) || (pair->null && d->part == SURVEY_PHASE))
         return (struct misfit){0, 0, false, false};
-    if (cabs(field) < LEAST)
-        field = LEAST;
-    if (misfit_is_log(o, pair, d)) {
-        const double complex residual = signal * clog(data / field);
-        return (struct misfit){re * creal(residual) + I * im * cimag(residual), signal / field, re,
-                               im};
+    double all = cabs(field);
+    if (all < LEAST)
+        field = all = LEAST;
+    const double x = creal(field) / all, y = cimag(field) / all; /* F = all (x + iy) */
+    if (is_log(o, pair, d, signal)) {
+        const double turn = atan2(d->im * x - d->re * y, d->re * x + d->im * y);
+        return (struct misfit){re * (signal * log(size / all)) + I * (im * (signal * turn)),
+                               signal / all * x - I * (signal / all * y), re, im};
     }
-    const double complex turn = d->part == SURVEY_AMPLITUDE ? conj(field) / cabs(field) : 1;
+    const double complex turn = d->part == SURVEY_AMPLITUDE ? x - I * y : 1;
     return (struct misfit){survey_residual(d, field), turn / d->sigma, re, im};
 }
 
@@ -68,8 +79,12 @@ static double edge(int bin)
 
 int misfit_bin(double square)
 {
-    const double bin = ceil(log2(square / (FIRST_EDGE * FIRST_EDGE)));
-    return (int)fmax(0, fmin(MISFIT_BINS - 1, bin)); /* NaN counts as small: its sums tell */
+    int bin; /* ceil(log2(square / the first edge's)) */
+    const double part = frexp(fmin(square, MOST) / (FIRST_EDGE * FIRST_EDGE), &bin);
+    bin -= part == 0.5;
+    return isnan(square) || bin < 0 ? 0 /* NaN's sums tell */
+           : bin < MISFIT_BINS      ? bin
+                                    : MISFIT_BINS - 1;
 }
 
 /* Standard deviation of a number, from the size that INLIERS of the residuals do not pass. */

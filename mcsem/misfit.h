@@ -38,8 +38,8 @@ bool misfit_is_log(const struct misfit_options *options, const struct survey_pai
 /* The residual's square, as if both parts were there. */
 static inline double misfit_square(const struct misfit *m)
 {
-    const double size = cabs(m->residual);
-    return (m->re && m->im ? 1 : 2) * size * size;
+    const double re = creal(m->residual), im = cimag(m->residual);
+    return (m->re && m->im ? 1 : 2) * (re * re + im * im);
 }
 
 /* What a residual of this square counts, and the weight with which squares stand for that. */

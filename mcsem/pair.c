@@ -362,10 +362,15 @@ struct survey_pair pair_seen(const struct survey_pair *p)
     return q;
 }
 
+double pair_turn(const struct survey_pair *p, double line)
+{
+    return !p->loop ? 0 : p->magnetic ? line : -line;
+}
+
 void pair_factor(const struct survey_pair *p, double line, size_t n, double complex *z)
 {
     for (size_t i = 0; p->loop && i < n; i++)
-        z[i] *= I * (p->magnetic ? line : -line);
+        z[i] *= I * pair_turn(p, line);
 }
 
 enum pair_function pair_function_below(enum pair_function function, double *sign)

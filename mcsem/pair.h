@@ -140,7 +140,9 @@ void pair_close(struct pair_plan *plan);
 /* A magnetic dipole's field follows from that of the pair that this is: its E, but for a factor, by
  * reciprocity from H of an electric dipole in the receiver's place. Others stay as they are. */
 struct survey_pair pair_seen(const struct survey_pair *pair);
-/* The factor: multiplies what the sums of pair_seen() are by it, n numbers at a frequency. */
+/* The factor, an imaginary number (0: none); multiplies what the sums of pair_seen() are by it, n
+ * numbers at a frequency. */
+double pair_turn(const struct survey_pair *pair, double line);
 void pair_factor(const struct survey_pair *pair, double line, size_t n, double complex *z);
 
 /* Fills *plan for a pair as pair_seen() gives it; `tolerance` of the sum over the wire. EK_USAGE:

@@ -18,7 +18,6 @@ static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int
 {
     double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(earth_unknowns(s->start));
     const double start = clock_cpu();
-    cell_set_spread(s->work[cu->index], s->inv->trial_spread);
     TRY(cell_compute(s->work[cu->index], cu->pool, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
     s->report[cell].cpu_s =
@@ -28,61 +27,32 @@ static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int
     return EK_OK;
 }
 
-/* Seconds since `start` that cells share, by their pairs. */
-static void share_time(const struct survey *s, const int *cell, size_t n, double start,
-                       double *seconds)
+/* A device computes pairs of many cells at once: what all took is divided by what they cost. */
+static void divide_time(const struct inversion *s, struct ek_range r, double *seconds)
 {
-    const double sec = clock_now() - start;
-    double pairs = 0;
-    for (size_t i = 0; i < n; i++)
-        pairs += (double)(s->first[cell[i] + 1] - s->first[cell[i]]);
-    for (size_t i = 0; i < n && pairs > 0; i++)
-        seconds[i] += sec * (double)(s->first[cell[i] + 1] - s->first[cell[i]]) / pairs;
-}
-
-/* A range of cells, of which a device computes pairs of several at once: it has done so for those
- * before `known`, and has begun with those before `begun`. */
-struct progress {
-    const int *cell;
-    double *seconds;
-    size_t n, known, begun;
-};
-
-static enum ek_status begin_more(struct inversion *s, const struct cu *cu, struct progress *p)
-{
-    const double start = clock_now();
-    size_t n = p->n - p->begun;
-    if (!n)
-        return EK_OK;
-    TRY(cell_look_ahead(s->work[cu->index], s->inv->trial, p->cell + p->begun, &n));
-    share_time(s->survey, p->cell + p->begun, n, start, p->seconds + p->begun);
-    p->begun += n;
-    return EK_OK;
-}
-
-/* More cells become known; the device goes on with the next while the unit takes these up. */
-static enum ek_status know_more(struct inversion *s, const struct cu *cu, struct progress *p)
-{
-    if (p->begun == p->known)
-        TRY(begin_more(s, cu, p));
-    const double start = clock_now();
-    TRY(cell_await(s->work[cu->index]));
-    share_time(s->survey, p->cell + p->known, p->begun - p->known, start, p->seconds + p->known);
-    p->known = p->begun;
-    return begin_more(s, cu, p);
+    double all = 0, cost = 0;
+    for (size_t t = r.begin; t < r.end; t++) {
+        all += seconds[t - r.begin];
+        cost += s->cost[t];
+    }
+    for (size_t t = r.begin; t < r.end && cost > 0; t++)
+        seconds[t - r.begin] = all * s->cost[t] / cost;
 }
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct inversion *s = ctx;
-    struct progress p = {.cell = s->cell + r.begin, .seconds = seconds, .n = r.end - r.begin};
-    for (size_t t = 0; t < p.n; t++) {
-        if (t == p.known)
-            TRY(know_more(s, cu, &p));
-        const double start = clock_now();
-        TRY(compute_cell(s, cu, p.cell[t]));
-        seconds[t] += clock_now() - start;
+    struct cell_work *work = s->work[cu->index];
+    double start = clock_now();
+    cell_set_spread(work, s->inv->trial_spread);
+    TRY(cell_begin(work, s->inv->trial, s->cell + r.begin, r.end - r.begin));
+    for (size_t t = r.begin; t < r.end; t++) {
+        TRY(compute_cell(s, cu, s->cell[t]));
+        seconds[t - r.begin] += clock_now() - start;
+        start = clock_now();
     }
+    if (cu->device)
+        divide_time(s, r, seconds);
     if (s->mail)
         cluster_mail_progress(s->mail);
     return EK_OK;

@@ -8,6 +8,17 @@ FN long exact_place(int item, int layers)
     return (long)(item / EXACT_BESIDE) * EXACT_BESIDE * exact_numbers(layers) + item % EXACT_BESIDE;
 }
 
+/* Where a column of J is among a case's sums: the field, then the sediments. */
+FN int exact_number(int column, int sediments)
+{
+    return column ? sediments + column : 0;
+}
+
+FN int exact_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 /* A filter's weight at one of its taps, whose shift is at `place`. */
 FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
 {
@@ -126,13 +137,16 @@ KERNEL(exact_waves, 64, 1, 1)
     }
 }
 
-/* The strands' sums, added: sum [pairs][frequencies][1 + layers][2]. */
+/* The strands' sums, added: sum [pairs][frequencies][1 + layers][2], of pairs `first` and on; the
+ * first of each once more, field [pairs][frequencies][2]. */
 KERNEL(exact_sums, 64, 1, 1)
-(GLOBAL const double *place, int nlayers, int nfreq, int npairs, GLOBAL double *sum)
+(GLOBAL const double *place, int nlayers, int nfreq, int npairs, int first, GLOBAL double *sum,
+ GLOBAL double *field)
 {
     const int numbers = 2 * (1 + nlayers);
-    const int item = GID(0), number = item % numbers;
-    const int q = item / numbers % nfreq, pair = item / numbers / nfreq;
+    const int item = GID(0), number = item % numbers, nth = item / numbers;
+    const int q = nth % nfreq, pair = nth / nfreq;
+    const long at = (long)first * nfreq + nth;
     double s[EXACT_STRANDS];
     if (pair >= npairs)
         return;
@@ -143,5 +157,73 @@ KERNEL(exact_sums, 64, 1, 1)
     UNROLL
     for (int k = 0; k < EXACT_STRANDS / 2; k++)
         s[k] += s[k + EXACT_STRANDS / 2];
-    sum[item] = (s[0] + s[2]) + (s[1] + s[3]);
+    sum[at * numbers + number] = (s[0] + s[2]) + (s[1] + s[3]);
+    if (number < 2)
+        field[2 * at + number] = (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+/* Sums become rows of [r J] / sigma: weight [cases][EXACT_WEIGHT], a case is a pair at a frequency;
+ * items for the field and each derivative for the sediments. */
+KERNEL(exact_rows, 64, 1, 1)
+(GLOBAL double *sum, int nlayers, int sediments, int ncases, GLOBAL const double *weight)
+{
+    const int columns = 1 + nlayers - sediments, item = GID(0);
+    const int c = item % columns, nth = item / columns;
+    if (nth >= ncases)
+        return;
+    GLOBAL double *at = sum + 2 * ((long)nth * (1 + nlayers) + exact_number(c, sediments));
+    GLOBAL const double *w = weight + (long)nth * EXACT_WEIGHT;
+    const double turn = w[EXACT_TURN];
+    const double x = turn != 0.0 ? 0.0 - at[1] * turn : at[0];
+    const double y = turn != 0.0 ? at[0] * turn : at[1];
+    at[0] = c ? w[EXACT_HAS_RE] * (w[EXACT_RE] * x - w[EXACT_IM] * y) : w[EXACT_MISS_RE];
+    at[1] = c ? w[EXACT_HAS_IM] * (w[EXACT_RE] * y + w[EXACT_IM] * x) : w[EXACT_MISS_IM];
+}
+
+/* J'W^2 J of spans of pairs, span [nspans][2] their first one and how many: lower triangles, row by
+ * row. An item makes a tile of one; each number is a chain of fused operations over pairs,
+ * frequencies, real and imaginary parts, as matmul.h has it. */
+KERNEL(exact_squares, 64, 1, 1)
+(GLOBAL const double *row, int nlayers, int sediments, int nfreq, GLOBAL const int *span,
+ int nspans, GLOBAL double *triangle)
+{
+    const int columns = 1 + nlayers - sediments, tiles = (columns + EXACT_TILE - 1) / EXACT_TILE;
+    const int all = tiles * (tiles + 1) / 2, item = GID(0), nth = item / all;
+    double sum[EXACT_TILE][EXACT_TILE];
+    long down[EXACT_TILE], across[EXACT_TILE];
+    int j = item % all, i = 0;
+    if (nth >= nspans)
+        return;
+    while (j > i)
+        j -= ++i;
+    UNROLL
+    for (int a = 0; a < EXACT_TILE; a++) {
+        down[a] = 2L * exact_number(exact_least(EXACT_TILE * i + a, columns - 1), sediments);
+        across[a] = 2L * exact_number(exact_least(EXACT_TILE * j + a, columns - 1), sediments);
+        UNROLL
+        for (int b = 0; b < EXACT_TILE; b++)
+            sum[a][b] = 0.0;
+    }
+    const long begin = (long)span[2 * nth] * nfreq, end = begin + (long)span[2 * nth + 1] * nfreq;
+    for (long at = begin; at < end; at++) {
+        GLOBAL const double *from = row + 2 * at * (1 + nlayers);
+        UNROLL
+        for (int part = 0; part < 2; part++) {
+            UNROLL
+            for (int a = 0; a < EXACT_TILE; a++) {
+                UNROLL
+                for (int b = 0; b < EXACT_TILE; b++)
+                    sum[a][b] = MAD(from[down[a] + part], from[across[b] + part], sum[a][b]);
+            }
+        }
+    }
+    GLOBAL double *to = triangle + (long)nth * (columns * (columns + 1) / 2);
+    UNROLL
+    for (int a = 0; a < EXACT_TILE; a++) {
+        const int r = EXACT_TILE * i + a;
+        UNROLL
+        for (int b = 0; b < EXACT_TILE; b++)
+            if (r < columns && EXACT_TILE * j + b <= r)
+                to[r * (r + 1) / 2 + EXACT_TILE * j + b] = sum[a][b];
+    }
 }

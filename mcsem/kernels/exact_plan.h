@@ -65,6 +65,21 @@
 #define EXACT_H    1
 #define EXACT_LOOP 2
 
+/* How a case is weighed, a pair at a frequency: the factor of its derivatives, whether it has a real
+ * and an imaginary part, its residual, the imaginary number (0: none) by which its sums come to be
+ * those of a loop. */
+#define EXACT_RE      0
+#define EXACT_IM      1
+#define EXACT_HAS_RE  2
+#define EXACT_HAS_IM  3
+#define EXACT_MISS_RE 4
+#define EXACT_MISS_IM 5
+#define EXACT_TURN    6
+#define EXACT_WEIGHT  7
+
+/* Rows and columns of J'W^2 J that a work-item makes. */
+#define EXACT_TILE 4
+
 /* Work-items beside one another have their numbers beside one another, so many at a time. */
 #define EXACT_BESIDE 32
 

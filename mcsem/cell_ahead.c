@@ -1,0 +1,178 @@
+/* mcsem/cell_ahead.c – cells to come, on a device, several calls of many cells each.
+ *
+ * While the cells of call k are taken up, the device computes k + 1, and k + 2 waits behind that.
+ * With call k it also tried samples of the cells of k + 2, so that their filters are known when the
+ * host outlines their pairs. Fields come back as soon as they are there, how they count goes to the
+ * device behind k + 1, and J'W^2 J comes back. Before the first call there are two of samples
+ * alone. */
+#include "mcsem/cell_work.h"
+
+#include <string.h>
+
+enum { SLOTS = CELL_AHEAD };
+_Static_assert((int)SLOTS < (int)DEVICE_SLOTS, "the last one is for blocks");
+
+static struct cell_call *call_at(const struct cell_work *w, int turn)
+{
+    return &w->call[(turn + CELL_CALLS) % CELL_CALLS];
+}
+
+static int slot_at(int turn)
+{
+    return (turn + CELL_AHEAD) % SLOTS;
+}
+
+enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int layers)
+{
+    const size_t nfreq = (size_t)w->survey->nfreq, most = cell_largest(w->survey);
+    TRY(mcsem_device_open(device, layers, w->survey->nfreq, w->survey->npairs, &w->device));
+    w->batch = mcsem_device_batch(w->device);
+    w->block = w->batch < most ? w->batch : most;
+    w->sum = ARENA_NEW(&w->arena, w->block * nfreq * (1 + (size_t)layers), double complex);
+    w->call = ARENA_NEW(&w->arena, CELL_CALLS, struct cell_call);
+    for (struct cell_call *c = w->call; w->call && c < w->call + CELL_CALLS; c++) {
+        c->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
+        c->cell = ARENA_NEW(&w->arena, DEVICE_SQUARES, int);
+        c->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
+        c->tried = ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES, struct survey_pair);
+        c->field = ARENA_NEW(&w->arena, 2 * w->batch * nfreq, double complex);
+        c->miss = ARENA_NEW(&w->arena, w->batch * nfreq, double);
+        c->weight = ARENA_NEW(&w->arena, w->batch * nfreq, struct device_weight);
+        c->triangle = ARENA_NEW(
+            &w->arena, DEVICE_SQUARES * cell_sum_at(1 + earth_unknowns(w->earth), 0), double);
+    }
+    return EK_OK;
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+/* Cells of the list from `first` on whose pairs the device computes together. */
+static void gather(struct cell_work *w, size_t first, struct cell_call *c)
+{
+    c->cells = c->shares = 0;
+    c->pairs = 0;
+    for (c->end = first; c->end < w->listed && c->cells < DEVICE_SQUARES; c->end++) {
+        cell_go_to(w, w->m, w->list[c->end]);
+        if (!w->near || w->near > w->batch)
+            continue; /* nothing to do; or done block by block */
+        if (w->near > w->batch - c->pairs || (c->cells && w->layers.n != c->share->layers.n))
+            return;
+        memcpy(c->seen + c->pairs, w->pair, w->near * sizeof *c->seen);
+        c->cell[c->cells] = w->cell;
+        c->share[c->cells++] =
+            (struct device_share){w->layers, c->seen + c->pairs, w->near, 0, false};
+        c->pairs += w->near;
+    }
+}
+
+static enum ek_status begin_call(struct cell_work *w, struct cell_call *c, int slot)
+{
+    return c->shares ? mcsem_device_begin(w->device, slot, c->share, c->shares, w->survey->nfreq,
+                                          w->survey->freq, FORWARD_BELOW)
+                     : EK_OK;
+}
+
+/* Begins with call `turn`, and with the samples of the one CELL_AHEAD later. */
+static enum ek_status begin(struct cell_work *w, int turn)
+{
+    struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
+    gather(w, call_at(w, turn + CELL_AHEAD - 1)->end, later);
+    c->shares = c->cells;
+    later->known = !c->cells || c->share->layers.n == later->share->layers.n;
+    if (later->known)
+        c->shares += cell_add_trials(later, c->share + c->cells);
+    return begin_call(w, c, slot_at(turn));
+}
+
+/* Fields of call `turn` are there, and with them the filters of the one CELL_AHEAD later. */
+static enum ek_status collect(struct cell_work *w, int turn)
+{
+    struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
+    if (c->shares)
+        TRY(mcsem_device_fields(w->device, slot_at(turn), c->field));
+    if (later->known) {
+        cell_judge_trials(w, later, c->field + c->pairs * (size_t)w->survey->nfreq);
+        return EK_OK;
+    }
+    struct device_share *share = later->share + later->cells; /* earths of other layers: alone */
+    double complex *field = later->field;
+    const int trials = cell_add_trials(later, share);
+    if (trials) {
+        TRY(mcsem_device_begin(w->device, SLOTS, share, trials, w->survey->nfreq, w->survey->freq,
+                               FORWARD_FIELD));
+        TRY(mcsem_device_fields(w->device, SLOTS, field));
+    }
+    cell_judge_trials(w, later, field);
+    return EK_OK;
+}
+
+/* How the call's fields count goes to the device. */
+static enum ek_status square(struct cell_work *w, int turn)
+{
+    struct cell_call *c = call_at(w, turn);
+    const int nfreq = w->survey->nfreq;
+    const double complex *field = c->field;
+    struct device_weight *to = c->weight;
+    double *miss = c->miss;
+    for (int k = 0; k < c->cells; k++)
+        for (size_t i = 0; i < c->share[k].n; i++)
+            for (int q = 0; q < nfreq; q++, to++) {
+                *miss++ = cell_weigh(w, w->survey->first[c->cell[k]] + i, q, *field++, to);
+                to->turn = pair_turn(&c->share[k].pair[i], forward_line(w->survey->freq[q]));
+            }
+    return c->cells ? mcsem_device_square(w->device, slot_at(turn), c->cells, c->weight) : EK_OK;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+enum ek_status cell_begin(struct cell_work *w, const double *m, const int *cell, size_t n)
+{
+    if (!w->device)
+        return EK_OK;
+    TRY(mcsem_device_settle(w->device));
+    w->m = m;
+    w->list = cell;
+    w->listed = n;
+    w->taken = 0;
+    w->turn = -CELL_AHEAD - 1;
+    for (struct cell_call *c = w->call; c < w->call + CELL_CALLS; c++) {
+        c->cells = c->shares = 0;
+        c->pairs = c->end = 0;
+    }
+    for (int turn = -CELL_AHEAD; turn < 0; turn++)
+        TRY(begin(w, turn));
+    return EK_OK;
+}
+
+/* On to the next call. */
+static enum ek_status go_on(struct cell_work *w)
+{
+    const int turn = ++w->turn;
+    TRY(collect(w, turn));
+    TRY(square(w, turn));
+    TRY(begin(w, turn + CELL_AHEAD));
+    const struct cell_call *c = call_at(w, turn);
+    return c->cells ? mcsem_device_squares(w->device, slot_at(turn), c->triangle) : EK_OK;
+}
+
+enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_call **call, int *k)
+{
+    const struct cell_call *c;
+    *call = NULL;
+    if (w->taken == w->listed)
+        return EK_OK;
+    while (w->turn < -CELL_AHEAD || w->taken >= call_at(w, w->turn)->end) {
+        const enum ek_status st = go_on(w);
+        if (st) {
+            w->listed = w->taken;
+            (void)MUTED(mcsem_device_settle(w->device));
+            return st;
+        }
+    }
+    w->taken++;
+    c = call_at(w, w->turn);
+    for (*k = 0; *k < c->cells && c->cell[*k] != cell; ++*k)
+        ;
+    *call = *k < c->cells ? c : NULL;
+    return EK_OK;
+}
