@@ -11,6 +11,8 @@
 
 enum { MOST = 1000000 }; /* nodes, segments */
 #define SURFACE 0.01     /* m */
+#define ASIDE   1e-3     /* m, of receivers straight below nodes */
+#define CLOSE   5.0      /* m: of receivers on the floor, by which sections may err */
 
 struct point {
     double y, z;
@@ -18,6 +20,8 @@ struct point {
 
 struct segment {
     struct point from, to; /* from left to right */
+    size_t node[2];
+    bool wet; /* between two layers of the sea */
 };
 
 struct reader {
@@ -88,16 +92,17 @@ static enum ek_status read_segments(struct reader *r, struct arena *room, const 
     TRY(arena_check(room, "the segments of %s", r->path));
     for (size_t i = 0; i < *n; i++) {
         double x[3];
-        struct point end[2];
+        size_t end[2];
         TRY(next_numbers(r, "a segment", 3, x));
         for (int k = 0; k < 2; k++) {
             const double at = x[1 + k] - first;
             if (!(at >= 0 && at < (double)nodes) || at != floor(at))
                 FAIL(EK_USAGE, "%s:%zu: there is no node %g", r->path, r->line, x[1 + k]);
-            end[k] = node[(size_t)at];
+            end[k] = (size_t)at;
         }
-        const bool swap = end[0].y > end[1].y;
-        (*segment)[i] = (struct segment){end[swap], end[!swap]};
+        const bool swap = node[end[0]].y > node[end[1]].y;
+        (*segment)[i] =
+            (struct segment){node[end[swap]], node[end[!swap]], {end[swap], end[!swap]}, false};
     }
     return EK_OK;
 }
@@ -108,12 +113,12 @@ static double depth_of(const struct segment *s, double y)
 }
 
 /* The first segment below the sea surface at y, NULL: there is no sea. */
-static const struct segment *floor_at(const struct segment *segment, size_t n, double y)
+static struct segment *floor_at(struct segment *segment, size_t n, double y)
 {
-    const struct segment *best = NULL;
+    struct segment *best = NULL;
     bool sea = false;
     for (size_t i = 0; i < n; i++) {
-        if (!(segment[i].from.y < y && y < segment[i].to.y))
+        if (segment[i].wet || !(segment[i].from.y < y && y < segment[i].to.y))
             continue;
         const double z = depth_of(&segment[i], y);
         sea = sea || fabs(z) < SURFACE;
@@ -123,10 +128,67 @@ static const struct segment *floor_at(const struct segment *segment, size_t n, d
     return sea ? best : NULL;
 }
 
+/* At each node: how many segments end there, the exclusive or of their numbers. */
+struct ends {
+    size_t n, numbers;
+};
+
+/* The interface to which the segment belongs, up to where others meet it. */
+static void wet(struct segment *segment, struct segment *s, const struct ends *ends)
+{
+    s->wet = true;
+    for (int k = 0; k < 2; k++) {
+        size_t at = (size_t)(s - segment), node = s->node[k];
+        while (ends[node].n == 2) {
+            at ^= ends[node].numbers;
+            if (segment[at].wet)
+                break;
+            segment[at].wet = true;
+            node = segment[at].node[segment[at].node[0] == node];
+        }
+    }
+}
+
+/* An interface above receivers lies within the sea: then all of them must lie on what is left. */
+static enum ek_status leave_sea(const char *path, struct segment *segment, size_t n,
+                                const struct ends *ends, double first, const double (*receiver)[2],
+                                size_t receivers)
+{
+    struct segment *s, *above = NULL;
+    for (size_t i = 0; i < receivers; i++)
+        while ((s = floor_at(segment, n, receiver[i][0] + ASIDE)) &&
+               receiver[i][1] > depth_of(s, receiver[i][0]) + CLOSE)
+            wet(segment, above = s, ends);
+    for (size_t i = 0; above && i < receivers; i++) {
+        const double y = receiver[i][0], z = receiver[i][1];
+        s = floor_at(segment, n, y + ASIDE);
+        if (!s || depth_of(s, y) - z > CLOSE)
+            FAIL(EK_USAGE,
+                 "%s: the segment from node %g to %g lies above receivers, but not all of them lie "
+                 "on one below: at y = %g one is %g m deep; where the floor is, a table y depth "
+                 "can tell",
+                 path, first + (double)above->node[0], first + (double)above->node[1], y, z);
+    }
+    return EK_OK;
+}
+
+static enum ek_status find_sea(const char *path, struct arena *room, size_t nodes,
+                               struct segment *segment, size_t n, double first,
+                               const double (*receiver)[2], size_t receivers)
+{
+    struct ends *ends = ARENA_NEW(room, nodes, struct ends);
+    TRY(arena_check(room, "the nodes of %s", path));
+    for (size_t i = 0; i < 2 * n; i++) {
+        struct ends *e = &ends[segment[i / 2].node[i % 2]];
+        e->n++;
+        e->numbers ^= i / 2;
+    }
+    return leave_sea(path, segment, n, ends, first, receiver, receivers);
+}
+
 /* Both ends of the floor between each node and the next one. */
 static enum ek_status walk(const char *path, const struct point *node, size_t nodes,
-                           const struct segment *segment, size_t n, double (*profile)[2],
-                           size_t *points)
+                           struct segment *segment, size_t n, double (*profile)[2], size_t *points)
 {
     struct arena room = {0};
     double *y = ARENA_NEW(&room, nodes, double);
@@ -158,7 +220,8 @@ bool poly_is(const char *path)
     return n > 5 && !strcmp(path + n - 5, ".poly");
 }
 
-enum ek_status poly_floor(const char *path, double (**profile)[2], size_t *n)
+enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t receivers,
+                          double (**profile)[2], size_t *n)
 {
     struct arena room = {0};
     struct reader r = {.path = path};
@@ -174,6 +237,8 @@ enum ek_status poly_floor(const char *path, double (**profile)[2], size_t *n)
     if (!st)
         st = read_segments(&r, &room, node, nodes, first, &segment, &segments);
     free(text);
+    if (!st && receivers)
+        st = find_sea(path, &room, nodes, segment, segments, first, receiver, receivers);
     if (!st) {
         *profile = calloc(2 * nodes, sizeof **profile);
         st = *profile ? walk(path, node, nodes, segment, segments, *profile, n)

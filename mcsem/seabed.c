@@ -220,27 +220,38 @@ static enum ek_status take_rows(const struct table *t, struct floor *f)
     return EK_OK;
 }
 
-static enum ek_status take_section(const char *path, struct floor *f)
+/* s: whose receivers lie on the floor, or NULL. */
+static enum ek_status take_section(const char *path, const struct survey *s, struct floor *f)
 {
-    double(*profile)[2];
-    TRY(poly_floor(path, &profile, &f->n));
+    struct floor on = {.n = 0};
+    double(*profile)[2] = NULL, (*receiver)[2] = NULL;
+    enum ek_status st = s ? take_receivers(s, &on) : EK_OK;
+    if (!st && !(receiver = calloc(on.n + 1, sizeof *receiver)))
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
+    for (size_t i = 0; !st && i < on.n; i++) {
+        receiver[i][0] = on.point[i].y;
+        receiver[i][1] = on.point[i].z;
+    }
+    if (!st)
+        st = poly_floor(path, (const double(*)[2])receiver, on.n, &profile, &f->n);
     f->section = true;
-    f->point = calloc(f->n, sizeof *f->point);
-    for (size_t i = 0; f->point && i < f->n; i++)
+    if (!st && !(f->point = calloc(f->n, sizeof *f->point)))
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
+    for (size_t i = 0; !st && i < f->n; i++)
         f->point[i] = (struct point){0, profile[i][0], profile[i][1]};
     free(profile);
-    if (!f->point)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
-    return EK_OK;
+    free(receiver);
+    free(on.point);
+    return st;
 }
 
-static enum ek_status take_table(const char *path, struct floor *f)
+static enum ek_status take_table(const char *path, const struct survey *s, struct floor *f)
 {
     struct table *t;
     char *text;
     file_input(path);
     if (poly_is(path))
-        return take_section(path, f);
+        return take_section(path, s, f);
     TRY(file_read_text(path, &text));
     const char *names = nameless(text);
     free(text);
@@ -399,7 +410,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
         e->seabed[c] = d.lowest + ABOVE;
     if (flat)
         return how ? note(how, s) : EK_OK;
-    enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, &f);
+    enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, s, &f);
     if (!st)
         st = fill_buckets(&f);
     if (!st)
@@ -416,7 +427,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
 enum ek_status seabed_depths(const char *table, const struct earth *e, double *depth)
 {
     struct floor f = {.n = 0};
-    enum ek_status st = take_table(table, &f);
+    enum ek_status st = take_table(table, NULL, &f);
     if (!st)
         st = fill_buckets(&f);
     for (int c = 0; !st && c < earth_columns(e); c++)

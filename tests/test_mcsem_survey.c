@@ -314,8 +314,8 @@ static int nearer(const void *a, const void *b)
     return (p[2] > q[2]) - (p[2] < q[2]);
 }
 
-/* The floor below a receiver at (x, y), as the file `path` tells it. */
-static double floor_by(const char *path, double x, double y)
+/* The floor below a receiver at (x, y, z), as the file `path` tells it; -1: none. */
+static double floor_under(const char *path, double x, double y, double z)
 {
     struct earth *earth;
     struct survey *s;
@@ -323,11 +323,17 @@ static double floor_by(const char *path, double x, double y)
     assert_int_equal(survey_open(1, 1, &s), EK_OK);
     s->pair[0].receiver[0] = s->pair[0].source[0] = x;
     s->pair[0].receiver[1] = s->pair[0].source[1] = y;
+    s->pair[0].receiver[2] = z;
     const double floor =
         MUTED(seabed_lay("survey", path, false, s, earth)) ? -1 : s->pair[0].floor[1];
     survey_close(s);
     earth_close(earth);
     return floor;
+}
+
+static double floor_by(const char *path, double x, double y)
+{
+    return floor_under(path, x, y, 0);
 }
 
 /* Through the points of the list. */
@@ -417,9 +423,39 @@ static void the_floor_is_the_first_segment_below_the_sea(void **state)
     unlink(table);
 }
 
+/* Two layers of water over a slope, from 300 m on the left to 1100 m; the interfaces, 400 and 600 m
+ * deep, end at it. Receivers on the slope are in the sea below them; one that lies nowhere is
+ * refused. */
+static void layers_of_the_sea_are_no_floor(void **state)
+{
+    static const char section[] =
+        "12 2 0 0\n1 0 0\n2 8000 0\n3 0 300\n4 1000 400\n5 3000 600\n6 8000 1100\n7 5000 400\n"
+        "8 8000 400\n9 8000 600\n10 0 2000\n11 8000 2000\n12 6000 600\n"
+        "12 0\n1 1 2\n2 3 4\n3 4 5\n4 5 6\n5 4 7\n6 7 8\n7 5 12\n8 12 9\n9 10 11\n10 2 8\n11 8 "
+        "9\n12 9 6\n";
+    char path[] = "/tmp/mcsem-floor-XXXXXX.poly";
+    (void)state;
+    FILE *f = fdopen(mkstemps(path, 5), "w");
+    assert_non_null(f);
+    fputs(section, f);
+    fclose(f);
+    for (double y = 500; y < 8000; y += 500) {
+        const double slope = 300 + 0.1 * y;
+        close_to(floor_under(path, 0, y, slope - 0.1), slope, 1, 1e-9);
+        close_to(floor_under(path, 0, y, slope + 1), slope + 1, 1, 1e-9);
+        if (y > 1000) /* above it the upper interface is the floor, as nobody says otherwise */
+            close_to(floor_under(path, 0, y, 350), 400, 1, 1e-9);
+        assert_true(floor_under(path, 0, y, slope + 60) == -1);
+        if (slope > 700)
+            assert_true(floor_under(path, 0, y, 450) == -1);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_of_the_sea_are_no_floor),
         cmocka_unit_test(the_published_survey_has_its_counts),
         cmocka_unit_test(a_seed_gives_one_survey),
         cmocka_unit_test(unknown_designs_are_refused),
