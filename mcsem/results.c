@@ -154,12 +154,15 @@ static void say_why(const struct inversion *s, const struct bad *worst)
 {
     const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     const bool bad = m.outliers > MOST_OUTLIERS * m.data;
+    char others[96] = "";
+    if (m.outliers > 0)
+        snprintf(others, sizeof others, ", and %.0f of %.0f data by more than %.0f", m.outliers,
+                 m.data, fmin(m.limit, MISFIT_OUTLIER * m.spread));
     status_warn(
-        "the data are not explained (%s): RMS %.3g, not %.3g; %.0f of %.0f data are off by more "
-        "than "
-        "%.0f errors, most of all that of line %zu; %s",
-        invert_stop_text[s->inv->stop], s->inv->rms, rms_limit(s), m.outliers, m.data,
-        fmin(m.limit, MISFIT_OUTLIER * m.spread), s->survey->pair[worst->pair].line,
+        "the data are not explained (%s): RMS %.3g, not %.3g; that of line %zu is off by %.0f "
+        "errors%s; %s",
+        invert_stop_text[s->inv->stop], s->inv->rms, rms_limit(s),
+        s->survey->pair[worst->pair].line, sqrt(worst->square), others,
         s->inv->stop == INVERT_ITERATIONS ? "give more --iterations"
         : bad || !s->invert_options.robust
             ? "take out what is wrong (--json lists data and receivers), or give --robust student"
