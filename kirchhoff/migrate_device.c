@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 256 << 20 };
-#define MOST_ROWS ((size_t)8 << 30) /* an int counts their nodes */
+enum { LANDED = 0, BROUGHT = FLIGHT }; /* events of flights */
+#define MOST_ROWS ((size_t)8 << 30)    /* an int counts their nodes */
 enum { ROWS, SUM, FOLD, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
 enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
@@ -51,18 +52,17 @@ static enum ek_status make(struct migrate_device *d, struct backend_mem **mem, s
 }
 
 static enum ek_status put(struct migrate_device *d, struct backend_mem *mem, const void *from,
-                          size_t offset, size_t bytes)
+                          size_t bytes)
 {
-    const struct backend_rect r = backend_linear(offset, 0, bytes);
-    return bytes ? backend_write(d->backend, BACKEND_COMPUTE, mem, from, &r) : EK_OK;
+    return backend_send(d->backend, BACKEND_FEED, mem, from, bytes);
 }
 
 static enum ek_status make_filled(struct migrate_device *d, int which, const void *from,
                                   size_t bytes)
 {
     TRY(make(d, &d->buffer[which], bytes));
-    TRY(put(d, d->buffer[which], from, 0, bytes));
-    return backend_wait(d->backend, BACKEND_COMPUTE);
+    TRY(put(d, d->buffer[which], from, bytes));
+    return backend_wait(d->backend, BACKEND_FEED);
 }
 
 /* Where the image lies among the tables' nodes. */
@@ -270,7 +270,7 @@ void migrate_device_close(struct migrate_device *d)
 static enum ek_status land(struct migrate_device *d, struct flight *f)
 {
     double nothing;
-    const int event = (int)(f - d->flight);
+    const int event = LANDED + (int)(f - d->flight);
     if (!f->flying)
         return EK_OK;
     f->flying = false;
@@ -337,12 +337,15 @@ static enum ek_status send(struct migrate_device *d, struct flight *f)
         write_end(f, d->tables, e);
     for (int t = 0; t < f->batch->ntraces; t++)
         write_trace(f, t);
-    TRY(put(d, f->mem[F_ENDS_I], f->ends_i, 0, ends * END_INTS * sizeof(int)));
-    TRY(put(d, f->mem[F_ENDS_F], f->ends_f, 0, ends * END_FLOATS * sizeof(float)));
-    TRY(put(d, f->mem[F_TRACES_I], f->traces_i, 0, traces * TRACE_INTS * sizeof(int)));
-    TRY(put(d, f->mem[F_TRACES_F], f->traces_f, 0, traces * TRACE_FLOATS * sizeof(float)));
-    return put(d, f->mem[F_SAMPLES], f->batch->sample, 0,
-               traces * filter_bank_size(d->m->bank) * sizeof(float));
+    TRY(put(d, f->mem[F_ENDS_I], f->ends_i, ends * END_INTS * sizeof(int)));
+    TRY(put(d, f->mem[F_ENDS_F], f->ends_f, ends * END_FLOATS * sizeof(float)));
+    TRY(put(d, f->mem[F_TRACES_I], f->traces_i, traces * TRACE_INTS * sizeof(int)));
+    TRY(put(d, f->mem[F_TRACES_F], f->traces_f, traces * TRACE_FLOATS * sizeof(float)));
+    TRY(put(d, f->mem[F_SAMPLES], f->batch->sample,
+            traces * filter_bank_size(d->m->bank) * sizeof(float)));
+    const int event = BROUGHT + (int)(f - d->flight);
+    TRY(backend_record(d->backend, BACKEND_FEED, event));
+    return backend_after(d->backend, BACKEND_COMPUTE, event);
 }
 
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,
@@ -394,7 +397,8 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     TRY(batch_begin(f->batch, begin, end));
     enum ek_status st = batch_fill(f->batch, 0, 1);
     if (!st)
-        st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes);
+        st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes,
+                                 LANDED + (int)(f == d->flight)); /* of the other flight */
     if (!st)
         st = send(d, f);
     for (int q = 0; q < d->m->resum->n && !st; q++)
@@ -402,7 +406,7 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     for (int first = 0; first < columns && !st; first += d->window)
         st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
     if (!st)
-        st = backend_record(d->backend, BACKEND_COMPUTE, (int)(f - d->flight));
+        st = backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight));
     f->flying = !st;
     batch_end(f->batch);
     return st;
@@ -437,8 +441,10 @@ enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t
         st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
     if (!st)
         st = fetch(d);
-    if (st) /* what is under way must not read from memory that is given back */
+    if (st) { /* what is under way must not read from memory that is given back */
+        (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
+    }
     for (int f = 0; f < FLIGHT; f++)
         d->flight[f].flying = false;
     if (!st) {

@@ -63,18 +63,20 @@ static size_t oldest(const struct tables_device *d)
     return best;
 }
 
-static enum ek_status bring_one(struct tables_device *d, int node)
+static enum ek_status bring_one(struct tables_device *d, int node, int before)
 {
     const size_t s = oldest(d);
     const struct backend_rect r = backend_linear(s * d->travel->bytes, 0, d->travel->bytes);
-    if (d->slot[s].node >= 0)
+    if (d->slot[s].node >= 0) {
         d->at[d->slot[s].node] = -1;
+        TRY(backend_after(d->backend, BACKEND_FEED, before)); /* it may still be read */
+    }
     d->slot[s] = (struct slot){node, ++d->clock};
     d->at[node] = (int)s;
-    return backend_write(d->backend, BACKEND_COMPUTE, d->mem, d->travel->table[node].data, &r);
+    return backend_write(d->backend, BACKEND_FEED, d->mem, d->travel->table[node].data, &r);
 }
 
-enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n)
+enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n, int before)
 {
     bool new = false;
     if ((size_t)n > d->slots)
@@ -87,10 +89,10 @@ enum ek_status tables_device_bring(struct tables_device *d, const int *node, int
             d->slot[d->at[node[i]]].used = ++d->clock;
     for (int i = 0; i < n; i++)
         if (d->at[node[i]] < 0) {
-            TRY(bring_one(d, node[i]));
+            TRY(bring_one(d, node[i], before));
             new = true;
         }
-    return new ? backend_wait(d->backend, BACKEND_COMPUTE) : EK_OK;
+    return new ? backend_wait(d->backend, BACKEND_FEED) : EK_OK;
 }
 
 int tables_device_slot(const struct tables_device *d, int node)
