@@ -158,17 +158,20 @@ static json_t *paint(const struct picture *a, const char *title)
  * recurrence, with the ends faded out. */
 static void add_spectrum(const float *x, long n, double *power)
 {
-    for (int l = 0; l < LINES; l++) {
-        const double turn = 2 * cos(M_PI * (l + 1) / LINES);
-        double a = 0, b = 0;
-        for (long i = 0; i < n; i++) {
-            const double fade = sin(M_PI * ((double)i + 0.5) / (double)n);
-            const double now = fade * fade * (double)x[i] + turn * a - b;
-            b = a;
-            a = now;
+    double turn[LINES], a[LINES] = {0}, b[LINES] = {0};
+    for (int l = 0; l < LINES; l++)
+        turn[l] = 2 * cos(M_PI * (l + 1) / LINES);
+    for (long i = 0; i < n; i++) {
+        const double fade = sin(M_PI * ((double)i + 0.5) / (double)n);
+        const double faded = fade * fade * (double)x[i];
+        for (int l = 0; l < LINES; l++) {
+            const double now = faded + turn[l] * a[l] - b[l];
+            b[l] = a[l];
+            a[l] = now;
         }
-        power[l] += a * a + b * b - turn * a * b;
     }
+    for (int l = 0; l < LINES; l++)
+        power[l] += a[l] * a[l] + b[l] * b[l] - turn[l] * a[l] * b[l];
 }
 
 /* Of 1, and of nothing where all is 0. */
