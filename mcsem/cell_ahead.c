@@ -47,22 +47,24 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
 /* Cells of the list from `first` on whose pairs the device computes together. */
-static void gather(struct cell_work *w, size_t first, struct cell_call *c)
+static enum ek_status gather(struct cell_work *w, size_t first, struct cell_call *c)
 {
     c->cells = c->shares = 0;
     c->pairs = 0;
     for (c->end = first; c->end < w->listed && c->cells < DEVICE_SQUARES; c->end++) {
         cell_go_to(w, w->m, w->list[c->end]);
+        TRY(cell_reject_table(w));
         if (!w->near || w->near > w->batch)
             continue; /* nothing to do; or done block by block */
         if (w->near > w->batch - c->pairs || (c->cells && w->layers.n != c->share->layers.n))
-            return;
+            break;
         memcpy(c->seen + c->pairs, w->pair, w->near * sizeof *c->seen);
         c->cell[c->cells] = w->cell;
         c->share[c->cells++] =
             (struct device_share){w->layers, c->seen + c->pairs, w->near, 0, false};
         c->pairs += w->near;
     }
+    return EK_OK;
 }
 
 static enum ek_status begin_call(struct cell_work *w, struct cell_call *c, int slot)
@@ -76,7 +78,7 @@ static enum ek_status begin_call(struct cell_work *w, struct cell_call *c, int s
 static enum ek_status begin(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
-    gather(w, call_at(w, turn + CELL_AHEAD - 1)->end, later);
+    TRY(gather(w, call_at(w, turn + CELL_AHEAD - 1)->end, later));
     c->shares = c->cells;
     later->known = !c->cells || c->share->layers.n == later->share->layers.n;
     if (later->known)

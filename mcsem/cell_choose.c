@@ -232,11 +232,29 @@ static size_t count_cancelled(const struct cell_work *w)
     return n;
 }
 
+static double worth_of(const struct cell_work *w)
+{
+    return w->options.always ? INFINITY : (double)(cell_pairs(w) - w->near);
+}
+
+enum ek_status cell_reject_table(struct cell_work *w)
+{
+    const struct survey *s = w->survey;
+    double worth = worth_of(w);
+    bool fits = true;
+    if (w->near < cell_pairs(w))
+        TRY(shared_plan(w->shared, &w->layers, w->pair + w->near, cell_pairs(w) - w->near, s->nfreq,
+                        s->freq, 0, &worth, &fits));
+    if (!fits)
+        w->near = cell_pairs(w);
+    return EK_OK;
+}
+
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
-    double worth = w->options.always ? INFINITY : (double)pairs; /* less what was spent */
+    double worth = worth_of(w); /* less what was spent */
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
         bool fits;

@@ -131,6 +131,8 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *call, const double
 /* The coarsest table that is good enough for the others; none: report->density = -1. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report);
+/* Where it can be told beforehand that there will be none: w->near are all pairs. */
+enum ek_status cell_reject_table(struct cell_work *w);
 /* Whether so little is left of a pair's field, whose row the table gave, that the table's error may
  * be too much of it: then exact mode must compute it. `k`: the calling thread's. */
 bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row);

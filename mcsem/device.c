@@ -533,23 +533,17 @@ enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *f
     return EK_OK;
 }
 
-enum ek_status mcsem_device_sums(struct device *d, int slot, double complex *sum)
-{
-    const struct slot *s = &d->slot[slot];
-    const size_t numbers = 1 + (size_t)s->share->layers.n;
-    const size_t cases = s->pairs * (size_t)s->nfreq;
-    TRY(fetch(d, SUMMED + slot, s->sums, sum, cases * numbers * sizeof *sum));
-    turn_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
-    return EK_OK;
-}
-
 enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
                                   int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)
 {
     const int slot = DEVICE_SLOTS - 1;
+    const size_t numbers = 1 + (size_t)share->layers.n;
+    const struct slot *s = &d->slot[slot];
     TRY(mcsem_device_begin(d, slot, share, shares, nfreq, freq, derivatives));
-    return mcsem_device_sums(d, slot, sum);
+    TRY(fetch(d, SUMMED + slot, s->sums, sum, s->pairs * (size_t)s->nfreq * numbers * sizeof *sum));
+    turn_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
+    return EK_OK;
 }
 
 /* ---- squares --------------------------------------------------------------------------------- */

@@ -43,10 +43,8 @@ size_t mcsem_device_batch(const struct device *device);
 enum ek_status mcsem_device_begin(struct device *device, int slot, const struct device_share *share,
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives);
-/* Waits for the slot's fields [pairs][nfreq], or for all its sums [pairs][nfreq][1 + layers], the
- * field and then its derivatives (0 without), as forward_pair() has them. */
+/* Waits for the slot's fields [pairs][nfreq]. */
 enum ek_status mcsem_device_fields(struct device *device, int slot, double complex *field);
-enum ek_status mcsem_device_sums(struct device *device, int slot, double complex *sum);
 
 /* Begins with J'W^2 J of the first `shares` shares, weighed so, weight [pairs][nfreq] (the device's
  * until they are fetched), after which the slot holds no sums; and waits for them, lower triangles
@@ -59,7 +57,8 @@ enum ek_status mcsem_device_squares(struct device *device, int slot, double *tri
 /* Waits for all that is under way, so that no slot holds anything. */
 enum ek_status mcsem_device_settle(struct device *device);
 
-/* One call from beginning to end, in the last slot. */
+/* One call from beginning to end, in the last slot, for all sums [pairs][nfreq][1 + layers], the
+ * field and then its derivatives (0 without), as forward_pair() has them. */
 enum ek_status mcsem_device_pairs(struct device *device, const struct device_share *share,
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum);

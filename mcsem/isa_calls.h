@@ -49,6 +49,10 @@ ISA_CALL(enum ek_status, shared_make,
           size_t npairs, int nfreq, const double *freq, int density, double *worth,
           struct thread_pool *pool, bool *fits),
          (shared, layers, pair, npairs, nfreq, freq, density, worth, pool, fits))
+ISA_CALL(enum ek_status, shared_plan,
+         (struct shared * shared, const struct earth_layers *layers, const struct survey_pair *pair,
+          size_t npairs, int nfreq, const double *freq, int density, double *worth, bool *fits),
+         (shared, layers, pair, npairs, nfreq, freq, density, worth, fits))
 ISA_CALL(void, shared_rows,
          (const struct shared *shared, int thread, size_t first, int n, double *rows),
          (shared, thread, first, n, rows))

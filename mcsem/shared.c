@@ -304,10 +304,9 @@ static double cost(const struct shared *s)
     return product / (PAIR_WORK * s->filter->n * s->earth->n);
 }
 
-enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
+enum ek_status shared_plan(struct shared *s, const struct earth_layers *earth,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, double *worth, struct thread_pool *pool,
-                           bool *fits)
+                           const double *freq, int density, double *worth, bool *fits)
 {
     s->earth = earth;
     s->pair = pair;
@@ -318,6 +317,15 @@ enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
     TRY(shared_lay_out(s, npairs, density, fits));
     *worth -= *fits ? cost(s) : 0;
     *fits = *fits && *worth >= 0;
+    return EK_OK;
+}
+
+enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
+                           const struct survey_pair *pair, size_t npairs, int nfreq,
+                           const double *freq, int density, double *worth, struct thread_pool *pool,
+                           bool *fits)
+{
+    TRY(shared_plan(s, earth, pair, npairs, nfreq, freq, density, worth, fits));
     if (!*fits)
         return EK_OK;
     TRY(take_room(s));

@@ -31,6 +31,11 @@ enum ek_status shared_make(struct shared *shared, const struct earth_layers *lay
                            const double *freq, int density, double *worth, struct thread_pool *pool,
                            bool *fits);
 
+/* The same without the table: whether there would be one. */
+enum ek_status shared_plan(struct shared *shared, const struct earth_layers *layers,
+                           const struct survey_pair *pair, size_t npairs, int nfreq,
+                           const double *freq, int density, double *worth, bool *fits);
+
 /* Fields and derivatives of pairs first .. first+n-1, n <= SHARED_ROWS: rows
  * [n][nfreq][2][columns], real parts before imaginary ones; column 0 is the field, 1 + k the k-th
  * layer of the sediments. Thread `thread` of the unit, others may do other pairs at the same
