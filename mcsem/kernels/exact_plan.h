@@ -65,9 +65,9 @@
 #define EXACT_H    1
 #define EXACT_LOOP 2
 
-/* How a case is weighed, a pair at a frequency: the factor of its derivatives, whether it has a real
- * and an imaginary part, its residual, the imaginary number (0: none) by which its sums come to be
- * those of a loop. */
+/* How a case is weighed, a pair at a frequency: the factor of its derivatives, whether it has a
+ * real and an imaginary part, its residual, the imaginary number (0: none) by which its sums come
+ * to be those of a loop. */
 #define EXACT_RE      0
 #define EXACT_IM      1
 #define EXACT_HAS_RE  2

@@ -243,6 +243,6 @@ for option in "--checkpoint $work/state" '--residual complex' '--use real'; do
 done
 sed 's/e-1[0-9]$/e-30/' "$survey" >"$work/sure.csv"
 "$bin" "$work/sure.csv" $quick --iterations 1 2>"$work/err"
-[ $? = 1 ] && grep -q 'off by more than [0-9]* errors' "$work/err"
+[ $? = 1 ] && grep -q 'is off by [0-9]* errors' "$work/err"
 check $? "errors that are far too small: $(cat "$work/err")"
 exit $failed

@@ -24,7 +24,8 @@
  *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
  *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes, kernels cost
  *                         what PoCL's cpus need over the card's speed, and stderr in the end
- *                         has how busy the card was: a measurement, never twice the same
+ *                         has how busy the card was: a measurement, never twice the same; 60:
+ *                         from its sixtieth launch on, when the host's memory is warm
  *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     dies at that launch, and stays dead
@@ -165,6 +166,7 @@ struct gpu {
     struct moment *moments;
     double host, engine[ENGINES]; /* virtual clocks: of who calls, when each engine is free */
     double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work till then */
+    long launches;
 };
 
 /* The devices, NULL where there is no PoCL. */
