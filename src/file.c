@@ -29,10 +29,23 @@ static struct {
     size_t n;
 } inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool is_input(const char *path)
+{
+    struct stat st, in;
+    bool found = false;
+    if (stat(path, &st))
+        return false;
+    pthread_mutex_lock(&inputs.lock);
+    for (size_t i = 0; i < inputs.n && !found; i++)
+        found = !fstat(inputs.fd[i], &in) && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
+    pthread_mutex_unlock(&inputs.lock);
+    return found;
+}
+
 void file_input(const char *path)
 {
     struct stat st;
-    const int fd = open(path, O_PATH | O_CLOEXEC);
+    const int fd = is_input(path) ? -1 : open(path, O_PATH | O_CLOEXEC); /* once is enough */
     if (fd < 0)
         return;
     pthread_mutex_lock(&inputs.lock);
@@ -46,19 +59,6 @@ void file_input(const char *path)
         close(fd);
     }
     pthread_mutex_unlock(&inputs.lock);
-}
-
-static bool is_input(const char *path)
-{
-    struct stat st, in;
-    bool found = false;
-    if (stat(path, &st))
-        return false;
-    pthread_mutex_lock(&inputs.lock);
-    for (size_t i = 0; i < inputs.n && !found; i++)
-        found = !fstat(inputs.fd[i], &in) && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
-    pthread_mutex_unlock(&inputs.lock);
-    return found;
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/

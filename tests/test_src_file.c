@@ -228,6 +228,12 @@ static void inputs_are_not_overwritten(void **state)
     assert_int_equal(symlink("in", in_folder("soft")), 0);
     assert_int_equal(link(in_folder("in"), in_folder("hard")), 0);
     file_input(in_folder("in"));
+    const int next = dup(0); /* the number that the next file gets */
+    close(next);
+    file_input(in_folder("in"));
+    const int after = dup(0);
+    close(after);
+    assert_int_equal(after, next); /* the same file twice is kept open once */
     file_input(in_folder("none"));
     status_mute(+1);
     const char *names[] = {"in", "./in", "soft", "hard"};

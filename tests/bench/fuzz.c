@@ -252,8 +252,10 @@ static void try(const struct reader *r, const void *bytes, size_t n)
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, r->file);
     FILE *out = fopen(path, "wb");
-    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out))
+    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out)) {
+        perror(path);
         abort();
+    }
     status_mute(1);
     alarm(SECONDS);
     r->read(path);
