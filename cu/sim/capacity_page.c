@@ -1,4 +1,4 @@
-/* cu/sim/capacity_page.c – the data of cu/sched/plan.html. */
+/* cu/sim/capacity_page.c – the data of cu/sim/plan.html. */
 #include "cu/sim/capacity_page.h"
 #include "src/page.h"
 
