@@ -2,11 +2,9 @@
  * and each cause gets what a simulated run loses to it alone. */
 #include "cu/sim/bound.h"
 #include "tests/random_case.h"
+#include "tests/sim_run.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static double sum_of(const struct loss *l)
 {
@@ -14,13 +12,6 @@ static double sum_of(const struct loss *l)
     for (int i = 0; i < LOSS_CAUSES; i++)
         sum += l->seconds[i];
     return sum;
-}
-
-static struct sim_result run(const struct sim_case *c, const char *schedule)
-{
-    struct sim_result r;
-    assert_int_equal(sim_run(c, schedule, NULL, &r), EK_OK);
-    return r;
 }
 
 static void causes_add_up(void **state)

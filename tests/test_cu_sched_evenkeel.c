@@ -2,17 +2,13 @@
  * near the bound from the fourth step on, no slower in total than the best other policy, no more
  * exchange than contiguous policies; and the reference results of the policies it is held
  * against. */
-#include "cu/sim/plan_case.h"
-#include "cu/sim/sim.h"
 #include "tests/random_case.h"
+#include "tests/sim_run.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* With the ratio to the bound that is allowed from the fourth step on. Where tasks are few and
  * coarse no assignment reaches the bound: 1.0221 and 1.0464 are the optima of sp-mz and the smaller
@@ -27,20 +23,6 @@ static const struct {
     {"pcf-40", 1.0001},
 };
 enum { STORED = sizeof stored / sizeof *stored };
-
-static void open_case(struct plan_case *c, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "tests/data/cu/%s.json", name);
-    assert_int_equal(plan_case_open(c, path), EK_OK);
-}
-
-static struct sim_result run(const struct sim_case *c, const char *schedule)
-{
-    struct sim_result r;
-    assert_int_equal(sim_run(c, schedule, NULL, &r), EK_OK);
-    return r;
-}
 
 static void reference_results(void **state)
 {

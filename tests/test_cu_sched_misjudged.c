@@ -1,28 +1,9 @@
 /* tests/test_cu_sched_misjudged.c – what evenkeel must not make of its measurements: chance,
  * launches, tasks of no cost, and a model of links, each of which once led it astray. */
-#include "cu/sim/plan_case.h"
-#include "cu/sim/sim.h"
+#include "tests/sim_run.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
-
-static void open_case(struct plan_case *c, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "tests/data/cu/%s.json", name);
-    assert_int_equal(plan_case_open(c, path), EK_OK);
-}
-
-static struct sim_result run(const struct sim_case *c, const char *schedule)
-{
-    struct sim_result r;
-    assert_int_equal(sim_run(c, schedule, NULL, &r), EK_OK);
-    return r;
-}
 
 /* `units` of one kind, with launches; the next free unit. */
 static int add_units(struct sim_unit *unit, int at, int units, const struct sim_unit *like)
