@@ -140,10 +140,12 @@ static void read_cases(const char *path)
 
 static void read_poly(const char *path)
 {
+    static const double receiver[][2] = {{0, 1000}, {500, 1500}};
     double(*floor)[2] = NULL;
     size_t n;
-    if (!poly_floor(path, &floor, &n))
-        free(floor);
+    for (size_t receivers = 0; receivers <= 2; receivers += 2)
+        if (!poly_floor(path, receiver, receivers, &floor, &n))
+            free(floor);
 }
 
 static void read_grid(const char *path)
