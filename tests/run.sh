@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, one more at a time than there are
-# cores (at most 5, or JOBS), each with its own time limit and with private caches; prints the CPU
+# tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, two more at a time than there are
+# cores (at most 6, or JOBS), each with its own time limit and with private caches; prints the CPU
 # seconds of each, what failed and, last, "N passed, N failed[, N skipped]".
 # Environment: BUILD, BIN, SAN as make sets them; EK_LONG=1 runs instead what takes long:
 # tests/e2e/long/*.sh and the tests that ask for EK_LONG, with their long parts; TESTS=word runs only
@@ -21,8 +21,8 @@ limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl}
 mkdir -p "$POCL_CACHE_DIR"
 cores=$(nproc)
-# Many wait a while, for ranks, signals or limits of time: one more beside them.
-lanes=${JOBS:-$(((cores < 4 ? cores : 4) + 1))}
+# Many wait a while, for ranks, signals or limits of time: two more beside them.
+lanes=${JOBS:-$(((cores < 4 ? cores : 4) + 2))}
 
 number_before() { # "PASSED  ] 7 test", summed over the groups of a program; log
     sed -n "s/.*\[  $1  \] \([0-9]*\) test.*/\1/p" "$2" | awk "{ n += \$1 } END { print n + 0 }"
