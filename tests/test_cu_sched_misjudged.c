@@ -13,6 +13,16 @@ static int add_units(struct sim_unit *unit, int at, int units, const struct sim_
     return at + units;
 }
 
+/* Devices, each with a memory node of its own, from node `memory` on. */
+static int add_devices(struct sim_unit *unit, int at, int devices, int memory, double speed,
+                       double launch)
+{
+    for (int i = 0; i < devices; i++)
+        unit[at + i] = (struct sim_unit){
+            .kind = CU_DEVICE, .width = 1, .speed = speed, .launch = launch, .memory = memory + i};
+    return at + devices;
+}
+
 /* After many searches in vain the unit on which the step depends becomes ten times slower: that is
  * news, whatever failed before. */
 static void a_slow_unit_after_much_noise(void **state)
@@ -40,10 +50,7 @@ static void noise_is_no_launch(void **state)
     struct sim_unit unit[UNITS];
     int at = add_units(unit, 0, 1, &(struct sim_unit){.width = 1, .speed = 0.8});
     at = add_units(unit, at, 16, &(struct sim_unit){.width = 1, .speed = 0.614});
-    for (int d = 0; d < 2; d++)
-        at = add_units(
-            unit, at, 1,
-            &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 1.22, .memory = d + 1});
+    at = add_devices(unit, at, 2, 1, 1.22, 0);
     add_units(unit, at, 1, &(struct sim_unit){.width = 1, .speed = 2.34});
     for (size_t t = 0; t < N; t++) {
         neighbour[2 * t] = (t + 1) % N;
@@ -84,11 +91,7 @@ static void launches_of_their_own(void **state)
     int at = add_units(unit, 0, 7, &(struct sim_unit){.width = 1, .speed = 0.49, .launch = 4e-5});
     at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 3, .launch = 4e-3});
     at = add_units(unit, at, 3, &(struct sim_unit){.width = 1, .speed = 0.5, .launch = 3e-5});
-    for (int d = 0; d < 3; d++)
-        at = add_units(
-            unit, at, 1,
-            &(struct sim_unit){
-                .kind = CU_DEVICE, .width = 1, .speed = 1.3, .launch = 2e-3, .memory = d + 1});
+    add_devices(unit, at, 3, 1, 1.3, 2e-3);
     for (int t = 0; t < N; t++)
         cost[t] = 0.0123;
     struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
@@ -108,10 +111,8 @@ static void tasks_of_no_cost(void **state)
     enum { UNITS = 35 };
     static const double cost[] = {0, 8e-4, 16e-4};
     struct sim_unit unit[UNITS];
-    for (int d = 0; d < 3; d++)
-        add_units(unit, d, 1,
-                  &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 13, .memory = d + 1});
-    add_units(unit, 3, 32, &(struct sim_unit){.width = 1, .speed = 0.49});
+    add_units(unit, add_devices(unit, 0, 3, 1, 13, 0), 32,
+              &(struct sim_unit){.width = 1, .speed = 0.49});
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct sim_case c = {.job = {.n = 3, .grain = 1, .cost = cost},
                              .unit = unit,
@@ -177,8 +178,7 @@ static void help_past_small_tasks(void **state)
     static size_t first[N + 1], neighbour[4 * N];
     static double cost[N], face[4 * N], span[STEPS];
     struct sim_unit unit[UNITS];
-    for (int d = 0; d < UNITS; d++)
-        unit[d] = (struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 5, .memory = d + 1};
+    add_devices(unit, 0, UNITS, 1, 5, 0);
     for (size_t t = 0; t < N; t++) {
         const size_t beside[] = {(t + 1) % N, (t + N - 1) % N, (t + ROW) % N, (t + N - ROW) % N};
         memcpy(neighbour + 4 * t, beside, sizeof beside);

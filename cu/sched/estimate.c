@@ -436,14 +436,14 @@ static double launch_inside(struct estimate *e, int j)
     if (m < FEWEST)
         return k->inside;
     fit_rows(row, m, 2, beta);
-    const double noise = fmax(estimate_noise(e), scatter_of(e, row, m, beta)),
-                 scatter = 2 * noise * noise * sum[0][0] / (double)m, /* variance of a difference */
-        apart = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1],
-                 chance = noise * noise * sum[0][0] * sum[1][1];
+    const double noise = fmax(estimate_noise(e), scatter_of(e, row, m, beta));
+    const double scatter = 2 * noise * noise * sum[0][0] / (double)m; /* of a difference */
+    const double apart = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1];
+    const double chance = noise * noise * sum[0][0] * sum[1][1];
     if (apart < 2 * chance)
         return k->inside;
-    return beta[1] * beta[1] * (apart - chance) > 4 * SURE * SURE * scatter * sum[0][0] ? beta[1]
-                                                                                        : 0;
+    const bool sure = beta[1] * beta[1] * (apart - chance) > 4 * SURE * SURE * scatter * sum[0][0];
+    return sure ? beta[1] : 0;
 }
 
 static void learn_inside(struct estimate *e)

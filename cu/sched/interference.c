@@ -5,6 +5,7 @@
 #include "src/sort.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Being slower by less than this is no interference. */
@@ -29,32 +30,39 @@ enum { MOST_UNITS = 256 };
 static const double OUT = 1e9;
 
 /* ---- beginning --------------------------------------------------------------------------------*/
-/* Seconds of all tasks on a unit alone, by what is known of it now. */
-static double seconds_of_all(const struct estimate *e, int cu)
+static void weigh_units(struct interference *f, const struct estimate *e)
 {
-    return e->factor[cu] * line_sum(e->of[e->kind[cu]].seconds, e->n);
+    double *of_kind = f->seen; /* room, for the kinds of estimate.h */
+    for (int k = 0; k < e->nkinds; k++)
+        of_kind[k] = line_sum(e->of[k].seconds, e->n);
+    for (int c = 0; c < e->ncu; c++)
+        f->all[c] = e->factor[c] * of_kind[e->kind[c]];
+}
+
+static int by_seconds(const void *a, const void *b, void *all)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    const double *seconds = all;
+    return seconds[x] != seconds[y] ? (seconds[x] < seconds[y] ? -1 : 1) : x - y;
 }
 
 /* The fastest first. */
 static void sort_members(struct interference *f, const struct estimate *e)
 {
+    weigh_units(f, e);
     for (int kind = 0; kind < 2; kind++)
-        for (int i = 1, *member = f->member[kind]; i < f->units[kind]; i++)
-            for (int j = i; j && seconds_of_all(e, member[j]) < seconds_of_all(e, member[j - 1]);
-                 j--) {
-                int slower = member[j - 1];
-                member[j - 1] = member[j];
-                member[j] = slower;
-            }
+        qsort_r(f->member[kind], (size_t)f->units[kind], sizeof *f->member[kind], by_seconds,
+                f->all);
 }
 
 void interference_open(struct interference *f, const struct sched_job *job,
                        const struct estimate *e)
 {
     *f = (struct interference){.usual = {1, 1}};
-    f->busy = ARENA_NEW(job->arena, 3 * job->ncu, double);
+    f->busy = ARENA_NEW(job->arena, 4 * job->ncu, double);
     f->seen = f->busy + job->ncu;
     f->alone = f->seen + job->ncu;
+    f->all = f->alone + job->ncu;
     for (int kind = 0; kind < 2; kind++) {
         f->member[kind] = ARENA_NEW(job->arena, job->ncu, int);
         for (int c = 0; f->member[kind] && c < job->ncu; c++)
@@ -303,22 +311,22 @@ static void set_slowdowns(const struct interference *f, struct estimate *e, cons
             e->slowdown[f->member[kind][i]] = OUT;
 }
 
-void interference_apply(const struct interference *f, struct estimate *e)
+void interference_apply(struct interference *f, struct estimate *e)
 {
     if (!f->slow)
         return;
     memcpy(e->busy, f->busy, (size_t)e->ncu * sizeof *e->busy);
+    weigh_units(f, e);
     set_slowdowns(f, e, f->usual, f->work);
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------*/
-int interference_best(const struct interference *f, const struct estimate *e, int devices,
-                      double *seconds)
+int interference_best(const struct interference *f, int devices, double *seconds)
 {
     double rate[2] = {0, 0}, most = 0;
     int work[2] = {0, devices}, best = 0;
     for (int i = 0; i < devices; i++)
-        rate[CU_DEVICE] += 1 / seconds_of_all(e, f->member[CU_DEVICE][i]);
+        rate[CU_DEVICE] += 1 / f->all[f->member[CU_DEVICE][i]];
     for (;; work[CU_CPU]++) {
         double sum =
             rate[CU_DEVICE] / slowing(f, CU_DEVICE, work) + rate[CU_CPU] / slowing(f, CU_CPU, work);
@@ -328,7 +336,7 @@ int interference_best(const struct interference *f, const struct estimate *e, in
         }
         if (work[CU_CPU] == f->units[CU_CPU])
             break;
-        rate[CU_CPU] += 1 / seconds_of_all(e, f->member[CU_CPU][work[CU_CPU]]);
+        rate[CU_CPU] += 1 / f->all[f->member[CU_CPU][work[CU_CPU]]];
     }
     *seconds = 1 / most;
     return best;

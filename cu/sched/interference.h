@@ -21,6 +21,7 @@ struct interference {
     double usual[2];          /* 1 + the shares of those, or of those to come */
     double sum[2][5];         /* xx, xz, zz, xy, zy of the steps: neighbours x, z, slower by y */
     double *busy, *seen, *alone; /* [ncu] of the last step: its end; tasks; declared for them */
+    double *all;                 /* [ncu] seconds of all tasks on the unit alone, as known now */
 };
 
 /* For the units of the job, whose arena has its memory and is not checked. */
@@ -29,7 +30,7 @@ void interference_open(struct interference *f, const struct sched_job *job,
 
 /* Before and after estimate_step(). */
 void interference_learn(struct interference *f, struct estimate *e);
-void interference_apply(const struct interference *f, struct estimate *e);
+void interference_apply(struct interference *f, struct estimate *e);
 
 /* How many times as long tasks on units of a kind take while all work as in the mean of a step. */
 double interference_most(const struct interference *f, int kind);
@@ -40,9 +41,8 @@ double interference_makespan(const struct interference *f, const struct estimate
                              const double *load);
 
 /* The number of CPU units that, with so many devices, do most in a second; *seconds is what all
- * tasks then take, if they can be divided at will. */
-int interference_best(const struct interference *f, const struct estimate *e, int devices,
-                      double *seconds);
+ * tasks then take, if they can be divided at will. After interference_apply(). */
+int interference_best(const struct interference *f, int devices, double *seconds);
 
 /* Slowdowns as they would be if the fastest `work` of each kind worked and the others were left
  * out; and for good; or as in a partition, owner [n]. interference_apply() gives back those of

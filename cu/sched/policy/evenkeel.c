@@ -136,7 +136,7 @@ static bool leave_out(struct state *s, double best)
     best *= promise;
     for (work[CU_DEVICE] = f->units[CU_DEVICE]; work[CU_DEVICE] >= 0; work[CU_DEVICE]--) {
         double least, total;
-        work[CU_CPU] = interference_best(f, &s->estimate, work[CU_DEVICE], &least);
+        work[CU_CPU] = interference_best(f, work[CU_DEVICE], &least);
         if (least > best)
             continue;
         interference_set(f, &s->estimate, work);
