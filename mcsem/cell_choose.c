@@ -142,7 +142,7 @@ static int filter_for(const struct cell_work *w, const struct survey_pair *p,
     const double floor = cell_floor(&w->options, p);
     for (int filter = 1; filter < TRIALS; filter++) {
         const double complex *finer = field + (size_t)filter * step;
-        if (forward_difference(finer - step, finer, (size_t)w->survey->nfreq, 1, floor) <=
+        if (forward_difference(finer - step, finer, (size_t)w->survey->nfreq, floor) <=
             EXACT_TOLERANCE)
             return filter;
     }

@@ -247,10 +247,10 @@ static enum ek_status try_filter(struct choice *c, int which)
 }
 
 double forward_difference(const double complex *field, const double complex *finer, size_t n,
-                          size_t stride, double floor)
+                          double floor)
 {
     double worst = 0;
-    for (size_t i = 0; i < n * stride; i += stride)
+    for (size_t i = 0; i < n; i++)
         worst = fmax(worst, cabs(field[i] - finer[i]) / fmax(cabs(finer[i]), floor));
     return worst;
 }
@@ -258,7 +258,7 @@ double forward_difference(const double complex *field, const double complex *fin
 /* Of the last two filters. */
 static double difference(const struct choice *c)
 {
-    return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, 1, c->control.floor);
+    return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, c->control.floor);
 }
 
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as

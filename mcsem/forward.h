@@ -49,10 +49,9 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
                               const struct forward_control *control, int *which,
                               struct forward_error *error);
 
-/* Largest difference of n fields, `stride` apart, from those of a finer filter, relative to
- * max(|field|, floor). */
+/* Largest difference of n fields from those of a finer filter, relative to max(|field|, floor). */
 double forward_difference(const double complex *field, const double complex *finer, size_t n,
-                          size_t stride, double floor);
+                          double floor);
 
 /* ---- what every mode of computing needs ---- */
 

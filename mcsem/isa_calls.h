@@ -21,9 +21,8 @@ ISA_CALL(enum ek_status, forward_choose,
           const struct forward_control *control, int *which, struct forward_error *error),
          (forward, layers, pair, nfreq, freq, control, which, error))
 ISA_CALL(double, forward_difference,
-         (const double complex *field, const double complex *finer, size_t n, size_t stride,
-          double floor),
-         (field, finer, n, stride, floor))
+         (const double complex *field, const double complex *finer, size_t n, double floor),
+         (field, finer, n, floor))
 ISA_CALL(double, forward_line, (double freq), (freq))
 ISA_CALL(void, forward_layers, (const struct earth_layers *layers, double *table), (layers, table))
 ISA_CALL(int, forward_filter, (const struct survey_pair *pair, int which), (pair, which))
