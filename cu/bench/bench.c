@@ -279,6 +279,8 @@ static enum ek_status write_report(struct bench *b, const json_t *json)
 
 static enum ek_status write_files(struct bench *b)
 {
+    if (!b->set.json && !b->trace && !b->set.report)
+        return EK_OK;
     json_t *json = result_json(&b->results, b->set.compare != NULL);
     enum ek_status st = EK_OK;
     if (json && b->records)
