@@ -32,6 +32,37 @@ static inline struct rig open_rig(const char *solver, char letter, int width)
     return r;
 }
 
+enum { SYSTEM = 5 * 32 }; /* equations of a line at most */
+
+/* Gaussian elimination with row exchanges; x holds the right-hand side, then the solution. */
+static inline void solve_dense(int n, double a[SYSTEM][SYSTEM], double *x)
+{
+    for (int c = 0; c < n; c++) {
+        int best = c;
+        for (int r = c + 1; r < n; r++)
+            best = fabs(a[r][c]) > fabs(a[best][c]) ? r : best;
+        for (int k = 0; k < n; k++) {
+            const double t = a[c][k];
+            a[c][k] = a[best][k];
+            a[best][k] = t;
+        }
+        const double t = x[c];
+        x[c] = x[best];
+        x[best] = t;
+        for (int r = c + 1; r < n; r++) {
+            const double f = a[r][c] / a[c][c];
+            for (int k = c; k < n; k++)
+                a[r][k] -= f * a[c][k];
+            x[r] -= f * x[c];
+        }
+    }
+    for (int r = n - 1; r >= 0; r--) {
+        for (int k = r + 1; k < n; k++)
+            x[r] -= a[r][k] * x[k];
+        x[r] /= a[r][r];
+    }
+}
+
 /* Problems of a test: class S, class W, then meshes of chance, whose zones have any size: from 6
  * points on (BT's two of 23 points have 6 and 17). */
 enum { PROBLEMS = 5 };

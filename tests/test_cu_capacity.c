@@ -3,6 +3,7 @@
  * name. */
 #include "cu/sim/capacity_answer.h"
 #include "cu/rank/stop.h"
+#include "tests/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char folder[64] = "/tmp/evenkeel-capacity-XXXXXX";
 static const char *const POLICIES[] = {"heft", "sorted-greedy"};
 
 /* A machine of slow nodes with 2 cores and one fast node with a device. */
@@ -28,7 +28,7 @@ static const char *path_of(const char *name)
     static char path[2][128];
     static int turn;
     turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
     return path[turn];
 }
 
@@ -399,20 +399,6 @@ static void times_of_runs_and_types(void **state)
     close_plan(&p);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,5 +414,5 @@ int main(void)
         cmocka_unit_test(times_of_runs_and_types),
         cmocka_unit_test(stopping_keeps_what_is_finished), /* the last: it stops all later runs */
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_folder, scratch_remove);
 }

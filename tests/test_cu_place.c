@@ -1,7 +1,6 @@
 /* tests/test_cu_place.c – OMP_PLACES: read, written, compared with the OpenMP runtime's own
  * reading, and derived for machines that are not here. */
-#include "cu/unit/place.h"
-#include "cu/unit/topology.h"
+#include "tests/places.h"
 
 #include <omp.h>
 #include <setjmp.h>
@@ -12,27 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-static unsigned random_below(unsigned n)
-{
-    static uint64_t state = 20241;
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
-/* "0-1 2-3 14" */
-static const char *as_text(const struct place_list *list)
-{
-    static char text[4096];
-    int at = 0;
-    text[0] = 0;
-    for (int i = 0; i < list->n; i++) {
-        char cpus[512];
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "",
-                       topology_list(list->cpus[i], cpus, sizeof cpus));
-    }
-    return text;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -140,11 +118,11 @@ static void names_respect_what_is_allowed(void **state)
 
 static void random_place(hwloc_bitmap_t cpus)
 {
-    unsigned first = random_below(40), n = 1 + random_below(6), stride = 1 + random_below(3);
+    unsigned first = any_below(40), n = 1 + any_below(6), stride = 1 + any_below(3);
     for (unsigned i = 0; i < n; i++)
         hwloc_bitmap_set(cpus, first + i * stride);
-    if (random_below(3) == 0)
-        hwloc_bitmap_set(cpus, random_below(64));
+    if (any_below(3) == 0)
+        hwloc_bitmap_set(cpus, any_below(64));
 }
 
 static void written_lists_read_back(void **state)
@@ -152,11 +130,11 @@ static void written_lists_read_back(void **state)
     (void)state;
     for (int round = 0; round < 500; round++) {
         struct place_list list = {0}, again = {0};
-        int n = 1 + (int)random_below(12);
+        int n = 1 + (int)any_below(12);
         while (list.n < n) {
             hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
             random_place(cpus);
-            for (unsigned k = 0, copies = 1 + random_below(3); k < copies; k++)
+            for (unsigned k = 0, copies = 1 + any_below(3); k < copies; k++)
                 assert_int_equal(place_append(&list, hwloc_bitmap_dup(cpus)), EK_OK);
             hwloc_bitmap_free(cpus);
         }
@@ -236,24 +214,23 @@ static void random_text(unsigned n, char *text, size_t room)
 #endif
     static const char *const blank[] = {"", "", " "};
     int at = 0;
-    for (unsigned p = 0, places = 1 + random_below(3); p < places; p++) {
-        at += snprintf(text + at, room - (size_t)at, "%s%s{", p ? "," : "", blank[random_below(3)]);
-        for (unsigned r = 0, list = 1 + random_below(3); r < list; r++) {
-            const char *memory = blank[random_below(3)];
+    for (unsigned p = 0, places = 1 + any_below(3); p < places; p++) {
+        at += snprintf(text + at, room - (size_t)at, "%s%s{", p ? "," : "", blank[any_below(3)]);
+        for (unsigned r = 0, list = 1 + any_below(3); r < list; r++) {
+            const char *memory = blank[any_below(3)];
             at += snprintf(text + at, room - (size_t)at, "%s", r ? "," : "");
-            if (r && exclusions &&
-                random_below(4) == 0) /* libgomp takes no blank before this '!' */
-                at += snprintf(text + at, room - (size_t)at, "!%s%u", memory, random_below(n));
-            else if (random_below(2))
-                at += snprintf(text + at, room - (size_t)at, "%s%u", memory, random_below(n));
+            if (r && exclusions && any_below(4) == 0) /* libgomp takes no blank before this '!' */
+                at += snprintf(text + at, room - (size_t)at, "!%s%u", memory, any_below(n));
+            else if (any_below(2))
+                at += snprintf(text + at, room - (size_t)at, "%s%u", memory, any_below(n));
             else
-                at += snprintf(text + at, room - (size_t)at, "%s%u:%u:%d", memory, random_below(n),
-                               1 + random_below(n), (int)random_below(3));
+                at += snprintf(text + at, room - (size_t)at, "%s%u:%u:%d", memory, any_below(n),
+                               1 + any_below(n), (int)any_below(3));
         }
-        at += snprintf(text + at, room - (size_t)at, "}%s", blank[random_below(3)]);
-        if (random_below(2))
-            at += snprintf(text + at, room - (size_t)at, ":%u:%d", 1 + random_below(3),
-                           (int)random_below(3) - 1);
+        at += snprintf(text + at, room - (size_t)at, "}%s", blank[any_below(3)]);
+        if (any_below(2))
+            at += snprintf(text + at, room - (size_t)at, ":%u:%d", 1 + any_below(3),
+                           (int)any_below(3) - 1);
     }
 }
 

@@ -1,7 +1,6 @@
 /* tests/test_cu_place_derive.c – places derived from layouts, on machines of all kinds that are not
  * here (hwloc synthetic topologies). */
-#include "cu/unit/place.h"
-#include "cu/unit/topology.h"
+#include "tests/places.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,27 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-static unsigned random_below(unsigned n)
-{
-    static uint64_t state = 20241;
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
-/* "0-1 2-3 14" */
-static const char *as_text(const struct place_list *list)
-{
-    static char text[4096];
-    int at = 0;
-    text[0] = 0;
-    for (int i = 0; i < list->n; i++) {
-        char cpus[512];
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "",
-                       topology_list(list->cpus[i], cpus, sizeof cpus));
-    }
-    return text;
-}
 
 static hwloc_topology_t machine(const char *synthetic)
 {
@@ -162,10 +140,10 @@ static void random_layouts_are_disjoint(void **state)
         int cores = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE);
         for (int round = 0; round < 100; round++) {
             char text[64];
-            unsigned width = 1 + random_below(12), most_units = cpus / width;
-            unsigned units = 1 + random_below(most_units), left = cpus - units * width;
+            unsigned width = 1 + any_below(12), most_units = cpus / width;
+            unsigned units = 1 + any_below(most_units), left = cpus - units * width;
             int used, most, threads = (int)(units * width);
-            unsigned devices = random_below(left + 1);
+            unsigned devices = any_below(left + 1);
             snprintf(text, sizeof text, "%ux%u+%u", units, width, devices);
             struct place_list list = derive(t, NULL, text, NULL);
             assert_disjoint(&list, text);

@@ -1,6 +1,7 @@
 /* tests/test_cu_profile.c – profiles: what is written is read to the last bit; what is damaged or
  * was made for something else is refused, and says why. */
 #include "cu/sched/profile.h"
+#include "tests/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +15,6 @@
 
 enum { TASKS = 7, TEXT = 1 << 16 };
 
-static char folder[64] = "/tmp/evenkeel-profile-XXXXXX";
 static struct backend_ops fake = {.name = "fake"};
 static struct backend device[2] = {{.ops = &fake, .info = {.name = "Alpha", .compute_units = 8}},
                                    {.ops = &fake, .info = {.name = "Beta", .compute_units = 8}}};
@@ -55,7 +55,7 @@ static void open_full(struct profile *p)
 static const char *path_of(const char *name)
 {
     static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
     return path;
 }
 
@@ -262,11 +262,11 @@ static void names_differ_where_keys_do(void **state)
     profile_close(&p);
 }
 
-/* Is the folder of profiles <folder><rest>? */
+/* Is the folder of profiles <scratch><rest>? */
 static void assert_folder(const char *rest)
 {
     char path[PROFILE_PATH], wanted[PROFILE_PATH];
-    snprintf(wanted, sizeof wanted, "%s%s", folder, rest);
+    snprintf(wanted, sizeof wanted, "%s%s", scratch, rest);
     assert_int_equal(checksummed_folder(path, sizeof path), EK_OK);
     assert_string_equal(path, wanted);
 }
@@ -274,7 +274,7 @@ static void assert_folder(const char *rest)
 static void set_below(const char *name, const char *rest)
 {
     char path[PROFILE_PATH];
-    snprintf(path, sizeof path, "%s%s", folder, rest);
+    snprintf(path, sizeof path, "%s%s", scratch, rest);
     setenv(name, path, 1);
 }
 
@@ -299,14 +299,14 @@ static void folders_in_their_order(void **state)
     assert_folder(own);
     unsetenv("HOME");
     assert_folder(own);
-    snprintf(name, sizeof name, "%s/t/evenkeel-%d", folder, (int)geteuid());
+    snprintf(name, sizeof name, "%s/t/evenkeel-%d", scratch, (int)geteuid());
     assert_int_equal(rmdir(name), 0);
     assert_int_equal(symlink("/tmp", name), 0);
     status_mute(1);
     assert_int_equal(checksummed_folder(name, sizeof name), EK_UNAVAILABLE);
     status_mute(-1);
     unsetenv("TMPDIR");
-    setenv("CU_PROFILE_DIR", folder, 1);
+    setenv("CU_PROFILE_DIR", scratch, 1);
 }
 
 /* Missing folders are made; a profile that cannot be complete replaces nothing. */
@@ -316,7 +316,7 @@ static void saving_is_all_or_nothing(void **state)
     struct profile p, q;
     struct stat s;
     char path[128];
-    snprintf(path, sizeof path, "%s/deep/er/p.json", folder);
+    snprintf(path, sizeof path, "%s/deep/er/p.json", scratch);
     open_full(&p);
     assert_int_equal(profile_save(&p, path), EK_OK);
     p.kind[2].seconds = NULL;
@@ -330,20 +330,9 @@ static void saving_is_all_or_nothing(void **state)
     profile_close(&q);
 }
 
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    return setenv("CU_PROFILE_DIR", folder, 1);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return scratch_folder(state) ? -1 : setenv("CU_PROFILE_DIR", scratch, 1);
 }
 
 int main(void)
@@ -360,5 +349,5 @@ int main(void)
         cmocka_unit_test(folders_in_their_order),
         cmocka_unit_test(saving_is_all_or_nothing),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, set_up, scratch_remove);
 }

@@ -100,8 +100,6 @@ static void faces_of_the_initial_state_are_exact(void **state)
 
 /* ---- line solves against dense elimination, Jacobians in conserved variables ---- */
 
-enum { LINE = 5 * 32 };
-
 static void jacobians(const double *u, int p, double A[5][5], double N[5][5])
 {
     const double c1 = 1.4, c2 = 0.4, c34 = 0.1, c1345 = 0.196, ri = 1.0 / u[0], Et = u[4] * ri;
@@ -128,40 +126,12 @@ static void jacobians(const double *u, int p, double A[5][5], double N[5][5])
     }
 }
 
-static void eliminate(int n, double a[LINE][LINE], double *b)
-{
-    for (int c = 0; c < n; c++) {
-        int best = c;
-        for (int r = c + 1; r < n; r++)
-            best = fabs(a[r][c]) > fabs(a[best][c]) ? r : best;
-        for (int k = 0; k < n; k++) {
-            double t = a[c][k];
-            a[c][k] = a[best][k];
-            a[best][k] = t;
-        }
-        double t = b[c];
-        b[c] = b[best];
-        b[best] = t;
-        for (int r = c + 1; r < n; r++) {
-            double f = a[r][c] / a[c][c];
-            for (int k = c; k < n; k++)
-                a[r][k] -= f * a[c][k];
-            b[r] -= f * b[c];
-        }
-    }
-    for (int r = n - 1; r >= 0; r--) {
-        for (int k = r + 1; k < n; k++)
-            b[r] -= a[r][k] * b[k];
-        b[r] /= a[r][r];
-    }
-}
-
 /* Solves the line of `n` points from `at` with stride `step` along axis d, in w. */
 static void dense_line(const struct mz *mz, const double *u, double *w, long field, long at,
                        long step, int n, int d)
 {
-    static double a[LINE][LINE];
-    double b[LINE];
+    static double a[SYSTEM][SYSTEM];
+    double b[SYSTEM];
     const double tau2 = mz->consts.axis[d].tau2, tau1 = mz->consts.axis[d].visc / 0.1;
     const double spread = mz->consts.axis[d].spread;
     memset(a, 0, sizeof a);
@@ -179,7 +149,7 @@ static void dense_line(const struct mz *mz, const double *u, double *w, long fie
                              : 2 * tau1 * N[r][c] + (r == c ? 1.0 + 2 * spread : 0.0);
             }
         }
-    eliminate(5 * (n - 2), a, b);
+    solve_dense(5 * (n - 2), a, b);
     for (int s = 1; s < n - 1; s++)
         for (int m = 0; m < 5; m++)
             w[m * field + at + s * step] = b[5 * (s - 1) + m];

@@ -2,8 +2,6 @@
  * tests/npb_mz.h. */
 #include "tests/npb_mz.h"
 
-enum { LONGEST = 64 };
-
 /* The five numbers of a node, and what the systems take from it. */
 struct node {
     double rho, v[3], q, a; /* density, velocity, kinetic energy per mass, speed of sound */
@@ -20,40 +18,11 @@ static struct node node_at(const struct mz_zone *z, const double *u, long at)
     return n;
 }
 
-/* Gaussian elimination with row exchanges; x holds the right-hand side, then the solution. */
-static void solve_dense(int n, double a[LONGEST][LONGEST], double *x)
-{
-    for (int c = 0; c < n; c++) {
-        int best = c;
-        for (int r = c + 1; r < n; r++)
-            best = fabs(a[r][c]) > fabs(a[best][c]) ? r : best;
-        for (int k = 0; k < n; k++) {
-            double t = a[c][k];
-            a[c][k] = a[best][k];
-            a[best][k] = t;
-        }
-        double t = x[c];
-        x[c] = x[best];
-        x[best] = t;
-        for (int r = c + 1; r < n; r++) {
-            double f = a[r][c] / a[c][c];
-            for (int k = c; k < n; k++)
-                a[r][k] -= f * a[c][k];
-            x[r] -= f * x[c];
-        }
-    }
-    for (int r = n - 1; r >= 0; r--) {
-        for (int k = r + 1; k < n; k++)
-            x[r] -= a[r][k] * x[k];
-        x[r] /= a[r][r];
-    }
-}
-
 /* One system: nodes 0 .. n-1, eigenvalue v_d + sign a, the ends being 0. */
 static void solve_line(const struct mz *mz, int d, int n, const struct node *node, double sign,
                        double *x)
 {
-    static double a[LONGEST][LONGEST];
+    static double a[SYSTEM][SYSTEM];
     static const double diffusion[3] = {0.75, 0.75, 1.0};
     const double dt = mz->class->dt, h = mz->axis[d].h, t1 = dt / (h * h), t2 = dt / (2 * h);
     memset(a, 0, sizeof a);
@@ -138,8 +107,8 @@ static void solve_axis(const struct mz *mz, const struct mz_zone *z, int d, cons
     for (s[a] = 1; s[a] < n[a] - 1; s[a]++)
         for (s[b] = 1; s[b] < n[b] - 1; s[b]++)
             for (int m = 0; m < MZ_VARS; m++) {
-                struct node node[LONGEST];
-                double x[LONGEST];
+                struct node node[SYSTEM];
+                double x[SYSTEM];
                 for (s[d] = 0; s[d] < n[d]; s[d]++) {
                     const long at = index_of(z, s[0], s[1], s[2]);
                     node[s[d]] = node_at(z, u, at);

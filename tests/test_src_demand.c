@@ -1,5 +1,6 @@
 /* tests/test_src_demand.c – complaints about JSON name the line at which a key stands. */
 #include "src/demand.h"
+#include "tests/scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,19 +10,17 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char path[] = "/tmp/demand-XXXXXX";
-
 static void line_is(const char *key, int line)
 {
     char wanted[64];
-    snprintf(wanted, sizeof wanted, "%s:%d", path, line);
-    assert_string_equal(demand_at(path, key), wanted);
+    snprintf(wanted, sizeof wanted, "%s:%d", scratch, line);
+    assert_string_equal(demand_at(scratch, key), wanted);
 }
 
 static void test_lines(void **state)
 {
     (void)state;
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(scratch, "w");
     assert_non_null(f);
     fputs("{\n"                                                /* 1 */
           " \"a\": 1, \"text\": \"b\\\": {[ \", \"list\": [\n" /* 2 */
@@ -49,11 +48,11 @@ static void test_message(void **state)
     static const struct demand share = {0, 1, false, false};
     json_t *root;
     double x = 5;
-    assert_int_equal(demand_open(path, &root), EK_OK);
+    assert_int_equal(demand_open(scratch, &root), EK_OK);
     status_mute(1);
-    assert_int_equal(demand_member(path, "", root, "b", &share, &x), EK_USAGE);
+    assert_int_equal(demand_member(scratch, "", root, "b", &share, &x), EK_USAGE);
     assert_non_null(strstr(status_message(), ":7: b = 2 is out of range"));
-    assert_int_equal(demand_member(path, "list[0]",
+    assert_int_equal(demand_member(scratch, "list[0]",
                                    json_array_get(json_object_get(root, "list"), 0), "y", &share,
                                    &x),
                      EK_USAGE);
@@ -63,22 +62,9 @@ static void test_message(void **state)
     json_decref(root);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
                                        cmocka_unit_test(test_message)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_file, scratch_remove);
 }

@@ -1,5 +1,6 @@
 /* tests/test_src_file.c – files are replaced as a whole or not at all, and never an input. */
 #include "src/file.h"
+#include "tests/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,21 +24,19 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/test_src_file.XXXXXX";
-
 static const char *in_folder(const char *name)
 {
     static char path[4][PATH_MAX];
     static int turn;
     turn = (turn + 1) % 4;
-    snprintf(path[turn], PATH_MAX, "%s/%s", folder, name);
+    snprintf(path[turn], PATH_MAX, "%s/%s", scratch, name);
     return path[turn];
 }
 
 static int entries(void)
 {
     int n = -2; /* . and .. */
-    DIR *d = opendir(folder);
+    DIR *d = opendir(scratch);
     while (readdir(d))
         n++;
     closedir(d);
@@ -50,21 +49,6 @@ static void assert_text(const char *path, const char *wanted)
     assert_int_equal(file_read_text(path, &text), EK_OK);
     assert_string_equal(text, wanted);
     free(text);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[PATH_MAX];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 static void an_old_file_stays_until_the_new_one_is_whole(void **state)
@@ -142,7 +126,7 @@ static void two_writers_of_one_file_do_not_meet(void **state)
 
 static bool has_nameless_files(void)
 {
-    const int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
+    const int fd = open(scratch, O_TMPFILE | O_WRONLY, 0600);
     close(fd);
     return fd >= 0;
 }
@@ -275,7 +259,7 @@ static void places_that_allow_nothing_say_so(void **state)
     char *text = NULL;
     size_t n;
     assert_int_equal(file_read(in_folder("none"), &text, &n), EK_USAGE);
-    assert_int_equal(file_read(folder, &text, &n), EK_USAGE);
+    assert_int_equal(file_read(scratch, &text, &n), EK_USAGE);
     assert_null(text);
     status_mute(-1);
     file_make_folders(in_folder("no/such"));
@@ -333,7 +317,7 @@ static void names_in_a_file_lie_beside_it(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scratch_folder, scratch_remove)
     const struct CMUnitTest tests[] = {
         TEST(an_old_file_stays_until_the_new_one_is_whole),
         TEST(what_is_abandoned_leaves_nothing),

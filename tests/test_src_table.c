@@ -1,6 +1,7 @@
 /* tests/test_src_table.c – tables: how lines become rows and cells become numbers, and what is said
  * of those that do not. */
 #include "src/table.h"
+#include "tests/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,11 +13,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char path[] = "/tmp/table-XXXXXX";
-
 static void write_text(const char *text)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(scratch, "w");
     assert_non_null(f);
     fputs(text, f);
     fclose(f);
@@ -26,7 +25,7 @@ static struct table *opened(const char *text, const char *names)
 {
     struct table *t = NULL;
     write_text(text);
-    assert_int_equal(table_open(path, names, &t), EK_OK);
+    assert_int_equal(table_open(scratch, names, &t), EK_OK);
     return t;
 }
 
@@ -35,7 +34,7 @@ static void refused(const char *text, const char *names, const char *word)
     struct table *t = NULL;
     write_text(text);
     status_mute(1);
-    assert_int_equal(table_open(path, names, &t), EK_USAGE);
+    assert_int_equal(table_open(scratch, names, &t), EK_USAGE);
     status_mute(-1);
     assert_null(t);
     if (!strstr(status_message(), word))
@@ -197,19 +196,6 @@ static void test_numbers(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,5 +203,5 @@ int main(void)
         cmocka_unit_test(test_text_last),       cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_numbers),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_file, scratch_remove);
 }
