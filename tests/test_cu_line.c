@@ -90,13 +90,27 @@ static void no_model_of_work(void **state)
     assert_true(same.a == 0 && fabs(same.b - 4) < 1e-12);
 }
 
+/* Most points lie at no size, and took none: the others tell the slope. */
+static void most_are_nothing(void **state)
+{
+    (void)state;
+    double x[POINTS], y[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = i < POINTS / 10 ? 2 : 0;
+        y[i] = 3 * x[i];
+    }
+    struct line l = fit(x, y, POINTS);
+    assert_true(l.a == 0 && fabs(l.b - 3) < 1e-12);
+    l = fit(x + POINTS / 2, y, 5);
+    assert_true(l.a == 0 && l.b == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(selection_is_sorting),
-        cmocka_unit_test(a_line_is_found),
-        cmocka_unit_test(wild_points_change_little),
-        cmocka_unit_test(no_model_of_work),
+        cmocka_unit_test(selection_is_sorting),      cmocka_unit_test(a_line_is_found),
+        cmocka_unit_test(wild_points_change_little), cmocka_unit_test(no_model_of_work),
+        cmocka_unit_test(most_are_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,12 +42,14 @@ double line_select(double *v, size_t n, size_t at)
     return v[middle];
 }
 
+/* Points at the origin's x say nothing of the slope. */
 static struct line through_origin(const double *x, double *y, size_t m)
 {
+    while (m > 0 && !(x[m - 1] > 0))
+        m--;
     for (size_t i = 0; i < m; i++)
-        y[i] = x[i] > 0 ? y[i] / x[i] : INFINITY;
-    double b = line_median(y, m);
-    return (struct line){0, isfinite(b) ? b : 0};
+        y[i] /= x[i];
+    return (struct line){0, m > 0 ? line_median(y, m) : 0};
 }
 
 struct line line_fit(const double *x, double *y, double *room, size_t m)
