@@ -206,6 +206,57 @@ static void help_past_small_tasks(void **state)
     assert_true(span[STEPS - 1] < 6 * span[STEPS - 2]); /* alone it would take ten times as long */
 }
 
+/* Where four of five tasks cost nothing the fifth still takes its time on units that have not had
+ * it. */
+static void most_cost_nothing(void **state)
+{
+    (void)state;
+    enum { N = 600, UNITS = 6, STEPS = 8 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    int at = add_units(unit, 0, 5, &(struct sim_unit){.width = 1, .speed = 0.6});
+    add_units(unit, at, 1,
+              &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 20, .memory = 1});
+    for (size_t t = 0; t < N; t++)
+        cost[t] = t % 5 ? 0 : 3e-5 * (double)(1 + t % 2);
+    const struct sim_change slow[] = {{.unit = 5, .step = 3, .factor = 0.5}};
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .change = slow,
+                         .nchanges = 1};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    for (int s = 0; s < STEPS; s++) /* the device is half as fast, no more */
+        assert_true(span[s] < 2.2 * span[0]);
+}
+
+/* To bring a task to a device takes nearly as long as the task: brought all at once the first step
+ * of three would take half as long again, as CPU units wait. */
+static void brought_little_by_little(void **state)
+{
+    (void)state;
+    enum { N = 464, UNITS = 13, STEPS = 3 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    static const struct sched_link link = {7.5e-5, 0};
+    for (int d = 0; d < 2; d++)
+        add_units(unit, d, 1,
+                  &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 1.9, .memory = d + 1});
+    add_units(unit, 2, UNITS - 2, &(struct sim_unit){.width = 1, .speed = 0.9});
+    for (size_t t = 0; t < N; t++)
+        cost[t] = 1.5e-4;
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost, .link = &link},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[0] < 1.25 * sim_bound(&c, NULL));
+    assert_true(span[STEPS - 1] < 1.1 * sim_bound(&c, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +267,8 @@ int main(void)
         cmocka_unit_test(late_by_launches),
         cmocka_unit_test(devices_alone),
         cmocka_unit_test(help_past_small_tasks),
+        cmocka_unit_test(most_cost_nothing),
+        cmocka_unit_test(brought_little_by_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static void sort_tasks(struct partition *d)
         qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
 }
 
-static void find_homes(struct partition *d)
+void partition_find_homes(struct partition *d)
 {
     const struct sched_job *job = d->job;
     int last = CU_HOST_MEMORY, number = number_of(d, last);
@@ -195,7 +195,7 @@ void partition_begin(struct partition *d, double horizon)
         d->launches |= d->e->launch[c] > 0 && !WITHOUT(LAUNCHES);
     sort_units(d);
     sort_tasks(d);
-    find_homes(d);
+    partition_find_homes(d);
 }
 
 /* ---- what a partition costs -------------------------------------------------------------------*/

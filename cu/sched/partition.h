@@ -85,6 +85,8 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
 /* From now on estimates, homes and link are those of now, and moving a task must pay off within
  * `horizon` steps. */
 void partition_begin(struct partition *d, double horizon);
+/* Homes and link alone. */
+void partition_find_homes(struct partition *d);
 
 /* As fmax() and fmin(), which are calls: a NaN has no business here. */
 static inline double partition_more(double a, double b)

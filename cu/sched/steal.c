@@ -42,9 +42,36 @@ static void set(_Atomic double *x, double value)
     atomic_store_explicit(x, value, memory_order_relaxed);
 }
 
+double steal_end(const struct steal *s)
+{
+    double end = 0;
+    for (int c = 0; c < s->plan.ncu; c++)
+        end = fmax(end, get(&s->worker[c].until));
+    return end;
+}
+
+void steal_allow(struct steal *s, int cu, double late)
+{
+    s->worker[cu].late = late;
+}
+
+/* With what brings tasks to where they are not yet: as long as there are such. */
+static void sum_tails(struct steal *s)
+{
+    s->brings = false;
+    for (size_t i = s->plan.n; i-- > 0;) {
+        size_t t = s->plan.task[i];
+        double carrying = partition_transfer(s->d, s->d->memory[s->owner[t]], t);
+        s->brings |= carrying > 0;
+        s->tail[i] = s->tail[i + 1] + estimate_seconds(s->d->e, s->owner[t], t) + carrying;
+    }
+}
+
 void steal_rewind(struct steal *s)
 {
     plan_rewind(&s->plan);
+    if (s->brings)
+        sum_tails(s);
     for (int c = 0; c < s->plan.ncu; c++) {
         s->worker[c].holds = false;
         s->worker[c].left = false;
@@ -53,11 +80,6 @@ void steal_rewind(struct steal *s)
         set(&s->worker[c].until, 0);
         set(&s->worker[c].slower, 1);
     }
-}
-
-void steal_allow(struct steal *s, int cu, double late)
-{
-    s->worker[cu].late = late;
 }
 
 /* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
@@ -75,10 +97,7 @@ void steal_plan(struct steal *s)
     for (size_t i = 0; i < n; i++)
         s->unit[i] = s->owner[s->order[i]];
     plan_assign(&s->plan, s->unit, s->order);
-    for (size_t i = n; i-- > 0;) {
-        size_t t = s->plan.task[i];
-        s->tail[i] = s->tail[i + 1] + estimate_seconds(d->e, s->owner[t], t);
-    }
+    sum_tails(s);
 }
 
 /* Seconds that unit cu still has to work for what it has not begun. */
@@ -115,6 +134,7 @@ static double end_of(const struct steal *s, int cu, double now)
 struct helping {
     double here, there; /* doing them on the helper, on the victim */
     double carried, crossing;
+    double spared; /* bringing them to the victim in this step */
 };
 
 static void add_task(const struct steal *s, int cu, int victim, size_t task, struct helping *h)
@@ -124,16 +144,22 @@ static void add_task(const struct steal *s, int cu, int victim, size_t task, str
     h->here += get(&s->worker[cu].slower) * estimate_seconds(d->e, cu, task);
     h->there += estimate_seconds(d->e, victim, task);
     h->carried += carried;
+    h->spared += partition_transfer(d, d->memory[victim], task);
     if (d->memory[cu] != d->memory[victim])
         h->crossing += 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
 }
 
 /* Tasks that are done elsewhere than planned are carried there and back, and their faces cross
- * between memory nodes for a step: not worth it for tasks that take less than twice that. */
-static bool pays(const struct steal *s, int cu, int victim, const struct helping *h, double left)
+ * between memory nodes for a step: not worth it for tasks that take less than twice that. But
+ * those that have yet to be brought to the victim, which ends last, may as well stay for a step:
+ * what would make one step long is brought little by little. */
+static bool pays(const struct steal *s, int cu, int victim, const struct helping *h, double left,
+                 bool last)
 {
     const struct partition *d = s->d;
-    if (d->memory[cu] == d->memory[victim])
+    const bool stay =
+        last && h->spared > 0 && h->spared <= h->there && h->carried == 0 && h->crossing <= 0;
+    if (stay || d->memory[cu] == d->memory[victim])
         return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
@@ -144,7 +170,7 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
 /* How many of the victim's last tasks it takes until helping pays: one, or a few where the last
  * ones are small; 0: it does not. */
 static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_range left,
-                           double late)
+                           double late, bool last)
 {
     const size_t *task = s->plan.task;
     struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu)};
@@ -152,7 +178,7 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
         if (i < left.end && task[i - 1] + 1 != task[i])
             return 0;
         add_task(s, cu, victim, task[i - 1], &h);
-        if (pays(s, cu, victim, &h, late))
+        if (pays(s, cu, victim, &h, late, last))
             return left.end - i + 1;
     }
     return 0;
@@ -163,16 +189,20 @@ static struct ek_range help(struct steal *s, int cu)
 {
     const double now = get(&s->worker[cu].until);
     for (;;) {
-        double last = now;
+        double last = now, latest = now;
         int victim = -1;
-        for (int c = 0; c < s->plan.ncu; c++)
-            if (plan_left(&s->plan, c) > 0 && end_of(s, c, now) > last) {
-                last = end_of(s, c, now);
+        for (int c = 0; c < s->plan.ncu; c++) {
+            const double end = end_of(s, c, now);
+            latest = fmax(latest, end);
+            if (plan_left(&s->plan, c) > 0 && end > last) {
+                last = end;
                 victim = c;
             }
+        }
         size_t tasks = 0;
         if (victim >= 0)
-            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - now);
+            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - now,
+                                 last >= latest);
         if (!tasks)
             return (struct ek_range){0, 0};
         struct ek_range r = plan_steal(&s->plan, victim, tasks);
@@ -181,9 +211,12 @@ static struct ek_range help(struct steal *s, int cu)
     }
 }
 
-/* Consecutive tasks at a time: a unit alone in its memory node takes half of what it has left, so
- * that few launches do and others may still help, and one that nobody can help all; where tasks
- * have yet to be measured, one by one. */
+/* Tasks are measured one by one in so many steps, then in long ranges; after so many it is known
+ * what a launch costs, and a range where it is nothing is so short a part of what is left. */
+enum { MEASURED = 2, LEARNT = 5, PARTS = 8 };
+
+/* Consecutive tasks at a time: a unit alone in its memory node takes a part of what it has left, so
+ * that few launches do and others may still help, and one that nobody can help all. */
 static size_t batch(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;
@@ -194,8 +227,9 @@ static size_t batch(const struct steal *s, int cu)
     if (launch > 0)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
+    size_t most = d->e->steps > LEARNT ? all / PARTS : all / 2;
     bool alone = d->units[d->memory[cu]] == 1;
-    return alone && d->e->steps > 2 && all / 2 > grain ? all / 2 : grain;
+    return alone && d->e->steps > MEASURED && most > grain ? most : grain;
 }
 
 static bool falls_behind(const struct steal *s, int cu)

@@ -24,6 +24,7 @@ struct steal {
     size_t *order;    /* [n] in which lists are executed; and its units */
     int *unit;        /* [n] */
     double *tail;     /* [n + 1] seconds planned from an entry of the plan to the last */
+    bool brings;      /* some of them are to be brought first */
     double planned;   /* when the step should end */
     double *expected; /* [ncu] busy times by what was known when the partition was made */
     struct steal_worker *worker; /* [ncu] */
@@ -36,6 +37,8 @@ enum ek_status steal_open(struct steal *s, const struct partition *d, const int 
 
 /* Lists for the partition as it is now. Likewise. */
 void steal_plan(struct steal *s);
+/* When the last unit was through with the step. Likewise. */
+double steal_end(const struct steal *s);
 /* Before each step. Likewise. */
 void steal_rewind(struct steal *s);
 

@@ -247,7 +247,7 @@ static void choose_trial(struct state *s)
 
 static bool has_leisure(struct state *s)
 {
-    s->leisure += PLANNING * s->steal.planned;
+    s->leisure += PLANNING * fmax(s->steal.planned, steal_end(&s->steal));
     if (s->leisure < 0 && !s->binds_late && s->tried < 0)
         return false;
     s->leisure -= PER_TASK * (double)s->job->n;
@@ -315,6 +315,7 @@ static void step(void *st)
         s->steps--;
     if (!has_leisure(s)) {
         estimate_pass(&s->estimate);
+        partition_find_homes(&s->partition);
         steal_rewind(&s->steal);
         return;
     }
