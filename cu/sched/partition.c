@@ -452,6 +452,8 @@ static bool in_proportion(const struct partition *d)
         const double *b = d->e->of[k].seconds;
         double least = INFINITY, most = 0;
         for (size_t t = 0; t < d->job->n; t++) {
+            if (!(a[t] > 0) && !(b[t] > 0))
+                continue; /* nothing anywhere */
             double ratio = b[t] / a[t];
             least = partition_less(least, ratio);
             most = partition_more(most, ratio);
