@@ -134,19 +134,21 @@ static double end_of(const struct steal *s, int cu, double now)
 struct helping {
     double here, there; /* doing them on the helper, on the victim */
     double carried, crossing;
-    double spared; /* bringing them to the victim in this step */
+    double behind;  /* the victim is so many times slower than was thought */
+    double brought; /* to the victim, in this step or a later one */
 };
 
 static void add_task(const struct steal *s, int cu, int victim, size_t task, struct helping *h)
 {
     const struct partition *d = s->d;
-    double carried = partition_transfer(d, d->memory[cu], task);
+    double carried = partition_transfer(d, d->memory[cu], task),
+           brought = partition_transfer(d, d->memory[victim], task);
     h->here += get(&s->worker[cu].slower) * estimate_seconds(d->e, cu, task);
-    h->there += estimate_seconds(d->e, victim, task);
+    h->there += h->behind * estimate_seconds(d->e, victim, task);
     h->carried += carried;
-    h->spared += partition_transfer(d, d->memory[victim], task);
+    h->brought += brought;
     if (d->memory[cu] != d->memory[victim])
-        h->crossing += 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
+        h->crossing += 2 * carried + brought + partition_crossing(d, s->owner, task, d->memory[cu]);
 }
 
 /* Tasks that are done elsewhere than planned are carried there and back, and their faces cross
@@ -157,8 +159,7 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
                  bool last)
 {
     const struct partition *d = s->d;
-    const bool stay =
-        last && h->spared > 0 && h->spared <= h->there && h->carried == 0 && h->crossing <= 0;
+    const bool stay = last && h->brought > 0 && h->carried == 0 && h->crossing <= h->there;
     if (stay || d->memory[cu] == d->memory[victim])
         return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
@@ -173,7 +174,8 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
                            double late, bool last)
 {
     const size_t *task = s->plan.task;
-    struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu)};
+    struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu),
+                        .behind = slower_by(&s->worker[victim], get(&s->worker[cu].until))};
     for (size_t i = left.end; i > left.begin && left.end - i < MOST_TAKEN; i--) {
         if (i < left.end && task[i - 1] + 1 != task[i])
             return 0;
