@@ -1,5 +1,6 @@
 /* tests/test_cu_sched_misjudged.c – what evenkeel must not make of its measurements: chance,
  * launches, tasks of no cost, and a model of links, each of which once led it astray. */
+#include "tests/random_case.h"
 #include "tests/sim_run.h"
 
 #include <math.h>
@@ -170,10 +171,10 @@ static void devices_alone(void **state)
     plan_case_close(&c);
 }
 
-/* A device that has become slow is helped though the last of its tasks are not worth it. */
-static void help_past_small_tasks(void **state)
+/* A device that has become slow is helped though the last of its tasks are not worth it, and though
+ * none of them would be if it were as fast as before. */
+static void help_over_a_link(double latency)
 {
-    (void)state;
     enum { N = 600, ROW = 24, UNITS = 4, STEPS = 8 };
     static size_t first[N + 1], neighbour[4 * N];
     static double cost[N], face[4 * N], span[STEPS];
@@ -188,7 +189,7 @@ static void help_past_small_tasks(void **state)
     for (int i = 0; i < 4 * N; i++)
         face[i] = 4096;
     const struct sim_change slow[] = {{.unit = 1, .step = STEPS - 1, .factor = 0.1}};
-    static const struct sched_link link = {5e-5, 1e-10};
+    const struct sched_link link = {latency, 1e-10};
     struct sim_case c = {.job = {.n = N,
                                  .grain = 1,
                                  .cost = cost,
@@ -204,6 +205,13 @@ static void help_past_small_tasks(void **state)
     struct sim_result r;
     assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
     assert_true(span[STEPS - 1] < 6 * span[STEPS - 2]); /* alone it would take ten times as long */
+}
+
+static void help_past_small_tasks(void **state)
+{
+    (void)state;
+    help_over_a_link(5e-5);
+    help_over_a_link(5e-4);
 }
 
 /* Where four of five tasks cost nothing the fifth still takes its time on units that have not had
@@ -230,6 +238,66 @@ static void most_cost_nothing(void **state)
     assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
     for (int s = 0; s < STEPS; s++) /* the device is half as fast, no more */
         assert_true(span[s] < 2.2 * span[0]);
+}
+
+/* Times that have nothing to do with one another on the two kinds, but for tasks that cost nothing
+ * anywhere: these do not hide it. */
+static void nothing_is_in_proportion(void **state)
+{
+    (void)state;
+    enum { N = 301, UNITS = 3 };
+    static double cost[N], host[N], device[N];
+    struct sim_unit unit[UNITS];
+    for (int t = 0; t < N; t++) {
+        cost[t] = t % 3 || t == N - 1 ? 1e-3 : 0;
+        host[t] = cost[t] * (1 + t * 7 % 11);
+        device[t] = cost[t] * (1 + t * 5 % 13) / 2;
+    }
+    cost[N - 2] = host[N - 2] = device[N - 2] = 0;
+    add_units(unit, 0, 2, &(struct sim_unit){.width = 1, .seconds = host});
+    add_units(unit, 2, 1,
+              &(struct sim_unit){.kind = CU_DEVICE, .width = 1, .seconds = device, .memory = 1});
+    struct sim_case c = {
+        .job = {.n = N, .grain = 1, .cost = cost}, .unit = unit, .ncu = UNITS, .steps = 3};
+    assert_true(run(&c, "evenkeel").makespan < 1.02 * sim_bound(&c, NULL));
+}
+
+/* What units did before one of them died says how fast they are, though nobody had told. */
+static void the_living_are_known(void **state)
+{
+    (void)state;
+    enum { N = 200, UNITS = 5, STEPS = 4 };
+    static const double speed[UNITS] = {2.7, 0.37, 4.5, 0.4, 1.2};
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    for (int c = 0; c < UNITS; c++)
+        unit[c] = (struct sim_unit){.width = 1, .speed = speed[c]};
+    for (int t = 0; t < N; t++)
+        cost[t] = t ? 1e-4 : 6e-3;
+    const struct sim_change dies[] = {{.unit = 0, .step = 0, .after = 1e-3}};
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .cold = true,
+                         .change = dies,
+                         .nchanges = 1};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[1] < 1.05 * span[STEPS - 1]);
+}
+
+/* Steps so short that there is hardly time to plan, and units that slow down one after the other:
+ * what a step takes too long is spent on finding out why. */
+static void late_steps_are_looked_at(void **state)
+{
+    (void)state;
+    static struct random_case c;
+    struct random_match m;
+    random_case(&c, RANDOM_MIXED, 8910144, 1024);
+    assert_int_equal(random_match(&c, &m), EK_OK);
+    assert_true(m.ratio < 1.02);
+    random_close(&c);
 }
 
 /* To bring a task to a device takes nearly as long as the task: brought all at once the first step
@@ -268,6 +336,9 @@ int main(void)
         cmocka_unit_test(devices_alone),
         cmocka_unit_test(help_past_small_tasks),
         cmocka_unit_test(most_cost_nothing),
+        cmocka_unit_test(nothing_is_in_proportion),
+        cmocka_unit_test(the_living_are_known),
+        cmocka_unit_test(late_steps_are_looked_at),
         cmocka_unit_test(brought_little_by_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

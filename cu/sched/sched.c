@@ -43,6 +43,11 @@ struct orphans {
     atomic_size_t count; /* read without the lock: 0 is the usual answer */
 };
 
+/* What a unit has done, of which each step counts half as much as the next. */
+struct deeds {
+    _Alignas(64) double cost, seconds;
+};
+
 struct sched {
     const struct sched_ops *ops;
     struct arena arena, policy_arena; /* of all that follows; of what the policy takes itself */
@@ -51,6 +56,7 @@ struct sched {
     struct sched_job left;    /* as the policy sees it: units that live */
     struct sched_unit *alive; /* [ncu] behind left.unit */
     int *index;               /* [ncu] the policy's number of a unit, -1 once it died */
+    struct deeds *deeds;      /* [ncu] where costs are declared and speeds are not; NULL */
     atomic_int retired;       /* since the policy began */
     int living;
     size_t steps; /* done */
@@ -155,13 +161,16 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n)
     return EK_OK;
 }
 
-/* Begins the policy over the units that live; renumbers them. */
+/* Begins the policy over the units that live; renumbers them. What they did before a unit was lost
+ * tells how fast they are. */
 static enum ek_status begin_policy(struct sched *s)
 {
     int n = 0;
     for (int c = 0; c < s->job.ncu; c++)
         if (s->index[c] >= 0) {
             s->alive[n] = s->job.unit[c];
+            if (s->deeds && s->deeds[c].seconds > 0)
+                s->alive[n].speed = s->deeds[c].cost / s->deeds[c].seconds;
             s->index[c] = n++;
         }
     s->left = s->job;
@@ -186,6 +195,14 @@ static void free_sched(struct sched *s)
     free(s);
 }
 
+static bool knows_speeds(const struct sched_job *job)
+{
+    for (int c = 0; c < job->ncu; c++)
+        if (!job->unit[c].seconds && !(job->unit[c].speed > 0))
+            return false;
+    return true;
+}
+
 enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **out)
 {
     const struct sched_ops *ops;
@@ -201,6 +218,8 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     s->state = ARENA_NEW(&s->arena, ops->state_size, char);
     s->alive = ARENA_NEW(&s->arena, job->ncu, struct sched_unit);
     s->index = ARENA_NEW(&s->arena, job->ncu, int);
+    if (job->cost && !knows_speeds(job))
+        s->deeds = ARENA_NEW(&s->arena, job->ncu, struct deeds);
     enum ek_status st = arena_check(&s->arena, "schedule %s on %d units", ops->name, job->ncu);
     if (!st)
         st = parse_options(ops, spec, &s->options);
@@ -278,6 +297,11 @@ struct ek_range sched_next(struct sched *s, int cu)
 
 void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each)
 {
+    if (s->deeds) {
+        for (size_t t = r.begin; t < r.end; t++)
+            s->deeds[cu].cost += s->job.cost[t];
+        s->deeds[cu].seconds += sec;
+    }
     if (s->ops->done)
         s->ops->done(s->state, s->index[cu], r, sec, each);
 }
@@ -331,6 +355,10 @@ enum ek_status sched_restart(struct sched *s)
 enum ek_status sched_step(struct sched *s)
 {
     s->steps++;
+    for (int c = 0; s->deeds && c < s->job.ncu; c++) {
+        s->deeds[c].cost /= 2;
+        s->deeds[c].seconds /= 2;
+    }
     if (atomic_load(&s->retired))
         return sched_restart(s);
     s->ops->step(s->state);

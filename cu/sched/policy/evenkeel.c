@@ -70,9 +70,11 @@ static const double SURPRISE = 0.005, SURPRISE_OWN = 0.2;
 /* Where estimates are worse than this, more exchange is still worth this share of a step. */
 static const double MOST_DOUBT = 0.02;
 
-/* Planning may take this share of the steps, and at first so many seconds; looking at what a task
- * took takes so many, and trying an exchange. What it may not look at, a step does not tell. */
-static const double PLANNING = 0.02, AT_FIRST = 5e-4, PER_TASK = 1.5e-7, PER_LOOK = 3e-9;
+/* Planning may take this share of the steps and that of what they take longer than planned, and at
+ * first so many seconds; looking at what a task took takes so many, and trying an exchange. What it
+ * may not look at, a step does not tell. */
+static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 5e-4, PER_TASK = 1.5e-7,
+                    PER_LOOK = 3e-9;
 
 static double doubt_of(const struct state *s)
 {
@@ -247,7 +249,8 @@ static void choose_trial(struct state *s)
 
 static bool has_leisure(struct state *s)
 {
-    s->leisure += PLANNING * fmax(s->steal.planned, steal_end(&s->steal));
+    const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
+    s->leisure += PLANNING * s->steal.planned + LATE * fmax(0, late);
     if (s->leisure < 0 && !s->binds_late && s->tried < 0)
         return false;
     s->leisure -= PER_TASK * (double)s->job->n;
