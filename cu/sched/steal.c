@@ -14,6 +14,9 @@ static const double LAUNCHES = 250;
  * task that is left: the long ones wait for others. */
 static const double SLOWER = 2;
 
+/* One that is late by more has been interrupted: what it has not begun is not late. */
+static const double INTERRUPTED = 30;
+
 /* So many small tasks at the end of a list are looked at for one that is worth helping with. */
 enum { MOST_TAKEN = 32 };
 
@@ -176,6 +179,8 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
     const size_t *task = s->plan.task;
     struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu),
                         .behind = slower_by(&s->worker[victim], get(&s->worker[cu].until))};
+    if (h.behind > INTERRUPTED)
+        h.behind = 1;
     for (size_t i = left.end; i > left.begin && left.end - i < MOST_TAKEN; i--) {
         if (i < left.end && task[i - 1] + 1 != task[i])
             return 0;
