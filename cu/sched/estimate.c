@@ -191,11 +191,15 @@ static double normal_seconds(const struct estimate *e, size_t t)
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
     const double *s = k->sample[t]; /* launches taken out */
-    double copy[ESTIMATE_SAMPLES];
-    if (k->count[t] == 2 && fabs(s[0] - s[1]) < 0.3 * s[0])
-        return (s[0] + s[1]) / 2;
-    memcpy(copy, s, k->count[t] * sizeof *copy);
-    return line_median(copy, k->count[t]);
+    double low = s[0] < s[1] ? s[0] : s[1], high = s[0] < s[1] ? s[1] : s[0];
+    switch (k->count[t]) {
+    case 1:
+        return s[0];
+    case 2:
+        return fabs(s[0] - s[1]) < 0.3 * s[0] ? (s[0] + s[1]) / 2 : low;
+    default:
+        return s[2] < low ? low : s[2] > high ? high : s[2];
+    }
 }
 
 /* The line of kind j through this step's times, or through the medians of what has run. Tasks of no

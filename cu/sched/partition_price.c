@@ -70,8 +70,10 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
 {
     double area = 0;
 #pragma omp simd reduction(+ : area)
-    for (size_t t = 0; t < n; t++)
-        area += pays[t] > price ? seconds[t] : 0;
+    for (size_t t = 0; t < n; t++) {
+        const double sec = seconds[t]; /* read in any case: no jump that nobody can predict */
+        area += pays[t] > price ? sec : 0;
+    }
     return area;
 }
 
