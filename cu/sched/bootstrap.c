@@ -128,15 +128,15 @@ static double wanted_of(const struct bootstrap *l, int cu)
     return fmin(fmax(most, LAUNCH * wanted), wanted); /* not shorter than its launch */
 }
 
-/* Devices begin with as much as a CPU unit would get if all were alike, and double it while much is
- * left: one that is slow after all never comes far. */
+/* Devices begin with a task and take twice as many each time while much is left: one that is slow
+ * after all never comes far. */
 static struct ek_range together(struct bootstrap *l, int cu)
 {
     struct bootstrap_unit *u = &l->unit[cu];
-    size_t units = 4 * (size_t)l->job->ncu, count;
+    size_t count;
     if (l->job->unit[cu].kind == CU_DEVICE) {
         size_t most = l->tasks / (4 * (size_t)l->devices);
-        u->stretch = u->stretch ? 2 * u->stretch : (l->job->n + units - 1) / units;
+        u->stretch = u->stretch ? 2 * u->stretch : 1;
         count = u->stretch < most ? u->stretch : most ? most : 1;
         count = count < l->tasks ? count : l->tasks;
         l->end -= count;
