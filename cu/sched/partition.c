@@ -14,9 +14,6 @@ enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
 /* A partition this near to the best there could be needs no rival. */
 static const double GOOD_ENOUGH = 1.0002;
 
-/* Moving that takes a larger share of the steps to come should be thought of from the start. */
-static const double TRANSFERS_MATTER = 0.001;
-
 /* Units of so many slowdowns are told apart; of more, those that differ by less than a share are
  * not. */
 enum { MANY_SLOWDOWNS = 256 };
@@ -477,19 +474,13 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     struct search s = {.doubt = doubt, .best = INFINITY, .exchange = INFINITY, .owner = owner};
     if (!d->job->n)
         return s.cost;
-    d->weight = 0;
+    d->weight = d->bound ? 1 / d->horizon : 0;
     if (!(d->least > 0))
         partition_bound(d);
     search_shapes(d, &s);
-    bool moves = s.cost.moving > TRANSFERS_MATTER * d->horizon * s.cost.makespan;
-    if (moves || s.cost.exchange > TRANSFERS_MATTER * s.cost.makespan) {
-        d->weight = moves ? 1 / d->horizon : 0;
-        if (moves)
-            search_shapes(d, &s);
-        for (int p = 0; p < d->nmemories; p++)
-            try_memory(d, &s, p);
-        d->weight = 0;
-    }
+    for (int p = 0; (d->bound || d->job->first) && p < d->nmemories && !good_enough(d, &s); p++)
+        try_memory(d, &s, p);
+    d->weight = 0;
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
     if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
