@@ -151,7 +151,7 @@ struct judge {
     double value[JOB_SOURCES][MODEL_VALUES];
     double weight[JOB_SOURCES][MODEL_BASES];
     double *basis; /* [sources][judge_basis_size()] */
-    double *u;
+    double *u, *r; /* [stations][3] displacements; residuals in standard deviations */
 };
 
 enum ek_status judge_open(const struct job *job, struct judge **j)
@@ -160,7 +160,8 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
     if (made) {
         made->job = job;
         made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
-        made->u = calloc(3 * (size_t)job->stations.n, sizeof(double));
+        made->u = calloc(6 * (size_t)job->stations.n, sizeof(double));
+        made->r = made->u ? made->u + 3 * job->stations.n : NULL;
         made->left = calloc((size_t)job->stations.ncomponents, sizeof(double));
         made->white = calloc((size_t)job->stations.ncomponents, sizeof(double));
         size_t room = 1;
@@ -210,29 +211,34 @@ struct comparison {
     double most, chi2, squares;
 };
 
-static void compare_one(double d, double sigma, struct comparison *sum)
+/* Stations by themselves. What is correlated has chi2 in common: not less than the square of either
+ * residual, so that what bounds chi2 bounds them. Quotients first, several at a time; sums in
+ * registers: this is most of what an accepted trial costs. */
+static struct comparison compare_stations(const struct judge *j)
 {
-    const double r = fabs(d) / sigma;
-    sum->most = r > sum->most || isnan(r) ? r : sum->most; /* a NaN stays */
-    sum->chi2 += r * r;
-    sum->squares += d * d;
-}
-
-/* What is correlated has chi2 in common: not less than the square of either residual, so that what
- * bounds chi2 bounds them. */
-static void compare_station(const struct stations *s, int i, const double *u,
-                            struct comparison *sum)
-{
-    const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i, c = s->correlation[i],
-                 before = sum->chi2;
-    for (int k = 0; k < 3; k++) {
-        if (!isnan(observed[k]))
-            compare_one(u[k] - observed[k], sigma[k], sum);
-        if (k == 1 && stations_correlated(s, i)) {
-            const double e = (u[0] - observed[0]) / sigma[0], n = (u[1] - observed[1]) / sigma[1];
-            sum->chi2 = before + ((e - c * n) * (e - c * n) / (1 - c * c) + n * n);
+    const struct stations *s = &j->job->stations;
+    const double *u = j->u, *observed = s->observed;
+    double most = 0, chi2 = 0, squares = 0, *r = j->r;
+    for (int i = 0; i < 3 * s->n; i++)
+        r[i] = (u[i] - observed[i]) / s->sigma[i];
+    for (int i = 0; i < s->n; i++) {
+        const double before = chi2, c = s->correlation[i];
+        if (scenes_hold(&j->job->scenes, i))
+            continue;
+        for (int k = 3 * i; k < 3 * i + 3; k++) {
+            const double d = u[k] - observed[k], size = fabs(r[k]);
+            if (isnan(observed[k]))
+                continue;
+            most = size > most ? size : most;
+            chi2 += size * size;
+            squares += d * d;
+            if (k == 3 * i + 1 && stations_correlated(s, i)) {
+                const double e = r[k - 1], n = r[k];
+                chi2 = before + ((e - c * n) * (e - c * n) / (1 - c * c) + n * n);
+            }
         }
     }
+    return (struct comparison){isnan(chi2) ? chi2 : most, chi2, squares};
 }
 
 /* Residuals of a scene without its unknowns, m, into `left`; whitened into `white`. */
@@ -266,10 +272,7 @@ static void compare(struct judge *j, struct accepted_record *record)
 {
     const struct job *job = j->job;
     const struct stations *s = &job->stations;
-    struct comparison sum = {0, 0, 0};
-    for (int i = 0; i < s->n; i++)
-        if (!scenes_hold(&job->scenes, i))
-            compare_station(s, i, j->u + 3 * i, &sum);
+    struct comparison sum = compare_stations(j);
     for (int i = 0, at = 0; i < job->scenes.n; at += job->scenes.scene[i++].n)
         add_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     const double mean = sqrt(sum.chi2 / s->ncomponents);

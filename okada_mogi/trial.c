@@ -26,9 +26,14 @@ bool trial_count(const struct trial_axis *axis, int naxes, trial_number *count)
 
 void trial_place(const struct trial_axis *axis, int naxes, trial_number number, long *place)
 {
-    for (int a = naxes - 1; a >= 0; a--) {
+    int a = naxes - 1;
+    for (; a >= 0 && number >> 64; a--) {
         place[a] = (long)(number % (trial_number)axis[a].n);
         number /= (trial_number)axis[a].n;
+    }
+    for (uint64_t rest = (uint64_t)number; a >= 0; a--) { /* much faster than of 128 bits */
+        place[a] = (long)(rest % (uint64_t)axis[a].n);
+        rest /= (uint64_t)axis[a].n;
     }
 }
 
