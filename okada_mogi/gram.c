@@ -2,7 +2,6 @@
 #include "okada_mogi/gram.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROUNDING 1e-9 /* of what is summed up, far above that of any order of sums */
 
@@ -12,13 +11,6 @@ static void add(struct gram *g, int nbasis, const double *z)
     for (int a = 0; a <= nbasis; a++)
         for (int b = 0; b <= a; b++)
             g->product[a][b] += z[a] * z[b];
-}
-
-static void mirror(struct gram *g, int nbasis)
-{
-    for (int a = 0; a <= nbasis; a++)
-        for (int b = 0; b < a; b++)
-            g->product[b][a] = g->product[a][b];
 }
 
 /* East and north share chi2 as in the judge. */
@@ -63,37 +55,18 @@ size_t gram_room(const struct job *job)
     return (size_t)job->stations.n * (1 + MODEL_BASES);
 }
 
-/* What the data have at right angles to all responses; nothing where that is not known. */
-static double least_of(const struct gram *g, int nbasis)
-{
-    double a[1 + MODEL_BASES][1 + MODEL_BASES];
-    memcpy(a, g->product, sizeof a);
-    for (int p = nbasis; p > 0; p--) {
-        if (!(a[p][p] > ROUNDING * g->product[p][p]))
-            return 0;
-        for (int i = 0; i < p; i++)
-            for (int k = 0; k < p; k++)
-                a[i][k] -= a[i][p] * a[p][k] / a[p][p];
-    }
-    return a[0][0];
-}
-
-bool gram_find(const struct job *job, const double *basis, double most, struct gram *g,
-               double *work)
+void gram_find(const struct job *job, const double *basis, struct gram *g, double *work)
 {
     const int nbasis = job->model->nbasis;
     *g = (struct gram){{{0}}};
     for (int i = 0; i < job->stations.n; i++)
         if (!scenes_hold(&job->scenes, i))
             add_station(&job->stations, i, nbasis, basis, g);
-    for (int i = 0; i <= job->scenes.n; i++) {
-        if (i)
-            add_scene(&job->scenes.scene[i - 1], &job->stations, nbasis, basis, g, work);
-        mirror(g, nbasis);
-        if (least_of(g, nbasis) > most * (1 + ROUNDING) + 1e-6 * g->product[0][0])
-            return false;
-    }
-    return true;
+    for (int i = 0; i < job->scenes.n; i++)
+        add_scene(&job->scenes.scene[i], &job->stations, nbasis, basis, g, work);
+    for (int a = 0; a <= nbasis; a++)
+        for (int b = 0; b < a; b++)
+            g->product[b][a] = g->product[a][b];
 }
 
 /* chi2 = c - 2 b a + q a^2 for the amplitude a. */

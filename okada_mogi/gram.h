@@ -11,10 +11,8 @@ struct gram {
 
 /* Doubles that gram_find() needs. */
 size_t gram_room(const struct job *job);
-/* Of a geometry with basis responses [stations][nbasis][3]. False: no slip of any kind brings chi2
- * down to `most`, even without some of the scenes, which are not looked at then. */
-bool gram_find(const struct job *job, const double *basis, double most, struct gram *g,
-               double *work);
+/* Of a geometry with basis responses [stations][nbasis][3]. */
+void gram_find(const struct job *job, const double *basis, struct gram *g, double *work);
 /* Narrows least .. most to the amplitudes with these weights [nbasis] that may bring chi2 down to
  * `chi2`, by rounding or so. */
 void gram_narrow(const struct gram *g, int nbasis, const double *weight, double chi2, double *least,

@@ -220,8 +220,8 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
     grid_walk_one(&own->walk, entry, value);
     judge_basis(s->job, value, own->basis);
     w->evaluations += s->job->stations.n;
-    if (isfinite(chi2) && !gram_find(s->job, own->basis, chi2, &gram, own->work))
-        return EK_OK;
+    if (isfinite(chi2))
+        gram_find(s->job, own->basis, &gram, own->work);
     for (int i = 0; i < s->nstations; i++) {
         double mix[3 * MODEL_BASES] = {0};
         const double *seen = search_seen(&s->station[i], g->model->nbasis, own->basis, mix);
