@@ -77,9 +77,9 @@ static enum ek_status need_file(struct spool *s)
     const int fd = mkstemp(path);
     if (fd >= 0)
         unlink(path); /* it ends with the program, however that ends */
-    if (fd < 0 || !(s->file = fdopen(fd, "r+")))
-        return file_failed("kept there");
-    return EK_OK;
+    if (fd >= 0 && !(s->file = fdopen(fd, "r+")))
+        close(fd);
+    return s->file ? EK_OK : file_failed("kept there");
 }
 
 static enum ek_status append(struct spool *s, const struct accepted *a)
