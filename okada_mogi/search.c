@@ -410,15 +410,24 @@ static struct trial_range part_of(const struct search *s, struct trial_range ran
     return (struct trial_range){range.first, (whole > range.first ? whole : end) - range.first};
 }
 
-/* Trials for a part that is not full: it found all it could hold before the farthest of them. */
-static trial_number smaller(const struct search_worker *w)
+/* Trials from the part's first on of which all that is acceptable was found before it was full. */
+static trial_number settled(const struct search_worker *w)
 {
-    const trial_number half = w->range.count / 2;
-    trial_number span = 1;
-    for (size_t i = 0; i < w->found.n; i++)
-        if (w->found.record[i].trial - w->range.first >= span)
-            span = w->found.record[i].trial - w->range.first + 1;
-    return span < half ? span : half;
+    const trial_number order = w->search->order, first = w->range.first;
+    trial_number last = first;
+    for (size_t i = 0; i < w->found.n && order; i++)
+        if (w->found.record[i].trial > last)
+            last = w->found.record[i].trial;
+    return order && last - last % order > first ? last - last % order - first : 0;
+}
+
+/* The part becomes what is settled of it; its records. */
+static void cut_part(struct search_worker *w, struct trial_range *part)
+{
+    part->count = settled(w);
+    accepted_sort(&w->found);
+    while (w->found.n && w->found.record[w->found.n - 1].trial - part->first >= part->count)
+        w->found.n--;
 }
 
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
@@ -430,14 +439,17 @@ enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
     struct trial_range left = trial_overlap(range, all);
     trial_number most = left.count;
     while (left.count) {
-        const struct trial_range part = part_of(s, left, most);
+        struct trial_range part = part_of(s, left, most);
         TRY(run_part(w, part, by, arg));
         if (w->full) {
-            most = smaller(w);
-            continue;
-        }
-        if (w->found.n < SEARCH_HELD / 4)
+            most = part.count / 2;
+            cut_part(w, &part);
+            if (!part.count)
+                continue;
+            most = part.count;
+        } else if (w->found.n < SEARCH_HELD / 4) {
             most *= most < left.count ? 2 : 1;
+        }
         accepted_sort(&w->found);
         TRY(search_best_note(s->best, w->found.record, w->found.n));
         TRY(sink->put(sink->arg, part, &w->found));

@@ -112,6 +112,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     }
     search_swap_stations(s, swap, n);
     s->grain = (trial_number)g->inner;
+    s->order = 1;
     s->grid = *out = g;
     return EK_OK;
 }

@@ -329,6 +329,8 @@ static enum ek_status open_shared(struct search *s, void **out)
     }
     const struct grid *g = &shared->grid[shared->nlevels - 2];
     s->grain = (trial_number)g->linear * g->step;
+    if (shared->whole)
+        s->order = (trial_number)shared->grid[0].linear * shared->grid[0].step;
     s->prepared = shared->evaluations;
     *out = shared;
     return EK_OK;

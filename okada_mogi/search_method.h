@@ -61,7 +61,8 @@ struct search {
     void *shared;
     const struct grid *grid; /* that devices look at; NULL: joins */
     trial_number grain;
-    double prepared; /* evaluations that opening took */
+    trial_number order; /* trials are judged by ascending multiples of this; 0: in no order */
+    double prepared;    /* evaluations that opening took */
     int nstations;
     struct search_station *station; /* [nstations], the most rejecting first */
     struct search_best *best;       /* NULL unless the job asks for the best */

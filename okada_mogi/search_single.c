@@ -359,6 +359,7 @@ static enum ek_status open_shared(struct search *s, void **out)
         return st;
     }
     s->grain = (trial_number)shared->grid.inner * (trial_number)shared->grid.linear;
+    s->order = (trial_number)shared->grid.linear;
     s->grid = &shared->grid;
     order_stations(s, &shared->grid);
     *out = shared;
