@@ -106,6 +106,14 @@ bool grid_late_allows(const struct grid *g, const double *x)
     return allows(g, GRID_LATE, x);
 }
 
+bool grid_decides(const struct grid *g)
+{
+    for (int i = 0; i < g->nconditions; i++)
+        if (g->condition[i].when == GRID_LATE)
+            return false;
+    return true;
+}
+
 /* ---- opening ----------------------------------------------------------------------------------*/
 
 static enum ek_status check(const struct grid *g)

@@ -105,3 +105,5 @@ void grid_walk_parameters(const struct grid_walk *w, long i, long m, long a, dou
 
 /* The job's constraints on this source alone that neither list nor walk knows of already hold. */
 bool grid_late_allows(const struct grid *g, const double *x);
+/* There are none of these. */
+bool grid_decides(const struct grid *g);

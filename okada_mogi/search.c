@@ -512,6 +512,8 @@ enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
     judge_sources(w->judge, source, &record);
     if (!judge_accepts(job, &record, w->bound))
         return EK_OK;
+    if (w->search->decided)
+        return keep(w, &record);
     job_parameters(job, trial, x);
     return job_allows(job, x) ? keep(w, &record) : EK_OK;
 }

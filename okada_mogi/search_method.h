@@ -62,6 +62,7 @@ struct search {
     const struct grid *grid; /* that devices look at; NULL: joins */
     trial_number grain;
     trial_number order; /* trials are judged by ascending multiples of this; 0: in no order */
+    bool decided;       /* its grid has decided all constraints before the judge is asked */
     double prepared;    /* evaluations that opening took */
     int nstations;
     struct search_station *station; /* [nstations], the most rejecting first */

@@ -360,6 +360,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     }
     s->grain = (trial_number)shared->grid.inner * (trial_number)shared->grid.linear;
     s->order = (trial_number)shared->grid.linear;
+    s->decided = grid_decides(&shared->grid);
     s->grid = &shared->grid;
     order_stations(s, &shared->grid);
     *out = shared;
