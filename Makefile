@@ -314,7 +314,7 @@ $(BUILD)/tests/replay_sabotage: $(BUILD)/tests/replay_sabotage.o $(BUILD)/cu/mai
 	$(Q)$(CC) $(LDFLAGS) $(shell sed -n 's/^SCHED(\(.*\))/-Wl$(comma)--wrap=sched_\1/p' cu/sched/sched_list.h) $^ $(LDLIBS) -o $@
 
 # With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
-ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/incumbent.o cu/sched/policy/evenkeel.o)
+ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/incumbent.o cu/sched/choice.o cu/sched/trial.o cu/sched/policy/evenkeel.o)
 $(BUILD)/ablation/%.o: CPPFLAGS += -include tests/bench/cu_ablation.h
 $(BUILD)/ablation/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<, ablation)

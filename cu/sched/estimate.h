@@ -27,6 +27,9 @@ enum { ESTIMATE_DEVICE = 8 };
 
 enum { ESTIMATE_SAMPLES = 3 };
 
+/* A unit of a larger factor is slow. */
+#define ESTIMATE_SLOW 1.1
+
 /* The tasks on one kind of units. Seconds are those of a unit of slowdown 1. */
 struct estimate_kind {
     enum cu_kind kind;

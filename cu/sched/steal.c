@@ -2,6 +2,7 @@
 #include "cu/sched/steal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Across memory nodes others help only in a step that is so much behind its plan, or where they are
  * so much ahead of it. */
@@ -20,7 +21,7 @@ static const double INTERRUPTED = 30;
 /* So many small tasks at the end of a list are looked at for one that is worth helping with. */
 enum { MOST_TAKEN = 32 };
 
-enum ek_status steal_open(struct steal *s, const struct partition *d, const int *owner)
+enum ek_status steal_open(struct steal *s, struct partition *d, const int *owner)
 {
     const struct sched_job *job = d->job;
     *s = (struct steal){.d = d, .owner = owner};
@@ -43,6 +44,39 @@ static double get(const _Atomic double *x)
 static void set(_Atomic double *x, double value)
 {
     atomic_store_explicit(x, value, memory_order_relaxed);
+}
+
+/* ---- what is expected of the step -------------------------------------------------------------*/
+/* A busy time that differs by this share of itself counts, too: a fast unit's may be short and yet
+ * say that it could do far more. */
+static const double OF_ITSELF = 0.2;
+
+static void load(struct steal *s)
+{
+    partition_load(s->d, s->owner);
+    s->planned = 0;
+    for (int c = 0; c < s->plan.ncu; c++)
+        s->planned = fmax(s->planned, s->d->full[c]);
+}
+
+void steal_expect(struct steal *s)
+{
+    load(s);
+    memcpy(s->expected, s->d->load, (size_t)s->plan.ncu * sizeof *s->expected);
+}
+
+bool steal_differs(struct steal *s, double share)
+{
+    double makespan = 0;
+    load(s);
+    for (int c = 0; c < s->plan.ncu; c++)
+        makespan = fmax(makespan, s->d->load[c]);
+    for (int c = 0; c < s->plan.ncu; c++) {
+        double difference = fabs(s->d->load[c] - s->expected[c]);
+        if (difference > share * makespan || difference > OF_ITSELF * s->expected[c])
+            return true;
+    }
+    return false;
 }
 
 double steal_end(const struct steal *s)

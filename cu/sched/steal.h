@@ -18,7 +18,7 @@ struct steal_worker {
 };
 
 struct steal {
-    const struct partition *d;
+    struct partition *d;
     struct plan plan;
     const int *owner; /* [n] the partition that is executed */
     size_t *order;    /* [n] in which lists are executed; and its units */
@@ -33,7 +33,14 @@ struct steal {
 
 /* For the job of a partition, which is borrowed as owner [n] is. EK_UNAVAILABLE: out of memory. One
  * thread. */
-enum ek_status steal_open(struct steal *s, const struct partition *d, const int *owner);
+enum ek_status steal_open(struct steal *s, struct partition *d, const int *owner);
+
+/* What the partition takes, by what is known now, is what is expected of it. Likewise. */
+void steal_expect(struct steal *s);
+
+/* What it takes by what is known now is no longer that: by this share of the step, not for one
+ * unit. Likewise. */
+bool steal_differs(struct steal *s, double share);
 
 /* Lists for the partition as it is now. Likewise. */
 void steal_plan(struct steal *s);

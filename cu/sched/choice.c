@@ -1,0 +1,88 @@
+/* cu/sched/choice.c – what a partition promises, and whether that is enough. */
+#include "cu/sched/choice.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where estimates are worse than this, more exchange is still worth this share of a step. */
+static const double MOST_DOUBT = 0.02;
+
+/* To leave out units, about which less is known than about tasks, must promise this share, and so
+ * many times as much after failures: they teach more about it than anything else. */
+static const double WORTH = 0.02, MOST_CAUTION = 3;
+
+static double doubt_of(const struct choice *c)
+{
+    return fmin(estimate_noise(c->estimate), MOST_DOUBT);
+}
+
+/* What a step of a partition takes, where neighbours are as busy as they are with it. */
+static double total_of(struct choice *c, const int *owner, struct partition_cost cost)
+{
+    if (c->interference->slow && !WITHOUT(INTERFERENCE)) {
+        partition_load(c->partition, owner);
+        cost.makespan = interference_makespan(c->interference, c->estimate, c->partition->load);
+    }
+    return partition_total(c->partition, cost);
+}
+
+/* The best partition found, in `owner`, and what a step of it takes. */
+static double search(struct choice *c, const int *present, int *owner)
+{
+    const long looks = c->partition->looks;
+    const struct partition_cost cost =
+        partition_search(c->partition, present, doubt_of(c) / 4, owner);
+    c->looks += looks - c->partition->looks;
+    return total_of(c, owner, cost);
+}
+
+/* Where busy neighbours slow one another fewer units may do more. True if there is a partition that
+ * promises to take less than `best`: it is in c->other, and who works in it is settled. */
+static bool leave_out(struct choice *c, double best)
+{
+    struct interference *f = c->interference;
+    int work[2], chosen[2] = {-1, -1};
+    if (!f->learns || !f->slow || WITHOUT(INTERFERENCE))
+        return false;
+    best *= 1 - WORTH * fmin(c->incumbent->caution, MOST_CAUTION);
+    for (work[CU_DEVICE] = f->units[CU_DEVICE]; work[CU_DEVICE] >= 0; work[CU_DEVICE]--) {
+        double least, total;
+        work[CU_CPU] = interference_best(f, work[CU_DEVICE], &least);
+        if (least > best)
+            continue;
+        interference_set(f, c->estimate, work);
+        choice_look(c);
+        total = search(c, NULL, c->rival);
+        if (total > best)
+            continue;
+        int *rival = c->rival;
+        c->rival = c->other;
+        c->other = rival;
+        best = total;
+        memcpy(chosen, work, sizeof chosen);
+    }
+    const bool found = chosen[CU_CPU] >= 0;
+    if (found)
+        interference_settle(f, c->estimate, chosen);
+    else
+        interference_apply(f, c->estimate);
+    choice_look(c);
+    return found;
+}
+
+bool choice_make(struct choice *c, bool present, bool chosen, int *owner)
+{
+    struct partition *d = c->partition;
+    const struct partition_cost now = partition_predict(d, owner);
+    const double was = fmin(total_of(c, owner, now), c->incumbent->took),
+                 worth = chosen ? c->incumbent->caution * (c->tolerance + doubt_of(c)) : 0,
+                 least = worth * now.makespan;
+    double best = INFINITY;
+    if (!present || was - partition_bound(d) > least)
+        best = search(c, present ? owner : NULL, c->other);
+    const bool fewer = leave_out(c, fmin(best, was));
+    if (present && !fewer && !(was - best > least))
+        return false;
+    memcpy(owner, c->other, d->job->n * sizeof *owner);
+    return true;
+}

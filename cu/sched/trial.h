@@ -1,0 +1,25 @@
+/* cu/sched/trial.h – a unit once judged so slow that it got no task may have recovered: now and
+ * then it is tried again with the shortest task. */
+#pragma once
+
+#include "cu/sched/steal.h"
+
+struct trial {
+    double *credit; /* [ncu] seconds that trying a unit again may cost */
+    int unit;       /* that is tried in this step; -1: none */
+};
+
+static inline void trial_open(struct trial *t, const struct sched_job *job)
+{
+    *t = (struct trial){.credit = ARENA_NEW(job->arena, job->ncu, double), .unit = -1};
+}
+
+/* Before each step of a partition that is expected to take what s->expected says: chooses, and
+ * plans the step's lists anew where that changes them; owner [n] is s->owner. */
+void trial_choose(struct trial *t, struct steal *s, int *owner);
+
+/* The unit that was tried has shown to be as fast as others. */
+static inline bool trial_succeeds(const struct trial *t, const struct estimate *e)
+{
+    return t->unit >= 0 && e->factor[t->unit] < ESTIMATE_SLOW;
+}
