@@ -1,5 +1,6 @@
 /* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file, with the numbers on which others
  * depend to their last bit, in hexadecimal. */
+#include "cu/sched/checksummed.h"
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
 #include "src/json.h"
@@ -8,16 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 5 };
+enum { VERSION = 6 };
+static const char format[] = "checkpoint of mcsem";
 
-/* Of everything that a run's numbers depend on, but for the number of iterations. */
+/* Of everything that a run's numbers depend on, but for the number of iterations; member by member,
+ * for nobody says what stands in a struct's padding. */
 static uint64_t fingerprint(const struct inversion *s)
 {
     const struct survey *v = s->survey;
     const struct earth *e = s->start;
     const size_t unknowns = earth_size(e);
-    struct invert_options o = s->invert_options;
-    o.iterations = 0;
+    const struct invert_options *o = &s->invert_options;
+    const double option[] = {o->least_iterations, o->stall_times, o->target,  o->stall, o->robust,
+                             o->damping,          o->cooling,     o->coolest, o->step};
     struct checksum c;
     checksum_begin(&c, "mcsem checkpoint");
     checksum_add(&c, v->freq, (size_t)v->nfreq * sizeof *v->freq);
@@ -26,7 +30,10 @@ static uint64_t fingerprint(const struct inversion *s)
         checksum_add(&c, &v->pair[i].magnetic, sizeof v->pair[i].magnetic);
         checksum_add(&c, &v->pair[i].loop, sizeof v->pair[i].loop);
     }
-    checksum_add(&c, v->datum, v->npairs * (size_t)v->nfreq * sizeof *v->datum);
+    for (size_t i = 0; i < v->npairs * (size_t)v->nfreq; i++) {
+        const struct survey_datum *d = &v->datum[i];
+        checksum_add(&c, (const double[]){d->re, d->im, d->sigma, d->part}, 4 * sizeof(double));
+    }
     checksum_add(&c, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);
     checksum_add(&c, e->top, (size_t)e->nz * sizeof *e->top);
     checksum_add(&c, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
@@ -34,8 +41,14 @@ static uint64_t fingerprint(const struct inversion *s)
     checksum_add(&c, e->m, unknowns * sizeof *e->m);
     checksum_add(&c, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
     checksum_add(&c, &s->cell_options.mode, sizeof s->cell_options.mode);
-    checksum_add(&c, &o, sizeof o);
-    checksum_add(&c, s->prior->row, s->prior->nrows * sizeof *s->prior->row);
+    checksum_add(&c, option, sizeof option);
+    checksum_add(&c, &o->smooth, sizeof o->smooth);
+    for (size_t i = 0; i < s->prior->nrows; i++) {
+        const struct prior_row *r = &s->prior->row[i];
+        checksum_add(&c, r, offsetof(struct prior_row, at) + sizeof r->at);
+        checksum_add(&c, r->factor, sizeof r->factor);
+        checksum_add(&c, &r->floats, sizeof r->floats);
+    }
     checksum_add(&c, s->prior->reference, unknowns * sizeof *s->prior->reference);
     checksum_add(&c, s->prior->low, unknowns * sizeof *s->prior->low);
     checksum_add(&c, s->prior->high, unknowns * sizeof *s->prior->high);
@@ -95,14 +108,14 @@ enum ek_status checkpoint_save(void *st, int step)
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(inv->record[i]));
     json_t *state =
-        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION,
-                  "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",
-                  exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->ask), "spread",
-                  exact(inv->sums_spread), "records", records, "m",
+        json_pack("{s:s s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "format", format, "version",
+                  VERSION, "of", print, "iteration", inv->iteration, "stalls", inv->stalls,
+                  "damping", exact(inv->damping), "level", exact(inv->level), "ask",
+                  exact(inv->ask), "spread", exact(inv->sums_spread), "records", records, "m",
                   exact_list(inv->earth->m, unknowns), "trial", exact_list(inv->trial, unknowns));
     if (!state)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
-    const enum ek_status written = json_write(s->checkpoint, state);
+    const enum ek_status written = checksummed_write(s->checkpoint, state);
     json_decref(state);
     return written;
 }
@@ -142,29 +155,18 @@ static enum ek_status take(struct inversion *s, const json_t *state)
 
 enum ek_status checkpoint_load(struct inversion *s)
 {
-    json_error_t error;
+    json_t *state;
     char print[20];
-    const size_t unknowns = earth_size(s->start);
-    json_t *state = json_load_file(s->checkpoint, 0, &error);
-    if (!state)
-        FAIL(EK_USAGE, "checkpoint %s:%d: %s; delete it to start anew", s->checkpoint, error.line,
-             error.text);
+    TRY(checksummed_read(s->checkpoint, format, VERSION, &state));
     snprintf(print, sizeof print, "%016llx", (unsigned long long)fingerprint(s));
     const char *of = json_string_value(json_object_get(state, "of"));
-    enum ek_status st = EK_OK;
-    if (json_integer_value(json_object_get(state, "mcsem_checkpoint")) != VERSION || !of ||
-        json_array_size(json_object_get(state, "m")) != unknowns)
-        st = status_fail(EK_USAGE,
-                         "checkpoint %s: no checkpoint of this version; delete it to "
-                         "start anew",
-                         s->checkpoint);
-    else if (strcmp(of, print))
-        st = status_fail(EK_USAGE,
-                         "checkpoint %s: it is of another survey or of other options; "
-                         "delete it or name another file",
-                         s->checkpoint);
-    else
-        st = take(s, state);
+    const enum ek_status st =
+        !of || strcmp(of, print)
+            ? status_fail(EK_USAGE,
+                          "checkpoint %s: it is of another survey or of other options; "
+                          "delete it or name another file",
+                          s->checkpoint)
+            : take(s, state);
     json_decref(state);
     return st;
 }
