@@ -96,7 +96,10 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
     checksum_add(&c, number, sizeof number);
     checksum_add_text(&c, migrate_weights[o->weight]);
     checksum_add_text(&c, migrate_datums[o->datum]);
-    checksum_add(&c, &m->mute, sizeof m->mute);
+    checksum_add(&c, &m->mute.n, sizeof m->mute.n); /* not the padding behind it */
+    checksum_add(&c, m->mute.offset, sizeof m->mute.offset);
+    checksum_add(&c, m->mute.time, sizeof m->mute.time);
+    checksum_add(&c, &m->mute.taper, sizeof m->mute.taper);
     checksum_add(&c, m->grid.n, sizeof m->grid.n);
     checksum_add(&c, m->grid.origin, sizeof m->grid.origin);
     checksum_add(&c, m->grid.step, sizeof m->grid.step);
