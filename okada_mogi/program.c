@@ -311,6 +311,8 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         {p->residuals, write_residuals}, {p->geojson, write_geojson}, {p->psvelo, write_psvelo}};
     if (family_here()->rank)
         return EK_OK;
+    TRY(search_state_save(
+        p->checkpoint)); /* what is searched is not lost with what cannot be written */
     TRY(results_end(p->results));
     TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;
