@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    MOST_POINTS = 30000, /* more make a chart slow: scenarios are thinned out behind the first */
-    MOST_TASKS = 200000, /* of all scenarios with details together, about 25 bytes each */
+    MOST_POINTS = 12000,  /* more make a chart slow: scenarios are thinned out behind the first */
+    MOST_ENTRIES = 15000, /* of all scenarios with details: units and tasks, about 30 bytes each */
 };
 
 /* Six digits are more than a screen shows. */
@@ -116,20 +116,30 @@ static bool has(const struct capacity *c, const json_t *details, size_t i)
     return json_object_get(details, key);
 }
 
+/* Of a scenario's details. */
+static size_t entries(const struct capacity *c, size_t i)
+{
+    return (size_t)capacity_units(c, c->scenario[i], NULL) + (size_t)c->nschedules * c->work->n;
+}
+
 /* The cheapest, the best of each policy, then ranks evenly spaced, as far as there is room. */
 static enum ek_status add_details(const struct capacity *c, const struct capacity_answer *a,
                                   json_t *details)
 {
-    size_t fixed = 1 + (size_t)c->nschedules;
-    size_t room = MOST_TASKS / ((size_t)c->nschedules * (c->work->n ? c->work->n : 1));
-    size_t even = room > fixed ? room - fixed : 0;
-    even = even < c->nscenarios ? even : c->nscenarios;
+    const size_t fixed = 1 + (size_t)c->nschedules;
+    size_t all = 0, left = MOST_ENTRIES;
+    for (size_t i = 0; i < c->nscenarios; i++)
+        all += entries(c, i);
+    const double share = all > left ? (double)left / (double)all : 1;
+    const size_t even = (size_t)(share * (double)c->nscenarios);
     for (size_t k = 0; k < fixed + even; k++) {
-        size_t i = k == 0      ? a->cheapest
-                   : k < fixed ? a->of_policy[k - 1]
-                               : a->ranked[(k - fixed) * c->nscenarios / even];
-        if (!has(c, details, i))
-            TRY(add_detail(c, i, details));
+        const size_t i = k == 0      ? a->cheapest
+                         : k < fixed ? a->of_policy[k - 1]
+                                     : a->ranked[(k - fixed) * c->nscenarios / even];
+        if (has(c, details, i) || entries(c, i) > left)
+            continue;
+        left -= entries(c, i);
+        TRY(add_detail(c, i, details));
     }
     return EK_OK;
 }
