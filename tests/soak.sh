@@ -4,13 +4,14 @@
 # as a user or a batch system would; its result must be that of a run that nobody disturbed.
 #
 # Environment: BIN; MINUTES (5), SEED (drawn, and printed), ONLY=word: programs or faults whose name holds it.
-# Prints what is lost as it happens and, last, a table: faults injected, survived, lost. Exit 1: something
-# was lost; its folder is kept.
+# Prints what is lost as it happens and, last, a table: faults injected, survived, lost, and how many came
+# too late for their run. Exit 1: something was lost; its folder is kept.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-bin}" && pwd) || exit 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_WAIT_POLICY=passive LC_ALL=C
 minutes=${MINUTES:-5} seed=${SEED:-$RANDOM}
+[ -w /dev/shm ] && export TMPDIR=${TMPDIR:-/dev/shm} # each save waits for the disk
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/cache
 mkdir "$XDG_CACHE_HOME"
@@ -71,7 +72,7 @@ inject() { # fault, process group, program
     kill-rank) one_of "$2" "$3" && kill -KILL $victim ;;
     freeze) kill -STOP -- "-$2" && sleep $pause && kill -CONT -- "-$2" ;;
     freeze-rank) one_of "$2" "$3" && kill -STOP $victim && sleep $pause && kill -CONT $victim ;;
-    esac 2>/dev/null
+    esac 2>/dev/null # 0 as well where the run itself does what is to happen
 }
 run() { # folder, limit on a file in KiB, command: in the background, a process group of its own
     (ulimit -f "$2" && exec setsid bash -c "${3//@@/$1}" >>"$1/log" 2>&1 </dev/null) &
@@ -81,7 +82,7 @@ over() { # sets `rc`; the shell itself need not tell of deaths
     wait $pid
     rc=$?
 } 2>/dev/null
-# A run that is disturbed once, and again and again by nothing but its own end; sets `tries`.
+# A run that is disturbed once, and again and again by nothing but its own end; sets `tries`, `hit`.
 disturbed() { # folder, fault, name, command, undisturbed milliseconds
     local fault= limit=unlimited
     case $2 in
@@ -93,8 +94,10 @@ disturbed() { # folder, fault, name, command, undisturbed milliseconds
     local program=${3%-ranks} moment=$drawn
     CU_FAULT=$fault run "$1" $limit "$4"
     sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
-    inject "$2" $pid "$program"
+    inject "$2" $pid "$program" && hit=1 || hit=0
     over
+    ! grep -q 'never happened' "$1/log" || hit=0
+    [ "$2" != full ] || grep -q 'cannot be written\|too large' "$1/log" || hit=0
     for ((tries = 1; rc != 0 && tries < 6; tries++)); do
         run "$1" unlimited "$4"
         over
@@ -106,7 +109,7 @@ declare -A wanted took injected survived
 lost=
 echo "soak: $minutes min, SEED=$seed"
 end=$(($(now) + minutes * 60000))
-faults=0 kept=0
+faults=0 kept=0 late=0
 while [ "$(now)" -lt $end ]; do
     IFS='|' read -r name may what command <<<"${subjects[RANDOM % ${#subjects[@]}]}"
     read -ra kinds <<<"$may"
@@ -119,8 +122,15 @@ while [ "$(now)" -lt $end ]; do
     fi
     faults=$((faults + 1)) folder=$work/$faults
     mkdir "$folder"
+    disturbed "$folder" $kind "$name" "$command" "${took[$name]}" && [ "$(result "$folder" "$what")" = "${wanted[$name]}" ]
+    survives=$?
+    if [ $survives = 0 ] && [ $hit = 0 ]; then
+        faults=$((faults - 1)) late=$((late + 1))
+        rm -rf "$folder"
+        continue
+    fi
     injected[$name/$kind]=$((${injected[$name/$kind]:-0} + 1))
-    if disturbed "$folder" $kind "$name" "$command" "${took[$name]}" && [ "$(result "$folder" "$what")" = "${wanted[$name]}" ]; then
+    if [ $survives = 0 ]; then
         survived[$name/$kind]=$((${survived[$name/$kind]:-0} + 1)) kept=$((kept + 1))
         rm -rf "$folder"
     else
@@ -133,5 +143,5 @@ printf '%-28s %8s %8s %6s\n' 'program/fault' injected survived lost
 for key in $(printf '%s\n' "${!injected[@]}" | sort); do
     printf '%-28s %8d %8d %6d\n' "$key" "${injected[$key]}" "${survived[$key]:-0}" $((${injected[$key]} - ${survived[$key]:-0}))
 done
-echo "$faults faults, $kept survived, $((faults - kept)) lost"
+echo "$faults faults, $kept survived, $((faults - kept)) lost; $late came too late"
 [ $kept = $faults ]
