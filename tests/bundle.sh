@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/bundle.sh [FILE.tar.xz] – all that a machine with nothing but a GPU's driver needs to run
 # everything here, in one file: programs, their libraries but the C library's own, finished kernels,
-# tests and their data, and run.sh, which climbs tests/bench/gpu.sh. Called by `make bundle`.
+# NVRTC for the tests' kernels if it is here, tests and their data, and run.sh, which climbs
+# tests/bench/gpu.sh. Called by `make bundle`. Where there is no xz, python3 -m tarfile -e unpacks it.
 #
 # ARCHS   architectures to make finished kernels for ("compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942");
 #         those without a compiler here are left out, with a line: devices then need one.
@@ -27,6 +28,9 @@ ldd "$top"/bin/* "$top"/build/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $1,
         *) cp -L "$path" "$top/lib/$name" && strip "$top/lib/$name" 2>/dev/null || true ;;
         esac
     done
+for nvrtc in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libnvrtc{,-builtins}.so.1[0-9]*; do
+    [ ! -e "$nvrtc" ] || cp -L "$nvrtc" "$top/lib"
+done
 
 # Data, and the ladder.
 mkdir -p "$top/tests/bench" "$top/tests/data" "$top/okada_mogi"
@@ -50,6 +54,7 @@ ready() { # architectures
     local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 800' device='--devices host:0 --layout 0x0+1 --quiet' p
     export CU_KERNEL_CODE_FOR=$1 CU_KERNEL_CODE=$top/share/evenkeel/code CU_KERNEL_CACHE=0
     for p in bt-mz sp-mz lu-mz; do runs $p --class S --steps 1 $device || return; done
+    "$BUILD/bench/devices" host:0 || true # made, then the host has no such kernel itself
     runs mogi okada_mogi/examples/campi.json --trials 0:100 $device --out "$work/out" || return
     runs okada okada_mogi/examples/parkfield.json --trials 0:100 $device --out "$work/out" || return
     runs mcsem "$work/few" --mode exact --iterations 1 --target 1000 $device --model-out "$work/out" || return
@@ -72,7 +77,7 @@ if [ -n "$here" ] && ! (ready "$here") >"$work/log" 2>&1; then
     exit 1
 fi
 
-tar -C "$work" -cJf "$file.part" evenkeel && mv "$file.part" "$file"
+XZ_OPT=-T0 tar -C "$work" -cJf "$file.part" evenkeel && mv "$file.part" "$file"
 size=$(wc -c <"$file")
 echo "$file: $((size >> 20)) MiB, $(ls "$top/share/evenkeel/code" | wc -l) finished kernels"
 [ "$size" -le $most ] || { echo "bundle: more than $((most >> 20)) MiB"; exit 1; }

@@ -5,24 +5,28 @@
 #
 #   bash tests/bench/gpu.sh          in a tree, which it builds, or ./run.sh in what `make bundle` made
 #
-# Each rung has a time limit and leaves its part of the page in FILE.d/; a rung that is there is not
-# climbed again, so an interrupted hour goes on where it was: remove FILE.d to begin anew.
+# Each row of the page is kept in FILE.d/ as soon as it is there and is not measured again, so an
+# interrupted hour goes on where it was: remove FILE.d to begin anew. Where somebody ends commands that
+# take long, TIME ends this one before: what is under way then is tried again by the next.
 #
 # GPUS      devices to use (all cuda and hip devices)      CLASSES   classes to verify ("S W A B C")
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
-# LIMIT     seconds that one run may take (300)            FAKES=1   on the stand-ins of tests/fakegpu
-# RUNGS     only these ("laws solvers …", as below)        READY=1   what is built is there already
-# What is missing is skipped, with the reason. Exit 0 unless something that ran was wrong.
+# LIMIT     seconds that one row may take (300)            FAKES=1   on the stand-ins of tests/fakegpu
+# TIME      seconds that this command may take (540)       READY=1   what is built is there already
+# RUNGS     only these ("laws solvers …", as below)
+# What is missing is skipped, with the reason. Exit 0: all is there and well; 1: something that ran was
+# wrong; 2: time is up, call it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
 file=${1:-report/gpu.md} classes=${CLASSES:-S W A B C} compare=${COMPARE:-B}
-repeat=${REPEAT:-3} limit=${LIMIT:-300}
+repeat=${REPEAT:-3} limit=${LIMIT:-300} time=${TIME:-540}
 state=$file.d
+[ "$limit" -le $((time / 2)) ] || limit=$((time / 2))
 mkdir -p "$state" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-rungs=${RUNGS:-machine laws limits solvers programs together forwarder policies sanitizer}
+rungs=${RUNGS:-machine laws limits solvers programs sanitizer together forwarder policies}
 tests='backends_laws backends_boxes backends_cache backends_gpu backends_gpu_copy backends_abi_cuda backends_abi_hip'
 solvers='bt-mz sp-mz lu-mz'
 cores=$(($(nproc) > 1 ? $(nproc) - 1 : 1))
@@ -36,6 +40,24 @@ fail() { tell "**wrong:** $*"; }
 skip() { tell "skipped: $*"; }
 words() { head -c 300 "$1" | tr '\n|' ' /'; }
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$work/json" | head -1; }
+
+# A row is made once: what it printed is kept.
+once() { # command, arguments…
+    local kept
+    kept=$state/$(tell "$rung $*" | tr -c 'A-Za-z0-9.\n' _ | head -c 200)
+    [ -e "$kept" ] || { "$@" >"$kept.part"; mv "$kept.part" "$kept"; }
+    cat "$kept"
+}
+# Runs a command for at most LIMIT seconds. One that gets less, for TIME is up, tells nothing.
+limited() { # command, arguments…
+    local left=$((time - SECONDS)) rc
+    [ $left -gt 0 ] || exit 75
+    timeout -k 5 $((left < limit ? left : limit)) "$@"
+    rc=$?
+    [ $rc = 137 ] && rc=124
+    [ $rc != 124 ] || [ $left -ge "$limit" ] || exit 75
+    return $rc
+}
 
 # ---- building ------------------------------------------------------------------------------------
 build() {
@@ -55,6 +77,11 @@ if [ -n "${FAKES:-}" ]; then
         "$BUILD/fakegpu/libhiprtc.so.6" || exit 1
     export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
+# What does not start here at all, as where the C library is older, is not a machine without GPUs.
+if ! "$BIN/cu-info" --version >"$work/out" 2>&1; then
+    note "the programs do not start here: $(words "$work/out")"
+    exit 1
+fi
 gpus=${GPUS:-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep -oE '^(cuda|hip):[0-9]+' | tr '\n' ' ')}
 first=${gpus%% *}
 all=$(echo $gpus | tr ' ' ',') many=$(echo $gpus | wc -w)
@@ -73,45 +100,49 @@ machine() {
     tell '```'
     [ -n "$gpus" ] || skip "there is no GPU that CUDA's or HIP's driver shows"
     tell ""
+    for device in $gpus; do once first_result "$device"; done
+}
+first_result() { # device
     local begin end
-    for device in $gpus; do
-        begin=$(date +%s.%N)
-        timeout "$limit" "$BIN/bt-mz" --class S --steps 1 --devices "$device" --layout 0x0+1 >"$work/out" 2>"$work/err" ||
-            fail "$device: the first kernel: exit $?, $(words "$work/err")"
-        end=$(date +%s.%N)
-        tell "First result on $device after $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') s. "
-    done
+    begin=$(date +%s.%N)
+    limited "$BIN/bt-mz" --class S --steps 1 --devices "$1" --layout 0x0+1 >"$work/out" 2>"$work/err" ||
+        fail "$1: the first kernel: exit $?, $(words "$work/err")"
+    end=$(date +%s.%N)
+    tell "First result on $1 after $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') s. "
 }
 
 # ---- laws ----------------------------------------------------------------------------------------
 laws() {
-    local t rc good
+    local t
     tell "## Laws of the back ends"
     tell ""
     tell "| test | result |"
     tell "|---|---|"
-    for t in $tests; do
-        if [ ! -x "$BUILD/tests/test_$t" ]; then
-            tell "| $t | skipped: it is not there (cmocka?) |"
-            continue
-        fi
-        # Tests bring the stand-ins by themselves; beside those, they try the real ones.
-        LD_LIBRARY_PATH=$real_path timeout 900 "$BUILD/tests/test_$t" >"$work/out" 2>&1
-        rc=$?
-        good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
-        case $rc in
-        0) tell "| $t | $good passed |" ;;
-        77) tell "| $t | skipped: $(tail -1 "$work/out") |" ;;
-        *) tell "| $t | **wrong** (exit $rc, $good passed): $(grep -E 'ERROR|FAILED  \] [a-z]' "$work/out" | sort -u | head -5 | tr '\n' ' ') |" ;;
-        esac
-    done
+    for t in $tests; do once law "$t"; done
+}
+law() { # test
+    local rc good
+    if [ ! -x "$BUILD/tests/test_$1" ]; then
+        tell "| $1 | skipped: it is not there (cmocka?) |"
+        return
+    fi
+    # Tests bring the stand-ins by themselves; beside those, they try the real ones.
+    LD_LIBRARY_PATH=$real_path limited "$BUILD/tests/test_$1" >"$work/out" 2>&1
+    rc=$?
+    good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
+    case $rc in
+    0) tell "| $1 | $good passed |" ;;
+    77) tell "| $1 | skipped: $(tail -1 "$work/out") |" ;;
+    124) tell "| $1 | skipped: takes more than $limit s |" ;;
+    *) tell "| $1 | **wrong** (exit $rc, $good passed): $(grep -E 'ERROR|FAILED  \] [a-z]' "$work/out" | sort -u | head -5 | tr '\n' ' ') |" ;;
+    esac
 }
 
 # ---- what the devices can do ---------------------------------------------------------------------
 limits() {
     tell "## What the devices can do"
     tell ""
-    if [ -x "$BUILD/bench/devices" ] && timeout "$limit" "$BUILD/bench/devices" $gpus >"$state/devices" 2>"$work/err"; then
+    if [ -x "$BUILD/bench/devices" ] && limited "$BUILD/bench/devices" $gpus >"$state/devices" 2>"$work/err"; then
         cat "$state/devices"
     else
         skip "devices: $([ -x "$BUILD/bench/devices" ] && words "$work/err")"
@@ -131,7 +162,7 @@ points() { # of a class's mesh
 row() { # program, class, devices, layout, more…
     local program=$1 class=$2 devices=$3 layout=$4 rc gb share
     shift 4
-    timeout "$limit" "$BIN/$program" --class "$class" --devices "$devices" --layout "$layout" "$@" \
+    limited "$BIN/$program" --class "$class" --devices "$devices" --layout "$layout" "$@" \
         --json "$work/json" >"$work/out" 2>"$work/err"
     rc=$?
     case $rc in
@@ -158,7 +189,7 @@ solvers() {
     table
     for class in $classes; do
         for device in $gpus; do
-            for program in $solvers; do row "$program" "$class" "$device" 0x0+1; done
+            for program in $solvers; do once row "$program" "$class" "$device" 0x0+1; done
         done
     done
 }
@@ -169,44 +200,48 @@ together() {
     table
     for program in $solvers; do
         for class in $classes; do
-            row "$program" "$class" "$first" "${cores}x1+1"
-            [ "$many" -gt 1 ] && row "$program" "$class" "$all" "0x0+$many"
-            [ "$many" -gt 1 ] && row "$program" "$class" "$all" "${cores}x1+$many"
+            once row "$program" "$class" "$first" "${cores}x1+1"
+            [ "$many" -gt 1 ] || continue
+            once row "$program" "$class" "$all" "0x0+$many"
+            once row "$program" "$class" "$all" "${cores}x1+$many"
         done
     done
     return 0
 }
 
 # ---- the other programs: the host's result, and the same on each device --------------------------
-# Runs a program on the host and on a device; what it writes must be the same file.
+# Runs a program on the host and on each device; what it writes must be the same file.
 same() { # name, suffix of the result, program, arguments… with OUT for the result's path
-    local name=$1 suffix=$2 device unit run begin end rc
-    shift 2
+    local device
     for device in host $gpus; do
-        unit='--layout 1x1'
-        [ $device = host ] || unit="--layout 0x0+1 --devices $device"
-        run="$* $unit"
-        begin=$(date +%s.%N)
-        timeout "$limit" $BIN/${run//OUT/$work/$name.${device/:/}} >"$work/out" 2>"$work/err"
-        rc=$?
-        end=$(date +%s.%N)
-        # 1: verified not to be a good result, as of an inversion cut short; it is to be the same one.
-        if [ -d "$work/$name.host" ]; then
-            [ $rc != 1 ] || rc=9
-        elif [ $rc -le 1 ]; then
-            [ -s "$work/$name.host$suffix" ] && cmp -s "$work/$name.host$suffix" "$work/$name.${device/:/}$suffix"
-            rc=$?
-        fi
-        tell "| $name | $device | $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') | $(
-            case $rc in
-            0) [ $device = host ] && echo 'done' || { [ -d "$work/$name.host" ] && echo verified || echo 'same bits'; } ;;
-            1) echo "**wrong**: not the host's result $(words "$work/err")" ;;
-            3) echo "skipped: $(words "$work/err")" ;;
-            124) echo "skipped: takes more than $limit s" ;;
-            *) echo "**wrong**: exit $rc, $(words "$work/err")" ;;
-            esac) |"
-        [ $device = host ] && [ $rc != 0 ] && return
+        once runs_on "$device" "$@"
+        [ -e "$state/$1.host$2" ] || return
     done
+}
+runs_on() { # device, name, suffix, program, arguments…
+    local device=$1 name=$2 suffix=$3 unit="--layout 0x0+1 --devices $1" run begin end rc
+    local host=$state/$2.host
+    [ "$device" != host ] || unit='--layout 1x1'
+    run="${*:4} $unit"
+    begin=$(date +%s.%N)
+    limited $BIN/${run//OUT/$state/$name.${device/:/}} >"$work/out" 2>"$work/err"
+    rc=$?
+    end=$(date +%s.%N)
+    # 1: verified not to be a good result, as of an inversion cut short; it is to be the same one.
+    if [ -d "$host" ]; then
+        [ $rc != 1 ] || rc=9
+    elif [ $rc -le 1 ]; then
+        [ -s "$host$suffix" ] && cmp -s "$host$suffix" "$state/$name.${device/:/}$suffix"
+        rc=$?
+    fi
+    tell "| $name | $device | $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') | $(
+        case $rc in
+        0) [ "$device" = host ] && echo 'done' || { [ -d "$host" ] && echo verified || echo 'same bits'; } ;;
+        1) echo "**wrong**: not the host's result $(words "$work/err")" ;;
+        3) echo "skipped: $(words "$work/err")" ;;
+        124) echo "skipped: takes more than $limit s" ;;
+        *) echo "**wrong**: exit $rc, $(words "$work/err")" ;;
+        esac) |"
 }
 programs() {
     local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
@@ -217,11 +252,11 @@ programs() {
     same mogi '' mogi okada_mogi/examples/campi.json --quiet --out OUT
     same okada '' okada okada_mogi/examples/parkfield.json --quiet --out OUT
     same brute '' mogi okada_mogi/examples/campi.json --method brute --trials 76000000:77000000 --quiet --out OUT
-    if "$BIN/mcsem" --generate tiny --out "$work/survey" 2>"$work/err"; then
-        same inversion '' mcsem "$work/survey" --mode exact --iterations 1 --target 20 --quiet --model-out OUT
+    if "$BIN/mcsem" --generate tiny --out "$state/survey" 2>"$work/err"; then
+        same inversion '' mcsem "$state/survey" --mode exact --iterations 1 --target 20 --quiet --model-out OUT
     fi
-    if "$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy" 2>"$work/err"; then
-        same migration .f32 kirchhoff-mig "$work/data.segy" $tables --grid 9x9x41:50x50x10@1300,1300,800 \
+    if "$BIN/kirchhoff-mig" --generate medium --out "$state/data.segy" 2>"$work/err"; then
+        same migration .f32 kirchhoff-mig "$state/data.segy" $tables --grid 9x9x41:50x50x10@1300,1300,800 \
             --weight diffractor --spacing-receiver 25 --deterministic --quiet --raw OUT
     fi
     # Rays may end in other last bits on another processor; their tables certify themselves.
@@ -243,37 +278,44 @@ forwarder() {
     export LD_LIBRARY_PATH=$fakes/hip2cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     table
     for program in $solvers; do
-        for class in ${classes%%[B-F]*}; do row "$program" "$class" hip:0 0x0+1; done
+        for class in ${classes%%[B-F]*}; do once row "$program" "$class" hip:0 0x0+1; done
     done
 }
 
 # ---- policies ------------------------------------------------------------------------------------
 policies() {
-    local program alone
     tell "## Policies on $first with $cores cores, class $compare, against the GPU alone"
     tell ""
-    for program in $solvers; do
-        if ! timeout "$limit" "$BIN/$program" --class "$compare" --devices "$first" --layout 0x0+1 \
-            --json "$work/json" >"$work/out" 2>"$work/err"; then
-            skip "$program: $(words "$work/err")"
-            continue
-        fi
-        alone=$(field rate)
-        tell "$program alone: $(printf '%.0f' "$alone") Mop/s"
-        tell ""
-        tell "| policy | Mop/s | of the GPU alone | to the lower bound | verified |"
-        tell "|---|---|---|---|---|"
-        timeout $((limit * repeat)) "$BIN/$program" --class "$compare" --devices "$first" --layout "${cores}x1+1" \
-            --compare --repeat "$repeat" >"$work/out" 2>"$work/err" || fail "$program --compare: $(words "$work/err")"
-        awk -v alone="$alone" '/^schedule/ {on = 1; next} on && NF > 8 {
-            printf "| %s | %.0f | %.2f | %s | %s |\n", $1, $3, $3 / alone, $6, $10}' "$work/out"
-        tell ""
-    done
+    for program in $solvers; do once compared "$program"; done
+}
+compared() { # program
+    local alone run=(limited "$BIN/$1" --class "$compare" --devices "$first")
+    if ! "${run[@]}" --layout 0x0+1 --json "$work/json" >"$work/out" 2>"$work/err"; then
+        skip "$1: $(words "$work/err")"
+        return
+    fi
+    alone=$(field rate)
+    tell "$1 alone: $(printf '%.0f' "$alone") Mop/s"
+    tell ""
+    tell "| policy | Mop/s | of the GPU alone | to the lower bound | verified |"
+    tell "|---|---|---|---|---|"
+    "${run[@]}" --layout "${cores}x1+1" --compare --repeat "$repeat" --json "$work/json" >"$work/out" 2>"$work/err"
+    case $? in
+    0) ;;
+    124) skip "$1 --compare: takes more than $limit s" && return ;;
+    *) fail "$1 --compare: $(words "$work/err")" && return ;;
+    esac
+    awk -v alone="$alone" -F '[ :",]+' '$2 == "schedule" {policy = $3} $2 == "seconds" {s = $3} $2 == "rate" {rate = $3}
+        $2 == "verified" {good = $3}
+        $2 == "lower_bound_s" && policy != "" {
+            printf "| %s | %.0f | %.2f | %s | %s |\n", policy, rate, rate / alone, ($3 > 0 ? sprintf("%.2f", s / $3) : "-"), good
+            policy = ""}' "$work/json"
+    tell ""
 }
 
 # ---- memory and races ----------------------------------------------------------------------------
 sanitizer() {
-    local tool program checker
+    local tool
     tell "## compute-sanitizer"
     tell ""
     checker=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" 2>/dev/null)
@@ -284,26 +326,34 @@ sanitizer() {
     tell "| tool | program | result |"
     tell "|---|---|---|"
     for tool in memcheck racecheck; do
-        for program in $solvers; do
-            timeout "$limit" "$checker" --tool $tool --target-processes all --error-exitcode 9 "$BIN/$program" --class S --steps 2 \
-                --devices "$first" --layout 0x0+1 >"$work/out" 2>&1
-            case $? in
-            0) tell "| $tool | $program | clean |" ;;
-            124) tell "| $tool | $program | skipped: takes more than $limit s |" ;;
-            *) tell "| $tool | $program | **wrong**: $(grep -m3 '=====' "$work/out" | tr '\n|' ' /') |" ;;
-            esac
-        done
+        for program in $solvers; do once checked $tool "$program"; done
     done
+}
+checked() { # tool, program
+    limited "$checker" --tool "$1" --target-processes all --error-exitcode 9 "$BIN/$2" --class S --steps 2 \
+        --devices "$first" --layout 0x0+1 >"$work/out" 2>&1
+    case $? in
+    0) tell "| $1 | $2 | clean |" ;;
+    124) tell "| $1 | $2 | skipped: takes more than $limit s |" ;;
+    *) tell "| $1 | $2 | **wrong**: $(grep -m3 '=====' "$work/out" | tr '\n|' ' /') |" ;;
+    esac
 }
 
 # ---- climbing ------------------------------------------------------------------------------------
 for rung in $rungs; do
-    [ -e "$state/$rung.md" ] && note "$rung: done before" && continue
     [ -n "$gpus" ] || [ "$rung" = machine ] || continue
+    [ -e "$state/$rung.md" ] && note "$rung: done before" && continue
     note "$rung …"
-    ( "$rung" ) | tee "$state/$rung.part" && mv "$state/$rung.part" "$state/$rung.md"
-    echo >>"$state/$rung.md"
+    ( "$rung" ) | tee "$state/$rung.part"
+    [ "${PIPESTATUS[0]}" != 75 ] || late=$rung
+    [ -z "${late:-}" ] || break
+    echo >>"$state/$rung.part" && mv "$state/$rung.part" "$state/$rung.md"
 done
-for rung in $rungs; do cat "$state/$rung.md" 2>/dev/null; done >"$file.part" && mv "$file.part" "$file"
-note "written to $file"
-! grep -q '\*\*wrong' "$file"
+for rung in $rungs; do cat "$state/$rung.md" 2>/dev/null; done >"$file.part"
+if [ -n "${late:-}" ]; then
+    { cat "$state/$late.part" && tell "" && tell "(time is up after $SECONDS s: call it again, it goes on with $late)"; } >>"$file.part"
+fi
+mv "$file.part" "$file"
+note "written to $file${late:+, time is up in $late: call it again}"
+! grep -q '\*\*wrong' "$file" || exit 1
+[ -z "${late:-}" ] || exit 2
