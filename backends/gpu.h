@@ -339,8 +339,6 @@ struct gpu_compiler {
  * translates. EK_UNAVAILABLE: there is none. `driver_major` 0: not known. */
 enum ek_status gpu_compiler_choose(const struct gpu_vendor *, const char *label, const char *arch,
                                    int driver_major, struct gpu_compiler *);
-/* The first compiler that opens; false, and why, if there is none. */
-bool gpu_compiler_any(const struct gpu_vendor *, struct gpu_compiler *, char why[GPU_WHY]);
 
 /* What a compiler made: code if it built (caller frees), and its words (caller frees). */
 struct gpu_code {

@@ -98,23 +98,6 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
     return true;
 }
 
-bool gpu_compiler_any(const struct gpu_vendor *v, struct gpu_compiler *c, char why[GPU_WHY])
-{
-    struct candidate k;
-    char last[GPU_WHY];
-    snprintf(why, GPU_WHY, "%s not found", v->compiler.names[0]);
-    for (int i = 0; v->compiler.names[i]; i++) {
-        if (open_candidate(v, i, &k, last)) {
-            *c = k.c;
-            why[0] = '\0';
-            return true;
-        }
-        if (!strstr(last, "not found"))
-            snprintf(why, GPU_WHY, "%s", last);
-    }
-    return false;
-}
-
 /* What to ask the candidate for: the device's own architecture, or the highest below it, whose
  * code the driver translates. false: it knows only newer ones. */
 static bool aim(struct candidate *k, const char *arch)

@@ -238,7 +238,9 @@ int gpu_libraries(const struct gpu_vendor *v, struct backend_library *list, int 
     if (f->version)
         snprintf(driver.version, sizeof driver.version, "%s %d.%d", v->api, f->version / v->major,
                  f->version % v->major / v->minor);
-    compiler.loaded = gpu_compiler_any(v, &c, compiler.why);
+    compiler.loaded =
+        !MUTED(gpu_compiler_choose(v, v->name, "any device", f->version / v->major, &c));
+    snprintf(compiler.why, sizeof compiler.why, "%s", compiler.loaded ? "" : status_message());
     snprintf(compiler.name, sizeof compiler.name, "%s",
              compiler.loaded ? c.library : v->compiler.names[0]);
     if (compiler.loaded)

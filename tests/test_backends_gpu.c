@@ -274,10 +274,11 @@ static void libraries_are_listed(void **state)
 static void compilers_are_found_where_a_variable_says(void **state)
 {
     (void)state;
-    char home[] = "/tmp/compilerXXXXXX", folder[64], link[96], build[512] = "", why[GPU_WHY];
+    char home[] = "/tmp/compilerXXXXXX", folder[64], link[96], build[512] = "";
     const struct gpu_vendor v = {
         .compiler = {{"libnowhere.so.9", "libathome.so.1"}, {NULL}, "ATHOME"},
-        .compiler_prefix = "nvrtc"};
+        .compiler_prefix = "nvrtc",
+        .compiler_advice = "look elsewhere"};
     struct gpu_compiler c;
     assert_non_null(mkdtemp(home));
     assert_true(readlink("/proc/self/exe", build, sizeof build - 32) > 0);
@@ -288,9 +289,9 @@ static void compilers_are_found_where_a_variable_says(void **state)
     snprintf(link, sizeof link, "%s/libathome.so.1", folder);
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(symlink(build, link), 0);
-    assert_false(gpu_compiler_any(&v, &c, why));
+    assert_int_equal(MUTED(gpu_compiler_choose(&v, "", "sm_80", 12, &c)), EK_UNAVAILABLE);
     setenv("ATHOME", home, 1);
-    assert_true(gpu_compiler_any(&v, &c, why));
+    assert_int_equal(gpu_compiler_choose(&v, "", "sm_80", 12, &c), EK_OK);
     assert_string_equal(c.library, link);
     unlink(link);
     rmdir(folder);
