@@ -131,10 +131,8 @@ enum ek_status gpu_open(const struct gpu_vendor *v, void *dev, int index)
 /* What is left of the device's memory: less than our own budget where others use it too. */
 static size_t room(const struct gpu_state *d)
 {
-    size_t ours = d->info.memory - d->used, left, total;
-    if (d->driver->memory_free(&left, &total))
-        return ours;
-    return left < ours ? left : ours;
+    size_t left, total;
+    return d->driver->memory_free(&left, &total) ? d->info.memory - d->used : left;
 }
 
 enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)

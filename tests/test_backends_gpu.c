@@ -29,6 +29,7 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         unsetenv("FAKEGPU_FAULT");
         backend_free(b, alloc_on(b, 7000000));
         backend_free(b, held);
+        backend_free(b, alloc_on(b, 1073000000)); /* all that was freed can be had again */
         backend_close(b);
     }
 }
@@ -82,7 +83,14 @@ static enum ek_status put_seven(void *of)
     return backend_launch_items(o->b, o->p, PUT, 1, 3, args);
 }
 
-/* A program, a buffer or a graph that goes while launches of it are under way: these come first. */
+static enum ek_status put_seven_and_fail(void *of)
+{
+    assert_int_equal(put_seven(of), EK_OK);
+    return EK_UNAVAILABLE;
+}
+
+/* A program, a buffer or a graph that goes while launches of it are under way: these come first. So
+ * it is where the calling thread last worked with another device. */
 static void what_is_under_way_is_waited_for(void **state)
 {
     (void)state;
@@ -97,14 +105,18 @@ static void what_is_under_way_is_waited_for(void **state)
         backend_free(o.b, o.m);
         o.m = other;
         put(o.b, o.m, cell, sizeof cell);
+        backend_gather(o.b, put_seven_and_fail, &o, &graph);
+        assert_null(graph);
         backend_gather(o.b, put_seven, &o, &graph);
         assert_non_null(graph);
         assert_int_equal(backend_graph_start(o.b, graph), EK_OK);
+        backend_close(open_device(gpu[k], 1));
         backend_graph_free(o.b, graph);
         get(o.b, cell, o.m, sizeof cell);
         assert_int_equal(cell[0], 7);
         put(o.b, o.m, (int[4]){0}, sizeof cell);
         assert_int_equal(put_seven(&o), EK_OK);
+        backend_close(open_device(gpu[k], 1));
         backend_unbuild(o.b, o.p);
         get(o.b, cell, o.m, sizeof cell);
         assert_int_equal(cell[0], 7);

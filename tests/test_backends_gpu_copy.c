@@ -106,22 +106,25 @@ static void large_boxes_pass_through_small_chunks(void **state)
         }
 }
 
-/* Reads and writes in turn, more of them than there are chunks, before anyone waits. */
+/* Reads and writes in turn, more of them than there are chunks, before anyone waits; what is read
+ * to one place twice is there as it was last. */
 static void chunks_are_used_again_in_order(void **state)
 {
     (void)state;
     enum { TURNS = 40, BYTES = 1000 };
     struct backend *b = open_device("cuda", 0);
     struct backend_mem *m = alloc_on(b, BYTES);
-    static unsigned char out[TURNS][BYTES], in[TURNS][BYTES];
+    static unsigned char out[TURNS][BYTES], in[TURNS][BYTES], last[BYTES];
     const struct backend_rect all = backend_linear(0, 0, BYTES);
     for (int t = 0; t < TURNS; t++) {
         memset(out[t], t + 1, BYTES);
         assert_int_equal(backend_write(b, BACKEND_COPY, m, out[t], &all), EK_OK);
         assert_int_equal(backend_read(b, BACKEND_COPY, in[t], m, &all), EK_OK);
+        assert_int_equal(backend_read(b, BACKEND_COPY, last, m, &all), EK_OK);
     }
     assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
     assert_memory_equal(in, out, sizeof in);
+    assert_memory_equal(last, out[TURNS - 1], BYTES);
     backend_free(b, m);
     backend_close(b);
 }
@@ -178,6 +181,13 @@ static void ways_between_devices_are_opened_once(void **state)
     for (int i = 0; i < 5; i++)
         assert_int_equal(backend_copy(p.b[1], p.m[1], p.b[0], p.m[0], &some), EK_OK);
     assert_int_equal(calls(), before + 1);
+    struct backend *third = open_device("cuda", 2);
+    struct backend_mem *m = alloc_on(third, 100);
+    put(third, m, p.bytes, 100);
+    assert_int_equal(backend_copy(p.b[1], p.m[1], third, m, &some), EK_OK);
+    assert_int_equal(calls(), before + 2);
+    backend_free(third, m);
+    backend_close(third);
     close_pair(&p);
     dlclose(library);
 }
@@ -212,5 +222,6 @@ static int fake_tests(void)
 
 int main(void)
 {
+    setenv("FAKEGPU_DEVICES", "3", 1);
     return fakes() ? in_process(NULL, fake_tests) : with_fakes("fakegpu");
 }

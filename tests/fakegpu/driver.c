@@ -40,21 +40,26 @@ void gpu_keep(struct gpu *g, enum kind what, int one)
     __atomic_add_fetch(&g->kept[what], one, __ATOMIC_RELAXED);
 }
 
-/* At exit: whoever opened a device has closed it, and with it all that belongs to it. */
-__attribute__((destructor)) static void look_back(void)
+/* Says what belongs to a device that is given back. */
+static void tell_kept(const struct gpu *g)
 {
     static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers",
                                              "graphs"};
+    for (int k = 0; k < KINDS && !g->lost; k++)
+        if (g->kept[k])
+            gpu_complain("device %d: %d %s are kept", g->index, g->kept[k], names[k]);
+    if (g->buffers && !g->lost)
+        gpu_complain("device %d: buffers are kept, %zu bytes", g->index, g->used);
+}
+
+/* At exit: whoever opened a device has closed it, and with it all that belongs to it. */
+__attribute__((destructor)) static void look_back(void)
+{
     for (int i = 0; i < ngpus; i++) {
-        const struct gpu *g = &gpus[i];
-        price_tell(g);
-        if (g->retained && !g->lost)
-            gpu_complain("device %d: its context is kept %d times", i, g->retained);
-        for (int k = 0; k < KINDS && !g->lost; k++)
-            if (g->kept[k])
-                gpu_complain("device %d: %d %s are kept", i, g->kept[k], names[k]);
-        if (g->buffers && !g->lost)
-            gpu_complain("device %d: buffers are kept, %zu bytes", i, g->used);
+        price_tell(&gpus[i]);
+        if (gpus[i].retained && !gpus[i].lost)
+            gpu_complain("device %d: its context is kept %d times", i, gpus[i].retained);
+        tell_kept(&gpus[i]);
     }
     if (complained && setting("FAKEGPU_STRICT", 0))
         _exit(1);
@@ -291,8 +296,8 @@ SHOWN(cuDevicePrimaryCtxRelease_v2, int device)
     if (!is_device(device) || !gpus[device].retained)
         return INVALID_CONTEXT;
     pthread_mutex_lock(&gpus[device].lock);
-    if (!--gpus[device].retained && gpus[device].buffers)
-        gpu_complain("device %d is left with buffers", device);
+    if (!--gpus[device].retained)
+        tell_kept(&gpus[device]);
     pthread_mutex_unlock(&gpus[device].lock);
     return OK;
 }
@@ -528,6 +533,9 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
 {
     struct module *m = module;
     const struct pocl *cl = pocl_open();
+    if (!FAKE_HIP && gpu_current() != m->gpu)
+        gpu_complain("device %d: a module of it goes while another is the current one",
+                     m->gpu->index);
     if (FAKE_HIP && strcmp(m->image, m->was))
         gpu_complain("device %d: a module's code went before it", m->gpu->index);
     free(m->was);

@@ -14,6 +14,7 @@ struct event {
     struct stream *stream; /* where it was recorded last, NULL: never */
     long number;           /* of that piece of work */
     double time;
+    bool timeless;         /* made to keep no times */
     struct moment *moment; /* of the last record */
 };
 
@@ -50,12 +51,14 @@ struct stream {
 };
 
 static _Thread_local const struct stream *gathering; /* by this thread */
+static const struct stream *gathering_alone;         /* no thread may do anything else meanwhile */
 
 bool queue_gathers(const char *what)
 {
-    if (gathering)
-        gpu_complain("device %d: %s while launches are gathered", gathering->gpu->index, what);
-    return gathering;
+    const struct stream *s = gathering ? gathering : gathering_alone;
+    if (s)
+        gpu_complain("device %d: %s while launches are gathered", s->gpu->index, what);
+    return s;
 }
 
 /* ---- doing it -------------------------------------------------------------------------------- */
@@ -326,6 +329,7 @@ SHOWN(NAME(cuEventCreate, hipEventCreateWithFlags), void **event, unsigned flags
     if (!e)
         return g ? INVALID_VALUE : INVALID_CONTEXT;
     e->gpu = g;
+    e->timeless = flags & 2;
     gpu_keep(g, EVENTS, 1);
     *event = e;
     return OK;
@@ -357,13 +361,14 @@ SHOWN(NAME(cuEventRecord, hipEventRecord), void *event, void *stream)
 SHOWN(NAME(cuEventSynchronize, hipEventSynchronize), void *event)
 {
     const struct event *e = event;
-    return e->stream ? drain_locked(e->stream, e->number) : OK;
+    const int code = e->stream ? enter(e->stream) : OK;
+    return code || !e->stream ? code : drain_locked(e->stream, e->number);
 }
 
 SHOWN(NAME(cuEventElapsedTime, hipEventElapsedTime), float *milliseconds, void *from, void *to)
 {
     const struct event *a = from, *b = to;
-    if (!a->stream || !b->stream)
+    if (!a->stream || !b->stream || a->timeless || b->timeless)
         return INVALID_HANDLE;
     *milliseconds = (float)(1e3 * (b->time - a->time));
     return OK;
@@ -388,6 +393,7 @@ SHOWN(NAME(cuStreamBeginCapture_v2, hipStreamBeginCapture), void *stream, int mo
     s->gathers = calloc(1, sizeof *s->gathers);
     s->gathers->gpu = s->gpu;
     gathering = s;
+    gathering_alone = mode == 0 ? s : gathering_alone;
     return OK;
 }
 
@@ -400,6 +406,7 @@ SHOWN(NAME(cuStreamEndCapture, hipStreamEndCapture), void *stream, void **graph)
         return code ? code : INVALID_VALUE;
     s->gathers = NULL;
     gathering = NULL;
+    gathering_alone = s == gathering_alone ? NULL : gathering_alone;
     gpu_keep(s->gpu, KEPT_GRAPHS, 1);
     if (code)
         drop(g);
