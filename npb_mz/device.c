@@ -74,16 +74,6 @@ static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
     return EK_OK;
 }
 
-static enum ek_status write_buffer(struct device *d, enum buffer b, const void *from, size_t bytes)
-{
-    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[b], from, bytes);
-}
-
-static enum ek_status wait_all(struct device *d)
-{
-    return backend_wait(d->backend, BACKEND_COMPUTE);
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static enum ek_status build(struct device *d)
@@ -139,9 +129,10 @@ static enum ek_status send_rows(struct device *d)
 {
     if (!d->places.changed)
         return EK_OK;
-    TRY(write_buffer(d, B_ZONES, d->places.row, d->size[B_ZONES]));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->mem[B_ZONES], d->places.row,
+                     d->size[B_ZONES]));
     d->places.changed = false;
-    return wait_all(d);
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 static enum ek_status send_tables(struct device *d)
@@ -149,10 +140,12 @@ static enum ek_status send_tables(struct device *d)
     const struct mz *mz = d->mz;
     TRY(size_buffer(d, B_CONSTS, sizeof mz->consts));
     TRY(size_buffer(d, B_ZONES, places_size(&d->places).rows));
-    TRY(write_buffer(d, B_CONSTS, &mz->consts, sizeof mz->consts));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->mem[B_CONSTS], &mz->consts,
+                     sizeof mz->consts));
     if (mz_shares_forcing(mz))
-        TRY(write_buffer(d, B_FORCING, mz->forcing, d->size[B_FORCING]));
-    return wait_all(d);
+        TRY(backend_send(d->backend, BACKEND_COMPUTE, d->mem[B_FORCING], mz->forcing,
+                         d->size[B_FORCING]));
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status device_open(const struct mz *mz, struct backend *backend, struct device **out)
@@ -214,27 +207,18 @@ static int pieces_of(const struct device *d, int zone, bool forcing, struct piec
     return n;
 }
 
-static enum ek_status write_zone(struct device *d, int queue, int zone, size_t *bytes)
+/* Between the host and the device. */
+static enum ek_status move_zone(struct device *d, int queue, int zone, bool comes, size_t *bytes)
 {
     struct piece piece[MZ_PARTS];
-    const int n = pieces_of(d, zone, true, piece);
+    const int n = pieces_of(d, zone, comes, piece);
     for (int i = 0; i < n; i++) {
-        piece[i].all.src_offset = 0;
-        TRY(backend_write(d->backend, queue, d->mem[piece[i].buffer], piece[i].host,
-                          &piece[i].all));
-        *bytes += piece[i].all.width;
-    }
-    return EK_OK;
-}
-
-static enum ek_status read_zone(struct device *d, int queue, int zone, size_t *bytes)
-{
-    struct piece piece[MZ_PARTS];
-    const int n = pieces_of(d, zone, false, piece);
-    for (int i = 0; i < n; i++) {
-        piece[i].all.dst_offset = 0;
-        TRY(backend_read(d->backend, queue, piece[i].host, d->mem[piece[i].buffer], &piece[i].all));
-        *bytes += piece[i].all.width;
+        struct backend_rect *all = &piece[i].all;
+        struct backend_mem *mem = d->mem[piece[i].buffer];
+        *(comes ? &all->src_offset : &all->dst_offset) = 0;
+        TRY(comes ? backend_write(d->backend, queue, mem, piece[i].host, all)
+                  : backend_read(d->backend, queue, piece[i].host, mem, all));
+        *bytes += all->width;
     }
     return EK_OK;
 }
@@ -355,7 +339,7 @@ static enum ek_status start_batch(struct device *d, const struct batch *b)
 static enum ek_status fetch(struct device *d, const struct batch *b)
 {
     for (int i = 0; i < b->zones; i++)
-        TRY(write_zone(d, BACKEND_FEED, b->begin + i, &d->staged));
+        TRY(move_zone(d, BACKEND_FEED, b->begin + i, true, &d->staged));
     return backend_record(d->backend, BACKEND_FEED, STAGE_FILLED + b->half);
 }
 
@@ -364,7 +348,7 @@ static enum ek_status send_back(struct device *d, const struct batch *b)
     TRY(backend_record(d->backend, BACKEND_COMPUTE, STAGE_DONE + b->half));
     TRY(backend_after(d->backend, BACKEND_FEED, STAGE_DONE + b->half));
     for (int i = 0; i < b->zones; i++)
-        TRY(read_zone(d, BACKEND_FEED, b->begin + i, &d->staged));
+        TRY(move_zone(d, BACKEND_FEED, b->begin + i, false, &d->staged));
     return EK_OK;
 }
 
@@ -412,7 +396,7 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
                 TRY(fetch(d, &coming));
             TRY(send_back(d, &b));
         }
-        TRY(wait_all(d));
+        TRY(backend_wait(d->backend, BACKEND_COMPUTE));
         const double now = clock_now();
         share_time(d, &b, now - start, seconds + (at - begin));
         start = now;
@@ -455,11 +439,10 @@ enum ek_status device_carry(struct device *to, struct device *from, int zone, si
             TRY(backend_after(ends[i]->backend, BACKEND_COPY, EXCHANGED));
     if (to && from)
         return carry_across(to, from, zone, bytes);
-    if (to)
-        TRY(write_zone(to, BACKEND_COPY, zone, bytes));
-    else if (from)
-        TRY(read_zone(from, BACKEND_COPY, zone, bytes));
-    return to || from ? backend_wait(to ? to->backend : from->backend, BACKEND_COPY) : EK_OK;
+    if (!to && !from)
+        return EK_OK;
+    TRY(move_zone(to ? to : from, BACKEND_COPY, zone, to, bytes));
+    return backend_wait(to ? to->backend : from->backend, BACKEND_COPY);
 }
 
 enum ek_status device_settle(struct device *d, int memory, int *home)
@@ -483,7 +466,7 @@ static enum ek_status send_list(struct device *d, enum buffer b, const struct fa
 {
     const size_t bytes = l->n * sizeof *l->row;
     TRY(size_buffer(d, b, bytes));
-    return write_buffer(d, b, l->row, bytes);
+    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[b], l->row, bytes);
 }
 
 static enum ek_status follow_plan(struct device *d, const struct faces *faces, int memory)
