@@ -15,9 +15,9 @@ static int depths_of(const struct grid *g)
     return (g->n[2] + MIGRATE_BLOCK - 1) / MIGRATE_BLOCK * MIGRATE_BLOCK;
 }
 
-static int nodes_of(const struct grid *g)
+static int nodes_of(const struct grid *g, int fine)
 {
-    return (depths_of(g) / MIGRATE_STEP + MIGRATE_BLOCK) / MIGRATE_BLOCK * MIGRATE_BLOCK;
+    return (migrate_node(depths_of(g), fine) + MIGRATE_BLOCK) / MIGRATE_BLOCK * MIGRATE_BLOCK;
 }
 
 static size_t columns_of(const struct grid *g)
@@ -25,13 +25,13 @@ static size_t columns_of(const struct grid *g)
     return (size_t)g->n[0] * (size_t)g->n[1];
 }
 
-size_t image_bytes(const struct grid *g, const struct chunks_classes *c)
+size_t image_bytes(const struct grid *g, const struct chunks_classes *c, int fine)
 {
     return (size_t)c->n * columns_of(g) *
-           ((size_t)depths_of(g) * sizeof(double) + (size_t)nodes_of(g) * sizeof(float));
+           ((size_t)depths_of(g) * sizeof(double) + (size_t)nodes_of(g, fine) * sizeof(float));
 }
 
-enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c,
+enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c, int fine,
                           struct image **out)
 {
     char size[32];
@@ -40,7 +40,8 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
     m->classes = *c;
     m->columns = columns_of(grid);
     m->depths = depths_of(grid);
-    m->nodes = nodes_of(grid);
+    m->nodes = nodes_of(grid, fine);
+    m->fine = fine;
     m->tiles = (m->columns + IMAGE_TILE - 1) / IMAGE_TILE;
     m->sum = calloc((size_t)c->n * m->columns * (size_t)m->depths, sizeof *m->sum);
     m->fold = calloc((size_t)c->n * m->columns * (size_t)m->nodes, sizeof *m->fold);
@@ -49,7 +50,7 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
         image_close(m);
         FAIL(EK_UNAVAILABLE,
              "out of memory for an image of %s; take fewer classes or a smaller --grid",
-             memory_text(image_bytes(grid, c), size, sizeof size));
+             memory_text(image_bytes(grid, c, fine), size, sizeof size));
     }
     for (size_t t = 0; t < m->tiles; t++)
         pthread_mutex_init(&m->lock[t], NULL);
@@ -129,12 +130,18 @@ void image_gather(struct image *m)
     }
 }
 
+float image_fold_at(const struct image *m, const float *fold, int depth)
+{
+    const int k = migrate_node(depth, m->fine);
+    return migrate_between(fold[k], fold[k + 1], migrate_part(depth, m->fine));
+}
+
 void image_column(const struct image *m, int class, size_t column, bool divide, float *out)
 {
     const double *sum = image_sum(m, class, column);
     const float *fold = image_fold(m, class, column);
     for (int k = 0; k < m->grid.n[2]; k++) {
-        const double n = divide ? (double)image_fold_at(fold, k) : 1;
+        const double n = divide ? (double)image_fold_at(m, fold, k) : 1;
         out[k] = (float)(sum[k] / fmax(n, 1)); /* between nodes a trace may count for a part */
     }
 }

@@ -117,6 +117,7 @@ static enum ek_status send_shape(struct migrate_device *d)
         [SHAPE_STRIDE] = (int)filter_bank_stride(m->bank),
         [SHAPE_STEPS] = p->axis[0].n + p->axis[1].n + p->axis[2].n,
         [SHAPE_END] = p->end,
+        [SHAPE_FINE] = m->sum.fine,
     };
     TRY(make_filled(d, B_SHAPE, shape, sizeof shape));
     return make_filled(d, B_PAR, m->par, PAR_COUNT * sizeof *m->par);
@@ -147,7 +148,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     char need[32], have[32];
     const struct backend_info *info = &d->backend->info;
     const struct migrate *m = d->m;
-    const size_t image = image_bytes(&m->grid, &m->input.classes);
+    const size_t image = image_bytes(&m->grid, &m->input.classes, m->sum.fine);
     const size_t longest = batch_longest(m->survey), all = info->memory / 10 * 8;
     const size_t left = all > image ? all - image : 0;
     const size_t row = 2 * nodes_row(&m->nodes) * sizeof(float);

@@ -14,7 +14,7 @@ static double table_place(const struct grid *image, const struct grid *tables, i
 }
 
 static enum ek_status place_axis(const struct grid *image, const struct grid *tables, int axis,
-                                 int n, double step, struct nodes_axis *a)
+                                 int n, int fine, struct nodes_axis *a)
 {
     const int last = tables->n[axis] > 1 ? tables->n[axis] - 2 : 0;
     const double end = tables->n[axis] - 1, slack = 1e-3;
@@ -25,7 +25,7 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
     if (!a->cell || !a->part || !a->way)
         FAIL(EK_UNAVAILABLE, "out of memory for %d image nodes", n);
     for (int i = 0; i < n; i++) {
-        const double x = image->origin[axis] + i * step;
+        const double x = grid_coordinate(image, axis, migrate_depth(i, fine));
         const double inside = fmin(x, grid_end(image, axis));
         if (!(table_place(image, tables, axis, image->origin[axis]) >= -slack &&
               table_place(image, tables, axis, inside) <= end + slack))
@@ -43,15 +43,17 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
     return EK_OK;
 }
 
-/* Nodes stand at every MIGRATE_STEP-th depth, the last of them below the image if its depths do
- * not end at one: the tables may not reach it. */
+/* The last node lies below the image if its depths do not end at one: the tables may not reach
+ * it. */
 static void place_end(const struct grid *image, const struct grid *tables, struct nodes_plan *p)
 {
     struct nodes_axis *a = &p->axis[2];
+    const int before = migrate_node(image->n[2] - 2, p->fine);
+    p->end = image->n[2] > 1 ? before + 1 : 0;
     const double step = image->step[2] * MIGRATE_STEP;
-    p->end = (image->n[2] + MIGRATE_STEP - 2) / MIGRATE_STEP;
-    const double left = (grid_end(tables, 2) - image->origin[2]) / step - (p->end - 1);
-    p->beyond = p->end > 0 && left < 1 - 1e-3 ? (float)(1 / left) : 1;
+    const double from = grid_coordinate(image, 2, migrate_depth(before, p->fine));
+    const double left = (grid_end(tables, 2) - from) / step;
+    p->beyond = p->end > p->fine && left < 1 - 1e-3 ? (float)(1 / left) : 1;
     for (int k = p->end + 1; k < a->n; k++) {
         a->cell[k] = a->cell[p->end];
         a->part[k] = a->part[p->end];
@@ -60,17 +62,16 @@ static void place_end(const struct grid *image, const struct grid *tables, struc
 }
 
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
-                               const float *par, struct nodes_plan *p)
+                               int fine, const float *par, struct nodes_plan *p)
 {
     const int n[3] = {image->n[0], image->n[1], nodes};
-    *p = (struct nodes_plan){.depths = tables->n[2], .nodes = nodes, .par = par};
+    *p = (struct nodes_plan){.depths = tables->n[2], .nodes = nodes, .fine = fine, .par = par};
     p->stride[0] = tables->n[0] > 1 ? tables->n[1] : 0;
     p->stride[1] = tables->n[1] > 1 ? 1 : 0;
     enum ek_status st = EK_OK;
     for (int a = 0; a < 3 && !st; a++) {
         p->step[a] = (float)tables->step[a];
-        st = place_axis(image, tables, a, n[a], image->step[a] * (a == 2 ? MIGRATE_STEP : 1),
-                        &p->axis[a]);
+        st = place_axis(image, tables, a, n[a], a == 2 ? fine : n[a], &p->axis[a]);
     }
     if (st)
         nodes_plan_close(p);

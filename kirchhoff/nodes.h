@@ -20,9 +20,9 @@ struct nodes_plan {
      * at which the tables end above it, 1: they do not. */
     int end;
     float beyond;
-    int stride[2];     /* from a column of the tables to the next along x, y; 0: there is one */
-    int depths, nodes; /* of the tables' columns; of rows */
-    const float *par;  /* [PAR_COUNT] borrowed */
+    int stride[2]; /* from a column of the tables to the next along x, y; 0: there is one */
+    int depths, nodes, fine; /* of the tables' columns; of rows, the depths that have one each */
+    const float *par;        /* [PAR_COUNT] borrowed */
 };
 
 /* A source or receiver. */
@@ -34,12 +34,13 @@ struct nodes_end {
     int weight;
 };
 
-/* `nodes`: in a row, whole blocks (MIGRATE_BLOCK), as they are computed together. Where the tables
+/* `nodes`: in a row, whole blocks (MIGRATE_BLOCK), as they are computed together; the first
+ * `fine` stand at one depth after another. Where the tables
  * end with the image, between two nodes, the lower one is continued from what lies above it.
  * EK_USAGE: the image leaves the tables' grid (the line has both); EK_UNAVAILABLE: memory. Free
  * with nodes_plan_close(). */
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
-                               const float *par, struct nodes_plan *p);
+                               int fine, const float *par, struct nodes_plan *p);
 void nodes_plan_close(struct nodes_plan *p);
 
 /* Floats of a row, and of the scratch for making one. */

@@ -323,8 +323,8 @@ static double limits(const struct migrate *m, const struct end *s, const struct 
 static double aperture(const struct migrate *m, const struct batch_trace *t, const double x[3],
                        int depth)
 {
-    const int k = depth / MIGRATE_STEP;
-    const double f = (double)(depth % MIGRATE_STEP) / MIGRATE_STEP;
+    const int k = migrate_node(depth, m->sum.fine);
+    const double f = (double)migrate_part(depth, m->sum.fine);
     const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
     double part[2];
     for (int i = 0; i < 2; i++)

@@ -57,7 +57,14 @@ static void count_fold(const struct sum_plan *p, float first, const float *restr
         fold[k] += w[k] > 0 && u[k] >= first && u[k] <= last ? 1.0f : 0.0f;
 }
 
-/* ---- between them -----------------------------------------------------------------------------*/
+/* ---- between them, in blocks of eight depths
+ * --------------------------------------------------------------------------*/
+
+/* The first node of a block below those whose depths are nodes. */
+static inline int first_node(const struct sum_plan *p, int b)
+{
+    return 2 * b + (p->fine - p->fine / MIGRATE_STEP);
+}
 
 #ifdef __AVX2__
 
@@ -76,17 +83,22 @@ struct block {
     __m256 part, w;
 };
 
-static inline struct block find_block(const struct sum_plan *p, const struct sum_nodes *n, int k)
+/* fine: depths are nodes themselves, from node k on. */
+static inline struct block find_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                                      int fine)
 {
     const __m256 f = _mm256_setr_ps(0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f);
     const __m256 bend = _mm256_setr_ps(0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f);
     const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
-    __m256 u = a + f * (spread_pair(n->u + k, 1) - a);
+    __m256 u = a + f * (spread_pair(n->u + k, 1) - a), w = wa + f * (spread_pair(n->w + k, 1) - wa);
     u = u + bend * spread_pair(n->c + k, 0);
+    if (fine) {
+        u = _mm256_loadu_ps(n->u + k);
+        w = _mm256_loadu_ps(n->w + k);
+    }
     u = _mm256_min_ps(_mm256_max_ps(u, _mm256_setzero_ps()), _mm256_set1_ps(p->par[PAR_TOP]));
     const __m256i index = _mm256_cvttps_epi32(u);
-    return (struct block){index, u - _mm256_cvtepi32_ps(index),
-                          wa + f * (spread_pair(n->w + k, 1) - wa)};
+    return (struct block){index, u - _mm256_cvtepi32_ps(index), w};
 }
 
 static inline __m256d half_of(__m256 x, int half)
@@ -94,11 +106,10 @@ static inline __m256d half_of(__m256 x, int half)
     return _mm256_cvtps_pd(half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x));
 }
 
-/* The eight depths from node k on. */
-static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                              const float *sample, double *sum)
 {
-    const struct block b = find_block(p, n, k);
+    const struct block b = find_block(p, n, k, fine);
     const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
     __m256 low, high;
     load(sample, b.index, &low, &high);
@@ -108,10 +119,10 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
 }
 
 /* Where such depths go to, and what goes to the samples before and behind them. */
-static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                                const double *image, int *at, double *low, double *high)
 {
-    const struct block b = find_block(p, n, k);
+    const struct block b = find_block(p, n, k, fine);
     _mm256_storeu_si256((__m256i *)at, b.index);
     for (int h = 0; h < 2; h++) {
         const __m256d x = half_of(b.w, h) * _mm256_loadu_pd(image + 4 * h),
@@ -124,33 +135,33 @@ static inline void share_block(const struct sum_plan *p, const struct sum_nodes 
 #else
 
 /* The place in a trace and the weight of depth l of a block. */
-static inline float find_depth(const struct sum_plan *p, const struct sum_nodes *n, int first,
-                               int l, float *w)
+static inline float find_depth(const struct sum_plan *p, const struct sum_nodes *n, int from,
+                               int fine, int l, float *w)
 {
-    const int k = first + l / MIGRATE_STEP;
-    const float f = 0.25f * (float)(l % MIGRATE_STEP);
+    const int k = from + (fine ? l : l / MIGRATE_STEP);
+    const float f = fine ? 0 : 0.25f * (float)(l % MIGRATE_STEP);
     *w = migrate_between(n->w[k], n->w[k + 1], f);
     return migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
 }
 
-static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                              const float *sample, double *sum)
 {
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
         float w;
-        const float u = find_depth(p, n, first, l, &w);
+        const float u = find_depth(p, n, k, fine, l, &w);
         const float *at = sample + (int)u;
         const float x = w * migrate_between(at[0], at[1], u - (float)(int)u);
         sum[l] += (double)migrate_rounded(x, p->par[PAR_ROUND]);
     }
 }
 
-static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                                const double *image, int *at, double *low, double *high)
 {
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
         float w;
-        const float u = find_depth(p, n, first, l, &w);
+        const float u = find_depth(p, n, k, fine, l, &w);
         const double x = (double)w * image[l];
         at[l] = (int)u;
         high[l] = (double)(u - (float)at[l]) * x;
@@ -237,8 +248,8 @@ static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nod
 static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
                                   const float *sample, double *sum)
 {
-    add_block(p, n, k, sample, sum);
-    add_block(p, n, k + MIGRATE_BLOCK / MIGRATE_STEP, sample, sum + MIGRATE_BLOCK);
+    add_block(p, n, k, 0, sample, sum);
+    add_block(p, n, k + MIGRATE_BLOCK / MIGRATE_STEP, 0, sample, sum + MIGRATE_BLOCK);
 }
 
 #endif
@@ -252,46 +263,58 @@ static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, 
 }
 
 /* Times, weights and levels at the nodes; the column's blocks from *first to *last - 1 have
- * something to add. */
+ * something to add, those whose depths are nodes whatever they have. */
 static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
                        const struct sum_nodes *n, int *first, int *last)
 {
+    const int fine = p->fine / MIGRATE_BLOCK;
     add_times(p, t, n->u, n->c);
     find_weights(p, t, n->w);
     if (p->levels > 1)
         find_levels(p, t, n->level);
     *first = 0;
     *last = p->depths / MIGRATE_BLOCK;
-    while (*last > *first && is_empty(p, n, 2 * (*last - 1)))
+    while (*last > fine && is_empty(p, n, first_node(p, *last - 1)))
         --*last;
-    while (*first < *last && is_empty(p, n, 2 * *first))
+    while (!fine && *first < *last && is_empty(p, n, first_node(p, *first)))
         ++*first;
+}
+
+/* What a block of the first depths reads, or writes to: the level of its middle. */
+static inline size_t fine_level(const struct sum_plan *p, const struct sum_trace *t,
+                                const struct sum_nodes *n, int b)
+{
+    return p->levels > 1 ? (size_t)n->level[b * MIGRATE_BLOCK + MIGRATE_STEP] * t->stride : 0;
 }
 
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 double *sum, float *fold)
 {
-    int first, last;
+    int first, last, b;
     find_nodes(p, t, n, &first, &last);
     count_fold(p, t->first, n->u, n->w, fold);
-    const int *level = p->levels > 1 ? n->level + 1 : NULL; /* block b's is at 2 b */
-    for (int b = first; b < last; b++) {
+    for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
+        add_block(p, n, b * MIGRATE_BLOCK, 1, t->sample + fine_level(p, t, n, b),
+                  sum + b * MIGRATE_BLOCK);
+    const int from = first_node(p, 0);                             /* block b's is 2 b more, … */
+    const int *level = p->levels > 1 ? n->level + from + 1 : NULL; /* … and its level there */
+    for (; b < last; b++) {
         const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
         if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2])) {
-            add_two_blocks(p, n, 2 * b, sample, sum + b * MIGRATE_BLOCK);
+            add_two_blocks(p, n, from + 2 * b, sample, sum + b * MIGRATE_BLOCK);
             b++;
         } else
-            add_block(p, n, 2 * b, sample, sum + b * MIGRATE_BLOCK);
+            add_block(p, n, from + 2 * b, 0, sample, sum + b * MIGRATE_BLOCK);
     }
 }
 
 /* One after another, for several depths may go to one sample. */
-static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                          const double *image, double *trace)
 {
     double low[MIGRATE_BLOCK], high[MIGRATE_BLOCK];
     int at[MIGRATE_BLOCK];
-    share_block(p, n, first, image, at, low, high);
+    share_block(p, n, k, fine, image, at, low, high);
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
         trace[at[l]] += low[l];
         trace[at[l] + 1] += high[l];
@@ -301,9 +324,14 @@ static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, in
 void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 const double *image, double *trace)
 {
-    int first, last;
+    int first, last, b;
     find_nodes(p, t, n, &first, &last);
-    for (int b = first; b < last; b++)
-        spread_block(p, n, 2 * b, image + b * MIGRATE_BLOCK,
-                     trace + (p->levels > 1 ? (size_t)n->level[2 * b + 1] * t->stride : 0));
+    for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
+        spread_block(p, n, b * MIGRATE_BLOCK, 1, image + b * MIGRATE_BLOCK,
+                     trace + fine_level(p, t, n, b));
+    for (; b < last; b++) {
+        const int k = first_node(p, b);
+        spread_block(p, n, k, 0, image + b * MIGRATE_BLOCK,
+                     trace + (p->levels > 1 ? (size_t)n->level[k + 1] * t->stride : 0));
+    }
 }

@@ -1,8 +1,8 @@
 /* kirchhoff/sum.h – the innermost loops on the host: a trace's contributions to one image column.
  *
- * Four nodes make sixteen depths: times, weights and limits are computed at nodes and interpolated
- * in between (vectors of sixteen depths with AVX-512, of eight with AVX2; the same bits
- * without). */
+ * Below the first ones four nodes make sixteen depths: times, weights and limits are computed at
+ * nodes and interpolated in between (vectors of sixteen depths with AVX-512, of eight with AVX2;
+ * the same bits without). */
 #pragma once
 
 #include <stddef.h>
@@ -31,6 +31,7 @@ struct sum_plan {
     const float *reach; /* [nodes] aperture at this depth, m */
     const float *taper; /* [nodes] 1 / width of the aperture's taper, 1/m */
     int levels;
+    int fine; /* depths with nodes of their own, whole blocks */
 };
 
 /* Adds to sum [depths] and fold [nodes]. */

@@ -99,7 +99,7 @@ static void fold_column(const struct mig *p, int class, size_t column, float *ou
 {
     const float *fold = image_fold(p->m->image, class, column);
     for (int k = 0; k < p->m->grid.n[2]; k++)
-        out[k] = image_fold_at(fold, k);
+        out[k] = image_fold_at(p->m->image, fold, k);
 }
 
 static enum ek_status write_class(struct mig *p, struct file *w, int class, float *x,

@@ -87,15 +87,15 @@ static void judge(const struct migrate *m)
     assert_false(resum_judge(m->resum).good);
 }
 
-/* The largest error over the column, relative to as many traces as there are. */
-static double error_of(int nz, double dz, const char *tables)
+/* The largest error over the column from a place down, relative to as many traces as there are. */
+static double error_at(const double top[3], int nz, double dz, const char *tables)
 {
     struct migrate_options o;
     char grid[96];
     float column[MOST_DEPTHS];
     double most = 0;
     migrate_defaults(&o);
-    snprintf(grid, sizeof grid, "1x1x%d:50x50x%.9g@700,800,600", nz, dz);
+    snprintf(grid, sizeof grid, "1x1x%d:50x50x%.9g@%g,%g,%g", nz, dz, top[0], top[1], top[2]);
     o.data = path;
     o.velocity = "gradient:v0=2000,k=0.5";
     o.grid = grid;
@@ -107,9 +107,14 @@ static double error_of(int nz, double dz, const char *tables)
     image_column(m->image, 0, 0, false, column);
     judge(m);
     for (int i = 0; i < nz; i++)
-        most = fmax(most, fabs((double)column[i] - brute(700, 800, 600 + dz * i)) / TRACES);
+        most = fmax(most, fabs((double)column[i] - brute(top[0], top[1], top[2] + dz * i)));
     migrate_close(m);
-    return most;
+    return most / TRACES;
+}
+
+static double error_of(int nz, double dz, const char *tables)
+{
+    return error_at((const double[]){700, 800, 600}, nz, dz, tables);
 }
 
 /* Tables that end where the image does, and tables that go on. */
@@ -179,24 +184,27 @@ static void any_elevation(void **state)
 static void above_the_ends(void **state)
 {
     (void)state;
-    float column[MOST_DEPTHS];
-    struct migrate_options o;
     write_traces(100, 300);
-    migrate_defaults(&o);
-    o.data = path;
-    o.velocity = "gradient:v0=2000,k=0.5";
-    o.grid = "1x1x45:50x50x5@700,800,80";
-    o.filter = 1;
-    o.anti_alias = 0;
-    o.oversample = 4;
-    struct migrate *m = migrated(&o);
-    image_column(m->image, 0, 0, false, column);
-    double most = 0;
-    for (int i = 0; i < 45; i++)
-        most = fmax(most, fabs((double)column[i] - brute(700, 800, 80 + 5 * i)) / TRACES);
+    const double most = error_at((const double[]){700, 800, 80}, 45, 5, NULL);
     if (!(most < 0.05))
         fail_msg("%g", most);
-    migrate_close(m);
+}
+
+/* Just beside and below a source, where times bend most between one depth and the next. */
+static void coarse_and_shallow(void **state)
+{
+    (void)state;
+    pulses = 40;
+    write_traces(0, 0);
+    for (int i = 0; i < 9; i++) {
+        const double dz = (const double[]){40, 25, 10}[i % 3],
+                     z = (const double[]){10, 20, 60}[i / 3];
+        const double top[] = {at[0][0][0] + 70, at[0][0][1] + 20, z},
+                     most = error_at(top, 40, dz, NULL);
+        if (!(most < 0.02))
+            fail_msg("every %g m from %g m: %g", dz, z, most);
+    }
+    pulses = 9;
 }
 
 /* Spreading near the surface, where sources are farther from one another than the image is deep:
@@ -324,9 +332,12 @@ static void images_from_any_elevation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_of_depths), cmocka_unit_test(every_shape),
-        cmocka_unit_test(any_elevation),          cmocka_unit_test(above_the_ends),
-        cmocka_unit_test(shallow_spreading),      cmocka_unit_test(images_from_any_elevation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
+                                       cmocka_unit_test(every_shape),
+                                       cmocka_unit_test(any_elevation),
+                                       cmocka_unit_test(above_the_ends),
+                                       cmocka_unit_test(coarse_and_shallow),
+                                       cmocka_unit_test(shallow_spreading),
+                                       cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

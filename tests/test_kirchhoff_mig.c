@@ -323,7 +323,7 @@ static void every_level_has_the_same_bits(void **state)
     isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
 }
 
-enum { DEPTHS = 128, NODES = 40, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
+enum { DEPTHS = 128, NODES = 56, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
 
 /* Nodes whose times go on by about `slope` samples, and weights and spacings between 0 and 1. */
 static void random_row(double slope, uint64_t *seed, float *row)
@@ -346,7 +346,7 @@ static void a_part_of_a_trace(void **state)
     const struct chunks_classes all = {.n = 1};
     struct image *m;
     float column[9];
-    assert_int_equal(image_open(&g, &all, &m), EK_OK);
+    assert_int_equal(image_open(&g, &all, 0, &m), EK_OK);
     for (int k = 0; k < 8; k++)
         m->sum[k] = k < 4 ? 6 : 3;
     m->fold[0] = 2;
@@ -385,7 +385,13 @@ static void sum_any(void *arg, double *to)
     for (int s = 0; s < SLOPES; s++)
         for (int levels = 1; levels <= LEVELS; levels += LEVELS - 1, to += DEPTHS) {
             const int blocks = 1 + (int)random_below(&seed, DEPTHS / MIGRATE_BLOCK);
-            const struct sum_plan plan = {blocks * MIGRATE_BLOCK, NODES, par, reach, taper, levels};
+            const struct sum_plan plan = {blocks * MIGRATE_BLOCK,
+                                          NODES,
+                                          par,
+                                          reach,
+                                          taper,
+                                          levels,
+                                          (int)random_below(&seed, 3) * MIGRATE_BLOCK};
             const struct sum_trace t = {row[0], row[1], sample, STRIDE, 1.5F, 0, 10};
             const double slope = s ? 0.3 * exp(0.025 * s) : -4;
             random_row(slope, &seed, row[0]);

@@ -114,7 +114,7 @@ static int fill_scene(const struct scene *s, double *to, struct errors *most)
     struct nodes_plan p;
     const int n = ((s->image.n[2] + 2) / STEP + 1 + 8) / 8 * 8;
     int count = 0;
-    assert_int_equal(nodes_plan_open(&s->image, &s->travel->grid, n, s->par, &p), EK_OK);
+    assert_int_equal(nodes_plan_open(&s->image, &s->travel->grid, n, 0, s->par, &p), EK_OK);
     float *scratch = malloc(nodes_scratch(&p) * sizeof *scratch),
           *row = malloc(nodes_row(&p) * sizeof *row);
     assert_true(scratch && row);

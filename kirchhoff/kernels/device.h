@@ -41,6 +41,7 @@ enum {
     SHAPE_STRIDE, /* samples of a level */
     SHAPE_STEPS,  /* where the tables' steps stand */
     SHAPE_END,    /* that node (struct nodes_plan) */
+    SHAPE_FINE,   /* depths with nodes of their own */
     SHAPE_COUNT
 };
 

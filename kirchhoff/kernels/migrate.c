@@ -248,8 +248,10 @@ KERNEL(migrate_sum, 64, 1, 1)
     if (c >= columns)
         return;
     const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], levels = shape[SHAPE_LEVELS];
-    const int stride = shape[SHAPE_STRIDE], k = z / MIGRATE_STEP, block = z / MIGRATE_BLOCK * 2;
-    const float f = 0.25f * (float)(z % MIGRATE_STEP);
+    const int stride = shape[SHAPE_STRIDE], fine = shape[SHAPE_FINE];
+    const int middle = z / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
+    const int k = migrate_node(z, fine), block = migrate_node(middle, fine);
+    const float f = migrate_part(z, fine);
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
     for (int t = 0; t < ntraces; t++) {
@@ -267,7 +269,7 @@ KERNEL(migrate_sum, 64, 1, 1)
         const float u = migrate_reach(migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
                                                    pair_bend(rows, p, nodes, k), f),
                                       par[PAR_TOP]);
-        const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block + 1) : 0;
+        const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block) : 0;
         const long at = ((long)t * levels + level) * stride + (int)u;
         const float v = migrate_between(wa, wb, f) *
                         migrate_between(samples[at], samples[at + 1], u - (float)(int)u);

@@ -7,6 +7,23 @@
 
 enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; computed together */
 
+/* Nodes stand at each depth above `fine`, whole blocks near the ends, where times and weights bend
+ * within a step; from there on at every fourth one. A depth lies at a node or between two. */
+FN int migrate_node(int depth, int fine)
+{
+    return depth < fine ? depth : fine + (depth - fine) / MIGRATE_STEP;
+}
+
+FN float migrate_part(int depth, int fine)
+{
+    return depth < fine ? 0.0f : 0.25f * (float)((depth - fine) % MIGRATE_STEP);
+}
+
+FN int migrate_depth(int node, int fine)
+{
+    return node < fine ? node : fine + (node - fine) * MIGRATE_STEP;
+}
+
 /* Of a table, at its nodes: the mean slowness S = T / r, r the distance from the source, s/m; its
  * gradient s/m^2; spreading over time m/s; the change of S with the source's place s/m^2. T has a
  * point like a cone's at the source, which no interpolation hits; S is smooth there, as is the
