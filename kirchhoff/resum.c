@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* One point costs about as much as fifty of the image: a hundred where that is two thirds of a per
- * cent. Every DEEP-th is one of the deepest. */
-enum { LEAST = 20, EACH = 8000, DEEP = 4 };
+ * cent. Every ENDS-th is one of the so many deepest, another one of the first. */
+enum { LEAST = 20, EACH = 8000, ENDS = 4 };
 
 /* A ray takes about as long as some hundred thousand updates: two for every so many are few. */
 static const double updates_each = 1e8;
@@ -49,8 +49,11 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
         p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
         for (int a = 0; a < 3; a++)
             p->at[a] = (int)random_below(&seed, (uint64_t)m->grid.n[a]);
-        if (q % DEEP == 0)
-            p->at[2] = (int)fmax(m->grid.n[2] - 1 - q / DEEP % 4, 0);
+        const int within = (int)fmin(q / ENDS % ENDS, m->grid.n[2] - 1);
+        if (q % ENDS == 0)
+            p->at[2] = m->grid.n[2] - 1 - within;
+        else if (q % ENDS == 2)
+            p->at[2] = within;
     }
     *out = r;
     return EK_OK;
