@@ -12,6 +12,9 @@ ISA_CALL(void, nodes_fill,
          (const struct nodes_plan *p, const struct traveltime_cache *t, const struct nodes_end *end,
           int i, int j, float *scratch, float *row),
          (p, t, end, i, j, scratch, row))
+ISA_CALL(void, tables_linear,
+         (const struct velocity *v, const struct grid *g, const double source[3], float *data),
+         (v, g, source, data))
 ISA_CALL(enum ek_status, ray_field_open,
          (const struct velocity *v, const double low[3], const double high[3], double cell,
           struct ray_field *f),

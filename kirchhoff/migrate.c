@@ -365,13 +365,45 @@ static enum ek_status open_survey(struct migrate *m)
     return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
 }
 
+/* The largest change of time from trace to trace: the spacing over the least v at an end; INFINITY
+ * where that is not known. */
+static double most_change(const struct migrate *m)
+{
+    const float *spacing = m->input.weights.spacing;
+    double most = 0;
+    if (MUTED(traveltime_cache_velocity(m->travel)))
+        return INFINITY;
+    for (size_t i = 0; i < m->segy->n; i++) {
+        const struct segy_trace *t = &m->segy->trace[i];
+        const double end[2][3] = {{t->sx, t->sy, t->sz}, {t->gx, t->gy, t->gz}};
+        for (int e = 0; e < 4; e++) {
+            double x[3] = {end[e / 2][0], end[e / 2][1], end[e / 2][2]};
+            if (e % 2)
+                x[2] = m->travel->surface.depth;
+            const double v = velocity_at(m->travel->velocity, x, NULL);
+            most = fmax(most, v > 0 ? (double)spacing[e / 2] / v : INFINITY);
+        }
+    }
+    return most;
+}
+
+/* Low-pass levels that may be read: that of filter_bank.h's number l where times change by more
+ * than 2^((l - 1) / 2) samples from trace to trace. */
+static int count_levels(const struct migrate *m)
+{
+    const double blended = 1.25, most = blended * most_change(m) / m->segy->dt;
+    int levels = most > 0;
+    while (levels < MIGRATE_LEVELS && exp2(0.5 * (levels - 1)) < most)
+        levels++;
+    return levels > 1 ? levels : 1;
+}
+
 static enum ek_status open_bank(struct migrate *m)
 {
-    const bool aliasing = m->input.weights.spacing[0] > 0 || m->input.weights.spacing[1] > 0;
     const struct filter_bank_options bo = {.ns = m->segy->ns,
                                            .dt = m->segy->dt,
                                            .factor = m->o.oversample,
-                                           .levels = aliasing ? MIGRATE_LEVELS : 1,
+                                           .levels = count_levels(m),
                                            .filter = m->filter,
                                            .ricker = m->o.wavelet};
     m->sum.levels = bo.levels;

@@ -2,7 +2,6 @@
  * there is no room. Where a velocity has no formula they were computed before (tables_made.c). */
 #include "kirchhoff/traveltime_cache.h"
 #include "cu/bench/memory.h"
-#include "kirchhoff/analytic.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -177,55 +176,20 @@ static enum ek_status fill_from_files(const struct traveltime_cache *t, int node
     return st;
 }
 
-/* By formula; the change of T with the source's place is its slowness, against the way of the ray.
- * At the source S is that of v there, and its gradients are both halves of 1 / v's. */
-static void fill_node(const struct traveltime_cache *t, const double source[3], const int at[3],
-                      float *data)
-{
-    double way[3], slope[3], x[3];
-    const double slowness = 1 / velocity_at(t->velocity, source, slope);
-    struct mean m = {.r = way_to(t, source, at, way), .s = slowness, .l = 1 / slowness};
-    struct analytic a;
-    grid_place(&t->grid, at[0], at[1], at[2], x);
-    analytic_linear(t->velocity->v0, t->velocity->k, source, x, &a);
-    const bool there = is_source(t, m.r);
-    if (!there) {
-        m.s = a.time / m.r;
-        m.l = a.spread / a.time;
-    }
-    for (int i = 0; i < 3; i++) {
-        const double along = there ? 0 : m.s * way[i] / m.r;
-        const double half = -0.5 * slope[i] * slowness * slowness;
-        m.g[i] = there ? half : (a.p[i] - along) / m.r;
-        if (i < 2)
-            *field_of(t, data, at, TABLE_HX + i) =
-                (float)(there ? half : (along - slowness * a.takeoff[i]) / m.r);
-    }
-    put_mean(t, &m, at, data);
-}
-
-static void fill_by_formula(const struct traveltime_cache *t, int node, float *data)
-{
-    double source[3];
-    int at[3] = {0};
-    traveltime_cache_place(t, node, source);
-    do
-        fill_node(t, source, at, data);
-    while (next_node(&t->grid, at));
-}
-
 static enum ek_status load(const struct traveltime_cache *t, int node, float **out)
 {
+    double source[3];
     float *data = calloc(1, t->bytes);
     enum ek_status st = EK_OK;
     if (!data)
         FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
+    traveltime_cache_place(t, node, source);
     if (t->folder)
         st = fill_from_files(t, node, data);
     else if (t->velocity->kind != VELOCITY_LINEAR)
         st = status_fail(EK_USAGE, "--velocity %s: its tables have not been made", t->name);
     else
-        fill_by_formula(t, node, data);
+        tables_linear(t->velocity, &t->grid, source, data);
     if (st)
         free(data);
     else

@@ -74,3 +74,7 @@ enum ek_status traveltime_cache_velocity(struct traveltime_cache *t);
  * not positive there. Any thread. */
 enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,
                                           float *square);
+
+/* tables_linear.c: data as struct traveltime_table's of a source where v is linear in space. */
+void tables_linear(const struct velocity *v, const struct grid *g, const double source[3],
+                   float *data);

@@ -1,6 +1,7 @@
 /* tests/test_kirchhoff_nodes.c – what ends send to the nodes of image columns, from tables with
  * far too few of them, against closed forms: at any depth, for any numbers of nodes, at every
  * level. */
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/tables_made.h"
 #include "src/kernel.h"
@@ -170,8 +171,61 @@ static void every_depth(void **state)
     }
 }
 
+static void close_to(float is, double wanted, double slack)
+{
+    if (!(fabs((double)is - wanted) <= 2e-7 * fabs(wanted) + slack))
+        fail_msg("%g, not %g", (double)is, wanted);
+}
+
+/* A node's fields, n numbers from one to the next. */
+static void compare_table(const struct velocity *v, const double source[3], const double x[3],
+                          const float *field, int n)
+{
+    struct analytic c;
+    analytic_linear(v->v0, v->k, source, x, &c);
+    const double vs = velocity_at(v, source, NULL),
+                 way[] = {x[0] - source[0], x[1] - source[1], x[2] - source[2]};
+    const double r = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+    const double mean = r > 0 ? c.time / r : 1 / vs;
+    close_to(field[TABLE_S * n], mean, 0);
+    close_to(field[TABLE_L * n], r > 0 ? c.spread / c.time : vs, 0);
+    for (int a = 0; a < 3; a++) {
+        const double there = -0.5 * v->k[a] / (vs * vs), along = r > 0 ? mean * way[a] / r : 0;
+        const double slack = r > 0 ? 1e-11 * mean / r : 0;
+        close_to(field[(TABLE_GX + a) * n], r > 0 ? (c.p[a] - along) / r : there, slack);
+        if (a < 2)
+            close_to(field[(TABLE_HX + a) * n], r > 0 ? (along - c.takeoff[a] / vs) / r : there,
+                     slack);
+    }
+}
+
+/* By formula, the node at the source included. */
+static void tables_have_the_closed_forms(void **state)
+{
+    (void)state;
+    float data[3 * 2 * TABLE_FIELDS * 13];
+    for (uint64_t i = 0; i < 200; i++) {
+        uint64_t seed = i;
+        const int nz = draw(&seed, 1, 13);
+        const double step = pow(10, 1 + 2 * random_uniform(&seed));
+        const struct grid g = {.n = {3, 2, nz}, .origin = {-70, 30, 5}, .step = {step, 33, step}};
+        struct velocity v = {.kind = VELOCITY_LINEAR, .v0 = draw(&seed, 1500, 5000)};
+        double source[3], x[3];
+        for (int a = 0; a < 3 && i % 5; a++)
+            v.k[a] = random_uniform(&seed) - (a < 2 ? 0.5 : 0);
+        grid_place(&g, 1, 0, 0, source);
+        source[2] -= i % 2 ? 100 * random_uniform(&seed) : 0;
+        tables_linear(&v, &g, source, data);
+        for (int k = 0; k < 6 * nz; k++) {
+            grid_place(&g, k / nz / 2, k / nz % 2, k % nz, x);
+            compare_table(&v, source, x, data + k / nz * TABLE_FIELDS * nz + k % nz, nz);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_depth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_depth),
+                                       cmocka_unit_test(tables_have_the_closed_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
