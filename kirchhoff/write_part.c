@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[17] = "evenkeel image 5";
+static const char magic[17] = "evenkeel image 6";
 enum { SAMPLED = 64, TABLE_HEAD = 1024 };
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
 
 struct head {
     char magic[16];
-    uint64_t problem, bytes[PIECES], silent, sum;
+    uint64_t problem, bytes[PIECES], silent, traces, sum;
 };
 
 /* ---- of which migration -----------------------------------------------------------------------*/
@@ -24,17 +24,24 @@ struct head {
 _Static_assert(sizeof(struct segy_trace) == 6 * 8 + 8 + 4 * 4 + 8,
                "no holes whose bytes are chance");
 
-/* Some samples of some traces: other data have others. */
-static enum ek_status add_samples(const struct segy *s, struct checksum *c)
+/* All samples of the traces in chunks that are done, or of every step's. */
+static enum ek_status sum_traces(const struct mig *p, const bool *done, uint64_t *sum)
 {
-    float *x = malloc((size_t)s->ns * sizeof *x);
+    const struct segy *data = p->m->segy;
+    const struct chunks *s = p->m->survey;
+    const size_t bytes = (size_t)data->ns * sizeof(float);
+    struct checksum c;
+    float *x = malloc(bytes);
     enum ek_status st = x ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
-    for (size_t i = 0; i < s->n && !st; i += s->n / SAMPLED + 1) {
-        st = segy_read(s, i, x);
-        if (!st)
-            checksum_add(c, x, (size_t)s->ns * sizeof *x);
-    }
+    checksum_begin(&c, "traces");
+    for (size_t k = 0; k < s->nchunks; k++)
+        for (size_t i = s->first[k]; (p->lsm || done[k]) && i < s->first[k + 1] && !st; i++) {
+            st = segy_read(data, s->order[i], x);
+            if (!st)
+                checksum_add(&c, x, bytes);
+        }
     free(x);
+    *sum = checksum_end(&c);
     return st;
 }
 
@@ -106,7 +113,6 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
     checksum_add(&c, m->segy->trace, m->segy->n * sizeof *m->segy->trace);
     checksum_add(&c, s->order, s->n * sizeof *s->order);
     checksum_add(&c, s->first, (s->nchunks + 1) * sizeof *s->first);
-    TRY(add_samples(m->segy, &c));
     TRY(add_tables(m->travel, &c));
     *problem = checksum_end(&c);
     return EK_OK;
@@ -157,6 +163,7 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     struct file *w;
     void *piece[PIECES];
     TRY(fill_head(p, &head, piece));
+    TRY(sum_traces(p, p->done, &head.traces));
     head.silent = (uint64_t)p->silent;
     head.sum = sum_of(&head, piece);
     TRY(file_create(path, &w));
@@ -195,6 +202,11 @@ static enum ek_status use_part(struct mig *p, const char *path, enum mig_part_us
                                const struct head *head, void *const piece[PIECES])
 {
     const bool *done = piece[DONE];
+    uint64_t traces = head->traces;
+    if (use != MIG_PART_ADD) /* a former run's; this run has seen it before it adds it */
+        TRY(sum_traces(p, done, &traces));
+    if (traces != head->traces)
+        FAIL(EK_USAGE, "%s: a partial image of another migration: traces have changed", path);
     if (p->lsm) {
         use_least(p, piece);
         return EK_OK;
