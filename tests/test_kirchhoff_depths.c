@@ -5,6 +5,8 @@
 #include "kirchhoff/generate.h"
 #include "tests/kirchhoff.h"
 #include "tests/migrated.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
 
 enum { NS = 1501, TRACES = 6, MOST_DEPTHS = 48 };
 static const double dt = 0.004, v0 = 2000, k[3] = {0, 0, 0.5};
@@ -207,6 +209,30 @@ static void coarse_and_shallow(void **state)
     pulses = 9;
 }
 
+/* No operator is as steep as the first low-pass level that is left out, however dense traces are.
+ */
+static void levels_that_are_read(void **state)
+{
+    (void)state;
+    write_traces(0, 0);
+    for (double spacing = 2; spacing < 500; spacing *= 1.3) {
+        struct migrate_options o;
+        struct migrate *m;
+        migrate_defaults(&o);
+        o.data = path;
+        o.velocity = "gradient:v0=2000,k=0.5";
+        o.grid = "1x1x45:50x50x5@700,800,80";
+        o.spacing_receiver = spacing;
+        o.spacing_source = -1;
+        assert_int_equal(migrate_open(&o, &m), EK_OK);
+        const int n = m->sum.levels;
+        const double steepest = spacing / v0;
+        assert_true(n == MIGRATE_LEVELS || (double)m->par[PAR_LEVEL + n - 1] > steepest);
+        assert_true(n == 1 || (double)m->par[PAR_LEVEL + n - 2] < 1.3 * steepest);
+        migrate_close(m);
+    }
+}
+
 /* Spreading near the surface, where sources are farther from one another than the image is deep:
  * traces that hardly change see nothing but weights. */
 static void shallow_spreading(void **state)
@@ -332,12 +358,10 @@ static void images_from_any_elevation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
-                                       cmocka_unit_test(every_shape),
-                                       cmocka_unit_test(any_elevation),
-                                       cmocka_unit_test(above_the_ends),
-                                       cmocka_unit_test(coarse_and_shallow),
-                                       cmocka_unit_test(shallow_spreading),
-                                       cmocka_unit_test(images_from_any_elevation)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_of_depths), cmocka_unit_test(every_shape),
+        cmocka_unit_test(any_elevation),          cmocka_unit_test(above_the_ends),
+        cmocka_unit_test(coarse_and_shallow),     cmocka_unit_test(levels_that_are_read),
+        cmocka_unit_test(shallow_spreading),      cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }
