@@ -469,12 +469,22 @@ static int add_sights(struct pair_sight s, double share, double near, struct pai
     return PAIR_NEAR;
 }
 
+/* By how much vertical distances count less than horizontal ones, at most. */
+static double flattest(const struct earth_layers *layers)
+{
+    double least = 1;
+    for (int k = 0; k < layers->n; k++)
+        least = fmin(least, layers->rho_v[k] / layers->rho_h[k]);
+    return sqrt(least);
+}
+
 int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share)
 {
     double x[PAIR_POINTS], whole[PAIR_POINTS], along[PAIR_POINTS], part[PAIR_POINTS];
     const struct wire source = source_of(p), receiver = receiver_of(p);
     const int points = points_of(&source, &receiver, layers, tolerance, x, whole);
+    const double flat = flattest(layers);
     struct pair_sight s = {.lift = 1,
                            .cosine = cos(p->azimuth),
                            .sine = sin(p->azimuth),
@@ -496,7 +506,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
         const int seen = points_of(&receiver, &point, layers, tolerance, along, part);
         if (seen > PAIR_POINTS)
             return PAIR_SIGHTS + 1;
-        const double near = NEAR * fabs(p->receiver[2] - point.centre[2]);
+        const double near = NEAR * flat * fabs(p->receiver[2] - point.centre[2]);
         s.z = point.centre[2];
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
         for (int i = 0; i < seen; i++) {
