@@ -18,6 +18,7 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define LEAST_WIRE  1e-30     /* tolerance of the sum over a wire */
 #define LOSSES      10        /* a rule for fields that die out so many times as fast would do */
 #define TWIN        (8 / 7.0) /* lengths of the pair that is rounded otherwise; see rounding_of() */
+#define FINER       1e6       /* times, its sum over the wire, where there are so many points */
 #define UNLIKE      16        /* rounding may be larger than what two pairs differ by */
 
 struct forward {
@@ -193,16 +194,17 @@ double forward_wire(const struct earth_layers *layers, const struct survey_pair 
     return fmax(LEAST_WIRE, FORWARD_TOLERANCE * exp(-LOSSES * loss * rise));
 }
 
-/* Sums and results of one filter. */
+/* Sums and results of one filter; the sum over the wire is `finer` times as fine as it must be. */
 static enum ek_status run(struct forward *f, const struct earth_layers *layers,
                           const struct survey_pair *pair, int nfreq, const double *freq, int which,
-                          enum forward_derivatives derivatives, double complex *field,
+                          enum forward_derivatives derivatives, double finer, double complex *field,
                           double complex *derivative)
 {
     const struct survey_pair seen = pair_seen(pair);
     const struct hankel *filter;
     TRY(hankel_open(forward_filter(&seen, which), &filter));
-    TRY(pair_make(layers, &seen, filter, forward_wire(layers, &seen, nfreq, freq), &f->plan));
+    TRY(pair_make(layers, &seen, filter, forward_wire(layers, &seen, nfreq, freq) / finer,
+                  &f->plan));
     forward_layers(layers, f->table);
     const int derive = forward_derive(layers, &f->plan, derivatives);
     for (int q = 0; q < nfreq; q++) {
@@ -222,7 +224,7 @@ enum ek_status forward_pair(struct forward *f, const struct earth_layers *layers
                             int which, enum forward_derivatives derivatives, double complex *field,
                             double complex *derivative)
 {
-    return run(f, layers, pair, nfreq, freq, which, derivatives, field, derivative);
+    return run(f, layers, pair, nfreq, freq, which, derivatives, 1, field, derivative);
 }
 
 /* What forward_choose() works with. */
@@ -242,7 +244,7 @@ static enum ek_status try_filter(struct choice *c, int which)
     double complex *before = c->field[0];
     c->field[0] = c->field[1];
     c->field[1] = before;
-    return run(c->forward, c->layers, c->pair, c->nfreq, c->freq, which, FORWARD_FIELD, before,
+    return run(c->forward, c->layers, c->pair, c->nfreq, c->freq, which, FORWARD_FIELD, 1, before,
                NULL);
 }
 
@@ -263,7 +265,7 @@ static double difference(const struct choice *c)
 
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
  * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller (of loops by
- * TWIN more) but for rounding. */
+ * TWIN more) but for rounding, and for what the sum over the wire leaves out. */
 static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
 {
     const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN) * (c->pair->loop ? TWIN : 1);
@@ -280,7 +282,9 @@ static enum ek_status rounding_of(struct choice *c, int which, struct forward_er
     p.span *= TWIN;
     for (int q = 0; q < c->nfreq; q++)
         c->slow[q] = c->freq[q] / (TWIN * TWIN);
-    TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, twin, NULL));
+    if (p.length + p.span == 0 ||
+        MUTED(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, FINER, twin, NULL)))
+        TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL));
     *rounding = (struct forward_error){LEAST_ERROR, LEAST_ERROR};
     for (int q = 0; q < c->nfreq; q++) {
         const double unit = fmax(cabs(field[q]), c->control.floor);

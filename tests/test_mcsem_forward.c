@@ -512,6 +512,56 @@ static void a_wire_is_its_pieces(void **state)
         }
 }
 
+/* Far more skin depths deep than a rule of its points can follow: it is told, or right. */
+static void long_wires_in_conductors_are_told(void **state)
+{
+    const struct earth_layers sea = {.n = 2, .rho_h = {1e12, 0.25}, .rho_v = {1e12, 0.25}};
+    const struct forward_control control = {1e-8, 1e-17};
+    (void)state;
+    for (double freq = 0.1; freq < 1e4; freq *= 5) {
+        const struct survey_pair whole = {.source = {0, 0, 1220.2},
+                                          .receiver = {8000, 0, 0},
+                                          .direction = {0, 1, 0},
+                                          .azimuth = 0.3,
+                                          .dip = -1,
+                                          .length = 2900,
+                                          .magnetic = true};
+        double complex sum = 0;
+        struct forward_error error;
+        int which;
+        assert_int_equal(forward_choose(forward, &sea, &whole, 1, &freq, &control, &which, &error),
+                         EK_OK);
+        const double complex field = field_of(&sea, &whole, freq);
+        for (int k = 0; k < 100; k++) {
+            struct survey_pair piece = whole;
+            const double at = whole.length * ((k + 0.5) / 100 - 0.5);
+            piece.length /= 100;
+            piece.source[0] += at * cos(whole.dip) * cos(whole.azimuth);
+            piece.source[1] += at * cos(whole.dip) * sin(whole.azimuth);
+            piece.source[2] += at * sin(whole.dip);
+            sum += field_of(&sea, &piece, freq) / 100;
+        }
+        assert_true(cabs(sum - field) <= 2 * fmax(error.most, 1e-8) * fmax(cabs(field), 1e-17));
+    }
+}
+
+/* Static potential of a current I: I rho_h a / (4 pi R), R^2 = r^2 + a^2 z^2, a^2 = rho_v / rho_h.
+ * Of a small a, R is small far below, too. */
+static void straight_above_in_flat_layers(void **state)
+{
+    const double rho = 2, a = 0.02, z = 300, freq = 1e-6;
+    const struct earth_layers flat = {
+        .n = 2, .rho_h = {rho, rho}, .rho_v = {a * a * rho, a * a * rho}};
+    (void)state;
+    for (double x = 0.5; x < 8; x *= 2) {
+        const struct survey_pair p = {
+            .source = {0, 0, 100}, .receiver = {x, 0, 100 + z}, .direction = {1, 0, 0}};
+        const double r = sqrt(x * x + a * a * z * z);
+        const double want = a * rho / (4 * acos(-1)) * (3 * x * x / (r * r) - 1) / (r * r * r);
+        close_to(field_of(&flat, &p, freq), want, fabs(want), 1e-6);
+    }
+}
+
 static void what_touches_is_refused(void **state)
 {
     (void)state;
@@ -591,6 +641,8 @@ int main(void)
         cmocka_unit_test(a_wire_is_its_points),
         cmocka_unit_test(the_surface_of_a_half_space),
         cmocka_unit_test(a_wire_is_its_pieces),
+        cmocka_unit_test(long_wires_in_conductors_are_told),
+        cmocka_unit_test(straight_above_in_flat_layers),
         cmocka_unit_test(what_touches_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
