@@ -93,7 +93,8 @@ static enum ek_status collect(struct cell_work *w, int turn)
     if (c->shares)
         TRY(mcsem_device_fields(w->device, slot_at(turn), c->field));
     if (later->known) {
-        cell_judge_trials(w, later, c->field + c->pairs * (size_t)w->survey->nfreq);
+        cell_judge_trials(w, later, c->share + c->cells,
+                          c->field + c->pairs * (size_t)w->survey->nfreq);
         return EK_OK;
     }
     struct device_share *share = later->share + later->cells; /* earths of other layers: alone */
@@ -104,7 +105,7 @@ static enum ek_status collect(struct cell_work *w, int turn)
                                FORWARD_FIELD));
         TRY(mcsem_device_fields(w->device, SLOTS, field));
     }
-    cell_judge_trials(w, later, field);
+    cell_judge_trials(w, later, share, field);
     return EK_OK;
 }
 

@@ -149,22 +149,22 @@ static int filter_for(const struct cell_work *w, const struct survey_pair *p,
     return TRIALS;
 }
 
-void cell_judge_trials(struct cell_work *w, struct cell_call *c, const double complex *field)
+void cell_judge_trials(struct cell_work *w, struct cell_call *c, const struct device_share *trial,
+                       const double complex *field)
 {
     const size_t nfreq = (size_t)w->survey->nfreq;
     for (struct device_share *share = c->share; share < c->share + c->cells; share++) {
         share->filter = CELL_FEW_FILTER;
         if (share->n <= FEW)
             continue;
-        const struct samples s = choose_samples(share->pair, 0, share->n);
-        const size_t step = (size_t)s.n * nfreq;
+        const size_t step = trial->n * nfreq;
         share->filter = SAMPLE_FILTER;
-        for (int i = 0; i < s.n; i++) {
-            const int which =
-                filter_for(w, &share->pair[s.pair[i]], field + (size_t)i * nfreq, step);
+        for (size_t i = 0; i < trial->n; i++) {
+            const int which = filter_for(w, &trial->pair[i], field + i * nfreq, step);
             share->filter = which > share->filter ? which : share->filter;
         }
         field += TRIALS * step;
+        trial += TRIALS;
     }
 }
 

@@ -127,7 +127,8 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
 /* The same by a device: samples of the call's cells, by every filter that may do, become shares of
  * another call; and the filters follow from their fields. */
 int cell_add_trials(struct cell_call *call, struct device_share *share);
-void cell_judge_trials(struct cell_work *w, struct cell_call *call, const double complex *field);
+void cell_judge_trials(struct cell_work *w, struct cell_call *call,
+                       const struct device_share *trial, const double complex *field);
 /* The coarsest table that is good enough for the others; none: report->density = -1. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report);

@@ -187,9 +187,8 @@ double forward_wire(const struct earth_layers *layers, const struct survey_pair 
     double loss = 0, most = 0;
     for (int q = 0; q < nfreq; q++)
         most = fmax(most, forward_line(freq[q]));
-    for (int k = 0; k < layers->n; k++)
-        if ((!k || layers->z[k - 1] < p->source[2] + rise) &&
-            (k == layers->n - 1 || layers->z[k] > p->source[2] - rise))
+    for (int k = 0; k < layers->n && (!k || layers->z[k - 1] < p->source[2] + rise); k++)
+        if (k == layers->n - 1 || layers->z[k] > p->source[2] - rise)
             loss = fmax(loss, sqrt(most / layers->rho_h[k]));
     return fmax(LEAST_WIRE, FORWARD_TOLERANCE * exp(-LOSSES * loss * rise));
 }

@@ -222,11 +222,13 @@ static int points_of(const struct wire *wire, const struct wire *other,
     weight[0] = 1;
     if (is_point(wire))
         return 1;
-    for (int i = 0; i < layers->n; i++) {
-        const int k = rise > 0 ? i : layers->n - 2 - i; /* in the order along the wire */
-        const bool inside = i < layers->n - 1 && fabs(layers->z[k] - wire->centre[2]) < fabs(rise);
+    const int first = layer_at(layers, wire->centre[2] - fabs(rise));
+    const int last = layer_at(layers, wire->centre[2] + fabs(rise));
+    for (int i = first; i <= last; i++) {
+        const int k = rise > 0 ? i : first + last - 1 - i; /* in the order along the wire */
+        const bool inside = i < last && fabs(layers->z[k] - wire->centre[2]) < fabs(rise);
         const double to = inside ? (layers->z[k] - wire->centre[2]) / rise : 1;
-        if (inside || i == layers->n - 1) {
+        if (inside || i == last) {
             add_panels(&rule, 0.5 * (from + to), 0.5 * (to - from));
             from = to;
         }
@@ -484,7 +486,6 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
     double x[PAIR_POINTS], whole[PAIR_POINTS], along[PAIR_POINTS], part[PAIR_POINTS];
     const struct wire source = source_of(p), receiver = receiver_of(p);
     const int points = points_of(&source, &receiver, layers, tolerance, x, whole);
-    const double flat = flattest(layers);
     struct pair_sight s = {.lift = 1,
                            .cosine = cos(p->azimuth),
                            .sine = sin(p->azimuth),
@@ -506,13 +507,15 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
         const int seen = points_of(&receiver, &point, layers, tolerance, along, part);
         if (seen > PAIR_POINTS)
             return PAIR_SIGHTS + 1;
-        const double near = NEAR * flat * fabs(p->receiver[2] - point.centre[2]);
+        double near = NEAR * fabs(p->receiver[2] - point.centre[2]);
         s.z = point.centre[2];
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
         for (int i = 0; i < seen; i++) {
             s.x = p->receiver[0] + along[i] * receiver.half[0] - point.centre[0];
             s.y = p->receiver[1] + along[i] * receiver.half[1] - point.centre[1];
             s.r = hypot(s.x, s.y);
+            if (s.r < near)
+                near = NEAR * flattest(layers) * fabs(p->receiver[2] - s.z);
             if (n + (s.r < near ? PAIR_NEAR : 1) > PAIR_SIGHTS)
                 return PAIR_SIGHTS + 1;
             if (s.r < near) {
