@@ -23,8 +23,9 @@ static const struct backend_kernel kernels[KERNELS] = {
     [ROWS] = {"exact_rows", {GROUP, 1, 1}},
     [SQUARES] = {"exact_squares", {GROUP, 1, 1}}};
 
-/* Pairs of a batch, or as many as give each multiprocessor so many work-items; its sums. */
-enum { MOST_PAIRS = 2048, ITEMS = 1024, MOST_SUMS = 1 << 26 };
+/* Pairs of a batch, or as many as give each multiprocessor so many work-items; of the first one,
+ * the next is twice as large; its sums. */
+enum { MOST_PAIRS = 2048, ITEMS = 1024, FIRST_PAIRS = 32, MOST_SUMS = 1 << 26 };
 /* What an ample pair takes: levels, points, numbers of both, waves of the finest usual filter. */
 enum { AMPLE = 8, AMPLE_NUMBERS = 64, AMPLE_WAVES = 192 };
 #define SHARE_OF_MEMORY 0.25      /* for the place where work-items work; for sums */
@@ -61,7 +62,8 @@ struct device {
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     int layers, nfreq;
-    size_t batch;       /* pairs, at most */
+    size_t batch,
+        next; /* pairs, at most; of the next one: few where the device has nothing to do */
     struct counts most; /* of a batch */
     struct flight flight[FLIGHT];
     long turn; /* batches so far */
@@ -205,6 +207,7 @@ static enum ek_status open_all(struct device *d, size_t pairs)
     if (!d->backend->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     choose_batch(d, pairs);
+    d->next = FIRST_PAIRS;
     TRY(open_host(d));
     TRY(open_buffers(d));
     TRY(send_filters(d));
@@ -411,6 +414,7 @@ static enum ek_status land(struct device *d, int flight)
 
 enum ek_status mcsem_device_settle(struct device *d)
 {
+    d->next = FIRST_PAIRS;
     TRY(backend_wait(d->backend, BACKEND_FEED));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
@@ -425,7 +429,8 @@ struct cursor {
 static enum ek_status fill_batch(struct device *d, const struct slot *c, const double *freq,
                                  struct cursor *at)
 {
-    const size_t most = at->left < d->batch ? at->left : d->batch;
+    const size_t few = d->next < d->batch ? d->next : d->batch;
+    const size_t most = at->left < few ? at->left : few;
     d->pairs = 0;
     d->used = (struct counts){.rows = EXACT_PAIR * most};
     while (d->pairs < most) {
@@ -465,6 +470,8 @@ static enum ek_status begin_batches(struct device *d, const struct slot *s, cons
             TRY(land(d, flight));
         TRY(fill_batch(d, s, freq, &at));
         TRY(begin_batch(d, s, first));
+        if (d->pairs >= d->next)
+            d->next *= 2;
     }
     return EK_OK;
 }
