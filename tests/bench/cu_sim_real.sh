@@ -1,11 +1,11 @@
 # tests/bench/cu_sim_real.sh – every policy on class A, measured, and as the simulator predicts it from
 # what was measured: task times, neighbours, launches, link, exchange, noise. Medians of REPEAT runs.
-# STEPS (40), REPEAT (5), PROGRAMS, LAYOUTS="2x1 1x1+1" and DEVICES (opencl:0) choose less or more.
+# STEPS (40), REPEAT (5), ONLY, LAYOUTS="2x1 1x1+1" and DEVICES (opencl:0) choose less or more.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export CU_PROFILE_DIR=$work/profiles
-for program in ${PROGRAMS:-bt-mz sp-mz lu-mz}; do
+for program in ${ONLY:-bt-mz sp-mz lu-mz}; do
     for layout in ${LAYOUTS:-2x1 1x1+1}; do
         devices=
         case $layout in *+*) devices=${DEVICES:-opencl:0} ;; esac

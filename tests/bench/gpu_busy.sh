@@ -2,7 +2,7 @@
 # (tests/fakegpu/price.c): the programs as somebody starts them who has one GPU, at sizes that are
 # worth one. Each runs twice: in the first run PoCL compiles. What a program's own thread computes
 # counts, what kernels take is PoCL's time over the card's speed: figures hold to some percent.
-# PRICE (h100), PROGRAMS (words of the names below), MEMORY (4000, MB), CELLS (7) of mcsem, times four.
+# PRICE (h100), ONLY (words of the names below), MEMORY (4000, MB), CELLS (7) of mcsem, times four.
 set -u
 price=${PRICE:-h100}
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ printf '%-20s %8s %12s %12s   %s\n' "$price" 'busy, %' 'card, s' 'working, s' 'l
 busy() { # name, program, arguments…
     name=$1 program=$2
     shift 2
-    [[ " ${PROGRAMS:-$name} " == *" $name "* ]] || return 0
+    [[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
     for _ in 1 2; do
         FAKEGPU_PRICE=$price FAKEGPU_MEMORY=${MEMORY:-4000} FAKEGPU_BUSY=1 \
             "$BIN/$program" "$@" --devices cuda:0 --layout 0x0+1 >"$work/out" 2>"$work/err" || { cat "$work/err"; return 0; }

@@ -1,7 +1,7 @@
 # tests/bench/npb_mz_ranks.sh – one rank and two ranks of one core each, interleaved: the speed-up,
 # and how much of the faces' way between ranks the computation hides.
 # Medians, and the best of each beside them: on a busy machine two cores are seldom both free.
-# CLASS (A), REPEAT (5), SCHEDULES of the ranks (evenkeel), PROGRAMS (bt-mz sp-mz lu-mz); STEPS, for
+# CLASS (A), REPEAT (5), SCHEDULES of the ranks (evenkeel), ONLY (bt-mz sp-mz lu-mz); STEPS, for
 # short runs, which are not verified.
 set -u
 class=${CLASS:-A} repeat=${REPEAT:-5} schedules=${SCHEDULES:-evenkeel}
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$2" | head -1; }
 median() { sort -n "$1" | awk '{a[NR] = $1} END {print (a[int((NR + 1) / 2)] + a[int((NR + 2) / 2)]) / 2}'; }
 
-for program in ${PROGRAMS:-bt-mz sp-mz lu-mz}; do
+for program in ${ONLY:-bt-mz sp-mz lu-mz}; do
     [ -x "$BIN/$program" ] || continue
     solve() { # launcher…, with the ranks' policy in $s
         "$@" "$BIN/$program" --class "$class" --layout 1x1 --ranks-schedule "${s:-evenkeel}" \

@@ -1,7 +1,7 @@
 # tests/bench/npb_mz_scaling.sh – one and two CPU units of one core each, interleaved; beside them
 # two runs at once that share nothing but the machine: what their rates add up to is all that two
 # units can reach, for they wait for the same caches and memory.
-# CLASS (A), REPEAT (3), SCHEDULES (heft evenkeel), PROGRAMS (bt-mz sp-mz lu-mz); STEPS, for short
+# CLASS (A), REPEAT (3), SCHEDULES (heft evenkeel), ONLY (bt-mz sp-mz lu-mz); STEPS, for short
 # runs, which are not verified.
 set -u
 class=${CLASS:-A} repeat=${REPEAT:-3} schedules=${SCHEDULES:-heft evenkeel}
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$2" | head -1; }
 median() { sort -n "$1" | awk '{a[NR] = $1} END {print (a[int((NR + 1) / 2)] + a[int((NR + 2) / 2)]) / 2}'; }
 
-for program in ${PROGRAMS:-bt-mz sp-mz lu-mz}; do
+for program in ${ONLY:-bt-mz sp-mz lu-mz}; do
     [ -x "$BIN/$program" ] || continue
     solve() { # core to stay on or "", layout, policy, file; appends its rate to that
         ${1:+taskset -c $1} "$BIN/$program" --class "$class" --layout "$2" --schedule "$3" \

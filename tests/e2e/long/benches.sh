@@ -1,7 +1,7 @@
 # tests/e2e/long/benches.sh – measurements that nobody runs every day still run: each ends well, or is
 # well under way after a few seconds, on the smallest problem it takes. Needs BUILD and BIN.
 . tests/check.sh
-export ROUNDS=1 REPEAT=1 RUNS=1 CLASS=S STEPS=2 MEGABYTES=4 PROGRAMS=bt-mz
+export ROUNDS=1 REPEAT=1 RUNS=1 CLASS=S STEPS=2 MEGABYTES=4 ONLY=bt-mz
 begins() { # name, command…
     local name=$1
     shift
