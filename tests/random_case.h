@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cu/sim/sim.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -59,35 +60,26 @@ struct random_case {
 };
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
-/* Splitmix64, in (0, 1). */
-static inline double random_uniform(struct random_case *c)
-{
-    uint64_t z = (c->state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / (double)(1ull << 53);
-}
-
 static inline double random_between(struct random_case *c, double low, double high)
 {
-    return low + (high - low) * random_uniform(c);
+    return low + (high - low) * random_uniform(&c->state);
 }
 
 /* Evenly spread over the magnitudes. */
 static inline double random_magnitude(struct random_case *c, double low, double high)
 {
-    return low * pow(high / low, random_uniform(c));
+    return low * pow(high / low, random_uniform(&c->state));
 }
 
 static inline int random_whole(struct random_case *c, int least, int most)
 {
-    return least + (int)(random_uniform(c) * (most - least + 1));
+    return least + (int)(random_uniform(&c->state) * (most - least + 1));
 }
 
 static inline double random_normal(struct random_case *c)
 {
-    double radius = sqrt(-2 * log(random_uniform(c)));
-    return radius * cos(6.283185307179586 * random_uniform(c));
+    double radius = sqrt(-2 * log(random_uniform(&c->state)));
+    return radius * cos(6.283185307179586 * random_uniform(&c->state));
 }
 
 /* ---- families ---------------------------------------------------------------------------------*/
@@ -100,7 +92,7 @@ static inline bool random_is(const struct random_case *c, enum random_family f)
 static inline void random_mix(struct random_case *c)
 {
     for (int f = 0; f < RANDOM_MIXED; f++)
-        c->mix |= (unsigned)(random_uniform(c) < 1. / 3) << f;
+        c->mix |= (unsigned)(random_uniform(&c->state) < 1. / 3) << f;
     if (random_is(c, RANDOM_COLD))
         c->mix &= ~(1u << RANDOM_UNRELATED | 1u << RANDOM_CLASSES);
     if (random_is(c, RANDOM_DRIFT) || random_is(c, RANDOM_SLOWDOWN))
@@ -121,13 +113,13 @@ static inline double random_size(struct random_case *c, int shape, size_t t)
     case 3:
         return random_between(c, 0.3, 3);
     case 4:
-        return random_uniform(c) < 0.1 ? 10 : 1;
+        return random_uniform(&c->state) < 0.1 ? 10 : 1;
     case 5: /* as common midpoints: smooth */
         return 1.2 + 0.9 * sin(9 * x) * cos(31 * x);
     case 6:
         return exp(1.5 * random_normal(c));
     default:
-        return pow(random_uniform(c), -1 / 1.2);
+        return pow(random_uniform(&c->state), -1 / 1.2);
     }
 }
 
@@ -239,7 +231,7 @@ static inline void random_groups(struct random_case *c)
 {
     double speed = 1, launch = 0, mean = random_mean(c);
     for (int u = 0; u < c->sim.ncu; u++) {
-        if (u == 0 || random_uniform(c) < 4. / c->sim.ncu) {
+        if (u == 0 || random_uniform(&c->state) < 4. / c->sim.ncu) {
             speed = random_magnitude(c, 0.3, 3);
             launch = random_is(c, RANDOM_LAUNCHES) ? mean * random_magnitude(c, 0.01, 1) : 0;
         }
@@ -255,7 +247,7 @@ static inline void random_changes(struct random_case *c)
     for (int i = 0, step = random_whole(c, 0, 2); i < n && step < c->sim.steps; i++) {
         c->change[i] = (struct sim_change){.unit = random_whole(c, 0, c->sim.ncu - 1),
                                            .step = step,
-                                           .after = random_uniform(c) * span,
+                                           .after = random_uniform(&c->state) * span,
                                            .factor = random_between(c, 0.3, 1)};
         if (random_is(c, RANDOM_DEATHS))
             c->change[i].factor = 0;

@@ -225,7 +225,7 @@ static double ratio_of_death(struct random_case *r)
     c.job.cost = cost;
     c.unit = unit;
     struct sim_change dies = {.unit = random_whole(r, 0, c.ncu - 1)};
-    dies.after = random_uniform(r) * sim_bound(&c, NULL);
+    dies.after = random_uniform(&r->state) * sim_bound(&c, NULL);
     struct death d = {.c = &c, .from = dies.after};
     c.change = &dies;
     c.on_task = note_death;
@@ -528,7 +528,7 @@ static void an_unknown_link(void **state)
     static double cost[N], bytes[N];
     struct random_case drawn = {.state = 3};
     for (int t = 0; t < N; t++) {
-        cost[t] = 1e-3 * exp(2 * random_uniform(&drawn) - 1);
+        cost[t] = 1e-3 * exp(2 * random_uniform(&drawn.state) - 1);
         bytes[t] = 1000;
     }
     for (int i = 0; i < 36; i++) {

@@ -273,7 +273,7 @@ static double extreme_number(struct random_case *r)
 {
     static const double usual[] = {0, 1, 1e-12, 1e12};
     int i = random_whole(r, 0, 5);
-    return i < 4 ? usual[i] : i == 4 ? random_uniform(r) : random_magnitude(r, 1e-12, 1e12);
+    return i < 4 ? usual[i] : i == 4 ? random_uniform(&r->state) : random_magnitude(r, 1e-12, 1e12);
 }
 
 static void extreme_units(struct extreme *x, struct random_case *r)
@@ -462,7 +462,7 @@ static void a_task_under_way_slows_down(void **state)
 static double uniform(uint64_t *state)
 {
     struct random_case c = {.state = *state};
-    const double x = random_uniform(&c);
+    const double x = random_uniform(&c.state);
     *state = c.state;
     return x;
 }

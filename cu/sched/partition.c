@@ -474,10 +474,14 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     struct search s = {.doubt = doubt, .best = INFINITY, .exchange = INFINITY, .owner = owner};
     if (!d->job->n)
         return s.cost;
-    d->weight = d->bound ? 1 / d->horizon : 0;
+    d->weight = 0;
     if (!(d->least > 0))
         partition_bound(d);
     search_shapes(d, &s);
+    if (d->bound && s.cost.moving > 0) {
+        d->weight = 1 / d->horizon;
+        search_shapes(d, &s);
+    }
     for (int p = 0; (d->bound || d->job->first) && p < d->nmemories && !good_enough(d, &s); p++)
         try_memory(d, &s, p);
     d->weight = 0;
