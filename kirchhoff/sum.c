@@ -57,8 +57,7 @@ static void count_fold(const struct sum_plan *p, float first, const float *restr
         fold[k] += w[k] > 0 && u[k] >= first && u[k] <= last ? 1.0f : 0.0f;
 }
 
-/* ---- between them, in blocks of eight depths
- * --------------------------------------------------------------------------*/
+/* ---- between them, in blocks of eight depths --------------------------------------------------*/
 
 /* The first node of a block below those whose depths are nodes. */
 static inline int first_node(const struct sum_plan *p, int b)

@@ -305,8 +305,7 @@ static enum ek_status launch(struct search_device *d, const struct piece *p, int
     return backend_launch_items(d->backend, d->program, 0, (size_t)p->items, n, arg);
 }
 
-/* ---- pieces of a range: one is looked at while the host judges what the one before left
- * ---------*/
+/* ---- pieces of a range: one is looked at, the host judges what the one before left ------------*/
 
 /* The device looks at a piece's places and the host fetches what is found, behind earlier work. */
 static enum ek_status begin_piece(struct search_device *d, const struct piece *p, int slot)

@@ -49,9 +49,10 @@ static inline int lanes_ceil(int n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* ---- what the compiler does not make one instruction of by itself
- * -------------------------------- Each in portable form, lane by lane, and as the instruction
- * where vectors are as wide as the processor's. Both have the same bits. */
+/* ---- what the compiler does not make one instruction of by itself -----------------------------*/
+
+/* Each in portable form, lane by lane, and as the instruction where vectors are as wide as the
+ * processor's. Both have the same bits. */
 
 FN lanes lanes_sqrt_each(lanes x)
 {

@@ -58,6 +58,7 @@ report 'two files of one name' "$(git ls-files 'src/*.[ch]' 'backends/*.[ch]' 'c
 programs=$(git ls-files '*/main_*.c' | grep -vE '/.*/' | cut -d/ -f1 | sort -u | paste -sd'|')
 report 'top-level entries beside the agreed ones' "$(git ls-files -co --exclude-standard | cut -d/ -f1 | sort -u |
     grep -vxE "src|backends|cu|$programs|tests|Makefile|README.md|LICENSE|\.(ci|clang-format|editorconfig|gitignore)")"
+report 'headings in comments that clang-format broke (make them shorter)' "$(grep -nE '^ \* ?-{5,}' "${sources[@]}" | cut -c1-90)"
 report 'tables in comments that clang-format ran together (indent them by three blanks)' \
     "$(grep -nE '^ \* [^ ].*[^ ] {3,}[^ ]' "${sources[@]}" | cut -c1-90)"
 # Those that others do not have yet: what is published stays as it is.
