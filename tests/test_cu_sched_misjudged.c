@@ -362,6 +362,23 @@ static void brought_once(void **state)
     assert_true(r.total < 1.005 * run(&c, "heft").total);
 }
 
+/* Where neighbours slow units, the end of a list is that of units as slow as they are now: with
+ * those of another step a helper took what its victim would have ended in good time, in every
+ * second step for ever. */
+static void lists_follow_neighbours(void **state)
+{
+    (void)state;
+    static struct random_case c;
+    static double span[64];
+    struct sim_result r;
+    random_case(&c, RANDOM_MIXED, 8910102, 128);
+    assert_true(c.sim.steps > 4 && c.sim.steps <= 64);
+    assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
+    for (int step = c.sim.steps - 4; step < c.sim.steps; step++)
+        assert_true(span[step] < 1.05 * span[step - 1]);
+    random_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +395,7 @@ int main(void)
         cmocka_unit_test(random_cases),
         cmocka_unit_test(brought_little_by_little),
         cmocka_unit_test(brought_once),
+        cmocka_unit_test(lists_follow_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ enum ek_status steal_open(struct steal *s, struct partition *d, const int *owner
     s->unit = ARENA_NEW(job->arena, job->n, int);
     s->tail = ARENA_NEW(job->arena, job->n + 1, double);
     s->expected = ARENA_NEW(job->arena, job->ncu, double);
+    s->slowdown = ARENA_NEW(job->arena, job->ncu, double);
     s->worker = ARENA_NEW(job->arena, job->ncu, struct steal_worker);
     s->idle = ARENA_NEW(job->arena, job->ncu, double);
     for (int c = 0; s->worker && c < job->ncu; c++)
@@ -96,6 +97,7 @@ void steal_allow(struct steal *s, int cu, double late)
 static void sum_tails(struct steal *s)
 {
     s->brings = false;
+    memcpy(s->slowdown, s->d->e->slowdown, (size_t)s->plan.ncu * sizeof *s->slowdown);
     for (size_t i = s->plan.n; i-- > 0;) {
         size_t t = s->plan.task[i];
         double carrying = partition_transfer(s->d, s->d->memory[s->owner[t]], t);
@@ -104,10 +106,22 @@ static void sum_tails(struct steal *s)
     }
 }
 
+/* Since tails were summed up a unit has become so much slower or faster: by its neighbours, too. */
+static const double UNLIKE = 1.05;
+
+static bool slowdowns_differ(const struct steal *s)
+{
+    const double *now = s->d->e->slowdown, *then = s->slowdown;
+    for (int c = 0; c < s->plan.ncu; c++)
+        if (now[c] > UNLIKE * then[c] || then[c] > UNLIKE * now[c])
+            return true;
+    return false;
+}
+
 void steal_rewind(struct steal *s)
 {
     plan_rewind(&s->plan);
-    if (s->brings)
+    if (s->brings || slowdowns_differ(s))
         sum_tails(s);
     for (int c = 0; c < s->plan.ncu; c++) {
         s->worker[c].holds = false;

@@ -27,6 +27,7 @@ struct steal {
     bool brings;      /* some of them are to be brought first */
     double planned;   /* when the step should end */
     double *expected; /* [ncu] busy times by what was known when the partition was made */
+    double *slowdown; /* [ncu] the units' when tails were summed up */
     struct steal_worker *worker; /* [ncu] */
     double *idle;                /* [ncu] room: when each unit may begin something */
 };
