@@ -21,8 +21,8 @@ grep -q '"optimizer"' "$work/a.json" || say 'no nodes in the JSON'
 set -- --sample 200 --seed 3 --schedules abe,heft -j 2
 plan "$@" --csv "$work/whole.csv" >/dev/null || say 'a sample fails'
 [ "$(wc -l <"$work/whole.csv")" = 401 ] || say 'not a line for each scenario and policy'
-echo 'old' >"$work/plan.csv"
 for signal in INT KILL; do
+    echo 'old' >"$work/plan.csv"
     plan "$@" --csv "$work/plan.csv" >/dev/null 2>&1 &
     pid=$!
     sleep 0.4
