@@ -55,17 +55,9 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     return e->nkinds++;
 }
 
-static bool all_known(const struct sched_job *job)
-{
-    for (int c = 0; c < job->ncu; c++)
-        if (!job->unit[c].seconds && !(job->unit[c].speed > 0))
-            return false;
-    return true;
-}
-
 static void sort_units(struct estimate *e, const struct sched_job *job)
 {
-    e->known = all_known(job);
+    e->known = sched_knows_speeds(job);
     for (int c = 0; c < e->ncu; c++) {
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];

@@ -195,14 +195,6 @@ static void free_sched(struct sched *s)
     free(s);
 }
 
-static bool knows_speeds(const struct sched_job *job)
-{
-    for (int c = 0; c < job->ncu; c++)
-        if (!job->unit[c].seconds && !(job->unit[c].speed > 0))
-            return false;
-    return true;
-}
-
 enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **out)
 {
     const struct sched_ops *ops;
@@ -218,7 +210,7 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     s->state = ARENA_NEW(&s->arena, ops->state_size, char);
     s->alive = ARENA_NEW(&s->arena, job->ncu, struct sched_unit);
     s->index = ARENA_NEW(&s->arena, job->ncu, int);
-    if (job->cost && !knows_speeds(job))
+    if (job->cost && !sched_knows_speeds(job))
         s->deeds = ARENA_NEW(&s->arena, job->ncu, struct deeds);
     enum ek_status st = arena_check(&s->arena, "schedule %s on %d units", ops->name, job->ncu);
     if (!st)

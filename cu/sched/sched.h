@@ -64,6 +64,15 @@ struct sched_job {
     struct arena *arena; /* memory of the policy, freed after end() and after a failed begin() */
 };
 
+/* How fast each unit is has been declared. */
+static inline bool sched_knows_speeds(const struct sched_job *job)
+{
+    for (int c = 0; c < job->ncu; c++)
+        if (!job->unit[c].seconds && !(job->unit[c].speed > 0))
+            return false;
+    return true;
+}
+
 /* One policy. The core zeroes state_size bytes, aligned to 64, before begin(). */
 struct sched_ops {
     const char *name, *summary;
