@@ -62,7 +62,8 @@ struct calibration {
     struct trial *trial; /* [ntrials] those of a node one after the other */
     int ntrials, ntasks;
     size_t room;     /* of `trial` */
-    double *seconds; /* [ntasks] */
+    double *seconds; /* [ntasks] as the task says */
+    double *wall;    /* [ntasks] of the whole run */
     pthread_mutex_t lock;
     struct farm *farm;
     char *text;
@@ -94,6 +95,17 @@ static int narrowest(const struct calibration *c, const struct moldable_kind *k)
     return least;
 }
 
+/* How many tasks of the kind may run beside each other on the first node, on so many cores each:
+ * not more than there are, for each writes files of its own. */
+static int side_by_side(const struct calibration *c, int kind, int cores)
+{
+    const struct moldable_problem *p = &c->job->problem;
+    int most = p->node[0].cores / cores, n = 0;
+    for (int t = 0; t < p->ntasks; t++)
+        n += p->kind[t] == kind;
+    return n < most ? n : most;
+}
+
 /* On the first node all widths, and the narrowest one with copies on all cores; that alone on the
  * others. */
 static enum ek_status list_trials(struct calibration *c)
@@ -101,14 +113,12 @@ static enum ek_status list_trials(struct calibration *c)
     const struct moldable_problem *p = &c->job->problem;
     for (int node = 0; node < p->nnodes; node++)
         for (int k = 0; k < p->nkinds; k++) {
-            const int least = narrowest(c, &p->kinds[k]), all = p->node[0].cores;
+            const int least = narrowest(c, &p->kinds[k]), copies = side_by_side(c, k, least);
             for (int i = 0; !node && i < c->widths.n; i++)
                 if (wide_enough(&p->kinds[k], c->widths.cores[i]))
                     TRY(add_trial(c, node, k, c->widths.cores[i], 1));
-            if (node || all / least < 2)
-                TRY(node ? add_trial(c, node, k, least, 1) : EK_OK);
-            else
-                TRY(add_trial(c, node, k, least, all / least));
+            if (node || copies > 1)
+                TRY(add_trial(c, node, k, least, node ? 1 : copies));
         }
     return EK_OK;
 }
@@ -171,7 +181,8 @@ static void describe(void *arg, struct farm_batch *batch)
     const char *host = j->node[t->node].host ? j->node[t->node].host : "localhost";
     snprintf(hosts, sizeof hosts, "%s:%d", host, t->cores);
     snprintf(counts, sizeof counts, "%d", t->cores);
-    const struct agent_task task = {.task = j->command[t->kind].first,
+    const int copy = ((int)batch->tasks.begin - t->first) % t->copies;
+    const struct agent_task task = {.task = j->command[t->kind].first + copy,
                                     .kind = t->kind,
                                     .cores = t->cores,
                                     .all_cores = t->cores,
@@ -201,6 +212,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     struct trial *t = trial_of(c, batch->tasks.begin);
     t->over++;
     c->seconds[batch->tasks.begin] = r.seconds;
+    c->wall[batch->tasks.begin] = r.wall;
     if (failed && c->failed < 0) {
         c->failed = (int)(t - c->trial);
         c->status = failed;
@@ -262,18 +274,20 @@ static enum ek_status measure(struct calibration *c)
 }
 
 /* ---- all of a task ----------------------------------------------------------------------------*/
-/* Median of the trial's tasks. */
-static double median(const struct calibration *c, const struct trial *t)
+/* Median of seconds[] over the trial's tasks. */
+static double median(const struct calibration *c, double *seconds, const struct trial *t)
 {
     const size_t n = (size_t)(t->copies * c->repeat);
-    sort_numbers(c->seconds + t->first, n);
-    return c->seconds[t->first + (int)(n / 2)];
+    sort_numbers(seconds + t->first, n);
+    return seconds[t->first + (int)(n / 2)];
 }
 
+/* The law is that of what the task says it took; what a run takes besides (starting, memory, files)
+ * is added, since cores are taken for all of it. */
 static enum ek_status fit_kind(struct calibration *c, int kind)
 {
     const struct moldable_problem *p = &c->job->problem;
-    double seconds[MOST_WIDTHS], rms, interference = 0, alone = 0;
+    double seconds[MOST_WIDTHS], rms, interference = 0, alone = 0, run = 0;
     int cores[MOST_WIDTHS], n = 0, least = narrowest(c, &p->kinds[kind]);
     struct moldable_law law;
     char text[128];
@@ -281,14 +295,17 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
     for (struct trial *t = c->trial; t < c->trial + c->ntrials; t++) {
         if (t->kind != kind)
             continue;
-        const double s = median(c, t);
+        const double s = median(c, c->seconds, t), whole = fmax(s, median(c, c->wall, t));
         if (t->node) {
             json_object_set_new(factors, p->node[t->node].name, json_real(alone / s));
         } else if (t->copies > 1) {
             const int others = p->node[0].cores - t->cores;
-            interference = fmax(0, s / alone - 1) * others / ((t->copies - 1) * t->cores);
+            interference = fmax(0, whole / run - 1) * others / ((t->copies - 1) * t->cores);
         } else {
-            alone = t->cores == least ? s : alone;
+            if (t->cores == least) {
+                alone = s;
+                run = whole;
+            }
             cores[n] = t->cores;
             seconds[n++] = s;
             json_array_append_new(list, json_pack("{s:i, s:f}", "cores", t->cores, "seconds", s));
@@ -296,6 +313,7 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
     }
     json_object_set_new(factors, p->node[0].name, json_real(1));
     TRY(run_fit(cores, seconds, n, &law, &rms));
+    law.c += run - alone;
     snprintf(text, sizeof text, "%.6g/p^%.4g+%.6g", law.a, law.b, law.c);
     json_array_append_new(c->tasks, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
                                               "name", p->kinds[kind].name, "time", text, "a", law.a,
@@ -396,7 +414,9 @@ static enum ek_status calibrate(const struct run_job *j, const struct settings *
     stop_catch();
     c.tasks = json_array();
     enum ek_status st = list_trials(&c);
-    if (!st && !(c.seconds = calloc((size_t)c.ntasks, sizeof *c.seconds)))
+    c.seconds = st ? NULL : calloc((size_t)c.ntasks, sizeof *c.seconds);
+    c.wall = st ? NULL : calloc((size_t)c.ntasks, sizeof *c.wall);
+    if (!st && (!c.seconds || !c.wall))
         st = status_fail(EK_UNAVAILABLE, "out of memory for %d runs", c.ntasks);
     if (!st)
         st = measure(&c);
@@ -407,6 +427,7 @@ static enum ek_status calibrate(const struct run_job *j, const struct settings *
     json_decref(c.tasks);
     free(c.trial);
     free(c.seconds);
+    free(c.wall);
     free(c.text);
     return st;
 }

@@ -19,11 +19,12 @@
  * names of its sweep, all of whose combinations are tasks, `count` times each, are replaced.
  * Without "host" a node is this machine, of which nodes take their cores one after the other,
  * unless the job may oversubscribe it. A hostfile is Open MPI's ("cs1 slots=8"). "measure" is an
- * extended regular expression whose group is the time in s that the program prints; without it the
- * whole run is timed. Environment variables named in "cores_in" are set to the number of cores.
- * "after" names tasks all of which must be done before; "outputs" files without which a task is not
- * done. A task's "walltime" (s, or "[[h:]m:]s") ends it, the job's is what the allocation has: no
- * task starts that would not end in time. Memory is in any unit, the same for nodes and tasks. */
+ * extended regular expression whose group is the time in s that the program prints: `calibrate`
+ * fits its law to that and adds what a run takes besides; without it the whole run is timed.
+ * Environment variables named in "cores_in" are set to the number of cores. "after" names tasks all
+ * of which must be done before; "outputs" files without which a task is not done. A task's
+ * "walltime" (s, or "[[h:]m:]s") ends it, the job's is what the allocation has: no task starts that
+ * would not end in time. Memory is in any unit, the same for nodes and tasks. */
 #pragma once
 
 #include "cu/moldable/moldable.h"

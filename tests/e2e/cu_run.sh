@@ -127,6 +127,20 @@ before=$(cat job.json)
 refused 2 'input' calibrate job.json --repeat 1 --out job.json
 [ "$before" = "$(cat job.json)" ] || say 'calibrate wrote over its input'
 
+# copies beside each other are different tasks, and what a run takes besides what it says is planned
+cat >job.json <<'END'
+{"nodes": [{"name": "a", "cores": 2}], "oversubscribe": true, "tasks": [
+ {"name": "two", "count": 2, "command": "mkdir mine{id} && sleep 0.2 && rmdir mine{id} && echo took 0.01", "time": "1", "measure": "took ([0-9.]+)"},
+ {"name": "one", "command": "mkdir mine && sleep 0.05 && rmdir mine", "time": "1"}]}
+END
+runs 0 calibrate job.json --repeat 1 --out fitted.json
+python3 - <<'END' || say "a run of 0.2 s that says 0.01: $(cat fitted.json)"
+import json
+law = json.load(open("fitted.json"))["tasks"][0]["time"]
+a, b, c = float(law.split("/")[0]), float(law.split("^")[1].split("+")[0]), float(law.split("+")[1])
+assert 0.2 <= a + c, law
+END
+
 # the examples; the one of the README
 runs 0 plan "$here/cu/examples/sleep.json"
 cp "$here/cu/examples/workflow.json" .
