@@ -18,8 +18,8 @@ struct settings {
 
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
-    {"layout", OPT_TEXT, AT(request.cu.layout), "NxM+G",
-     "N CPU units of M cores and G devices, or auto", .env = "CU_LAYOUT"},
+    {"layout", OPT_TEXT, AT(request.cu.layout), "NxM+G[xK]",
+     "N CPU units of M cores and G devices (fed by K threads each), or auto", .env = "CU_LAYOUT"},
     {"devices", OPT_TEXT, AT(request.cu.devices), "LIST", "devices, as opencl:0,cuda:1, or auto",
      .env = "CU_DEVICES"},
     {"isa", OPT_TEXT, AT(isa), "LEVEL", "highest instructions that programs may use",

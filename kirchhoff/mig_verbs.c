@@ -73,7 +73,7 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     p->set = set;
     if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
         status_warn("no --out, --raw or --partial: the image will not be kept");
-    TRY(migrate_begin(p->m, set->layout.ncpu * set->layout.width + set->layout.ndev));
+    TRY(migrate_begin(p->m, cu_layout_threads(&set->layout)));
     p->todo = ARENA_NEW(&p->arena, chunks, size_t);
     p->cost = ARENA_NEW(&p->arena, chunks, double);
     p->times = ARENA_NEW(&p->arena, chunks, _Atomic int);

@@ -107,7 +107,7 @@ static enum ek_status divide_among_ranks(struct inversion *s)
     double *threads = ARENA_NEW(&room, ranks, double), *cost = ARENA_NEW(&room, cells, double);
     enum ek_status st = arena_check(&room, "%d ranks", ranks);
     if (!st) {
-        threads[cluster_rank()] = cu_layout_threads(&s->set->layout);
+        threads[cluster_rank()] = cu_layout_workers(&s->set->layout);
         cluster_sum(threads, (size_t)ranks);
         for (int r = 0; r < ranks; r++)
             unit[r] = (struct sched_unit){

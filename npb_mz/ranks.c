@@ -63,7 +63,7 @@ static enum ek_status allocate(struct ranks *r)
 static void introduce(struct ranks *r, const struct cu_layout *layout)
 {
     double *threads = r->sums, *devices = r->sums + r->n;
-    threads[cluster_rank()] = cu_layout_threads(layout);
+    threads[cluster_rank()] = cu_layout_workers(layout);
     devices[cluster_rank()] = layout->ndev;
     cluster_sum(r->sums, 2 * (size_t)r->n);
     for (int i = 0; i < r->n; i++) {

@@ -147,6 +147,38 @@ static void devices_have_their_own_thread_and_memory(void **state)
     assert_says("unit host:1 width 1 space 2 ");
 }
 
+/* All of them on their device's place: derived, and as it was given. */
+static void a_devices_threads_are_bound(void **state)
+{
+    (void)state;
+    char cpus[32], want[128], environment[160];
+    snprintf(cpus, sizeof cpus, allowed[1] == allowed[0] + 1 ? "%d-%d" : "%d,%d", allowed[0],
+             allowed[1]);
+    snprintf(environment, sizeof environment, "OMP_PLACES='{%d,%d}'", allowed[0], allowed[1]);
+    const char *const environments[] = {on_two_cpus(), environment};
+    for (int given = 0; given < 2; given++) {
+        assert_exits(units(environments[given], "0x0+1x2", "host:0"), 0);
+        for (int thread = 0; thread < 2; thread++) {
+            snprintf(want, sizeof want, "unit host:0 width 2 space 1 thread %d cpus %s\n", thread,
+                     cpus);
+            assert_says(want);
+        }
+        assert_int_equal(count("unit "), 2);
+        assert_int_equal(count("warning"), 0);
+    }
+    assert_exits(units(on_two_cpus(), "1x1+2x2", "host:0,host:1"), 0);
+    assert_says("warning: layout 1x1+2x2: 5 threads on 2 cpus");
+    assert_int_equal(count("unit cpu0 width 1 "), 1);
+    assert_int_equal(count("unit host:0 width 2 "), 2);
+    assert_int_equal(count("unit host:1 width 2 "), 2);
+    snprintf(environment, sizeof environment, "STRICT=1 %s", on_two_cpus());
+    assert_exits(units(environment, "1x1+1x2", "host:0"), 3);
+    assert_says("layout 1x1+1x2: 3 threads on 2 cpus");
+    assert_exits(units(environment, "0x0+1x2", "host:0"), 0);
+    assert_exits(units(two_places(""), "1x1+1x2", "host:0"), 2);
+    assert_says("1 wide, but 2 threads feed a device of layout 1x1+1x2");
+}
+
 static void auto_leaves_a_core_to_each_device(void **state)
 {
     (void)state;
@@ -317,6 +349,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_layout_alone_binds),
         cmocka_unit_test(inner_threads_stay_in_their_unit),
         cmocka_unit_test(devices_have_their_own_thread_and_memory),
+        cmocka_unit_test(a_devices_threads_are_bound),
         cmocka_unit_test(auto_leaves_a_core_to_each_device),
         cmocka_unit_test(only_allowed_cpus_are_used),
         cmocka_unit_test(places_and_layout_must_agree),

@@ -317,6 +317,10 @@ static void compares_with_the_layout(void **state)
         {"2x1+1", "{0}:1:1,{1}:1:1", "is 2 places, but layout 2x1+1 needs 3"},
         {"2x2", "{0:2},{2:3}", "place 1 is cpus 2-4, 3 wide"},
         {"1x1+1", "{0},{1:5}", NULL}, /* a device's place may be wider */
+        {"1x1+1x3", "{0},{1:3}", NULL},
+        {"1x1+1x2", "{0},{1:5}", NULL},
+        {"1x1+2x3", "{0},{1:3},{4:2}", "place 2 is cpus 4-5, 2 wide, but 3 threads feed"},
+        {"1x3+1x2", "{0:3},{3}", "place 1 is cpus 3, 1 wide, but 2 threads feed"},
     };
     status_mute(+1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -347,6 +351,7 @@ static void infers_the_layout(void **state)
         {"{0:2}:7:2, {14}:2:1", 10, NULL},
         {"{0}:4:1", 0, "4x1"},
         {"{0}:4:1", 1, "3x1+1"},
+        {"{0}:3:1,{3:4}", 1, "3x1+1"}, /* who feeds by more threads says so in a layout */
     };
     status_mute(+1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

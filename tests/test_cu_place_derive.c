@@ -114,9 +114,13 @@ static void the_papers_texts(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"1x2+4", "{0:2},{2}:4:1"},      {"1x4+1", "{0:4},{4}"},
-        {"4x2+1", "{0:2}:4:2,{8}"},      {"7x2+2", "{0:2}:7:2,{14}:2:1"},
+        {"1x2+4", "{0:2},{2}:4:1"},
+        {"1x4+1", "{0:4},{4}"},
+        {"4x2+1", "{0:2}:4:2,{8}"},
+        {"7x2+2", "{0:2}:7:2,{14}:2:1"},
         {"3x4+4", "{0:4}:3:4,{12}:4:1"},
+        {"3x4+2x2", "{0:4}:3:4,{12:2}:2:2"},
+        {"0x0+1x4", "{0:4}"},
     };
     hwloc_topology_t t = machine("core:16 pu:1");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -143,13 +147,13 @@ static void random_layouts_are_disjoint(void **state)
             unsigned width = 1 + any_below(12), most_units = cpus / width;
             unsigned units = 1 + any_below(most_units), left = cpus - units * width;
             int used, most, threads = (int)(units * width);
-            unsigned devices = any_below(left + 1);
-            snprintf(text, sizeof text, "%ux%u+%u", units, width, devices);
+            unsigned feeders = 1 + any_below(3), devices = any_below(left / feeders + 1);
+            snprintf(text, sizeof text, "%ux%u+%ux%u", units, width, devices, feeders);
             struct place_list list = derive(t, NULL, text, NULL);
             assert_disjoint(&list, text);
             /* No core carries two threads while another is idle. */
             count_cores(t, &list, &used, &most);
-            threads += (int)devices;
+            threads += (int)(devices * feeders);
             assert_int_equal(used, threads < cores ? threads : cores);
             assert_true(most == (threads + cores - 1) / cores || threads > cores);
             place_free(&list);
@@ -232,6 +236,38 @@ static void device_threads_sit_near_their_device(void **state)
         assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
         place_free(&list);
     }
+    topology_close(t);
+}
+
+/* Each of a device's threads has a cpu near it; where nobody knows what is near, they are
+ * together. */
+static void who_feeds_a_device_sits_together(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {"4x5+4x3", "4x7+4x1", "1x2+4x8", "4x3+4x5", "4x9+4x7"};
+    hwloc_topology_t t = machine("numa:4 core:8 pu:2");
+    hwloc_const_bitmap_t near[4];
+    for (int d = 0; d < 4; d++)
+        near[d] = hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 3 - d)->cpuset;
+    for (size_t l = 0; l < 2 * sizeof layouts / sizeof *layouts; l++) {
+        const char *layout = layouts[l / 2];
+        struct place_list list = derive(t, NULL, layout, l % 2 ? near : NULL);
+        assert_disjoint(&list, layout);
+        for (int d = 0; d < 4 && l % 2; d++)
+            if (!hwloc_bitmap_isincluded(list.cpus[list.n - 4 + d], near[d]))
+                fail_msg("%s: device %d is not near: %s", layout, d, as_text(&list));
+        if (l % 2 || l < 4) /* where CPU units do not leave single cpus here and there */
+            assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
+        place_free(&list);
+    }
+    topology_close(t);
+    t = machine("pack:1 core:3 pu:1"); /* what is left over, then what is shared, none twice */
+    struct place_list list = derive(t, NULL, "2x1+1x2", NULL);
+    assert_string_equal(as_text(&list), "0 1 1-2");
+    place_free(&list);
+    list = derive(t, NULL, "1x1+1x9", NULL);
+    assert_string_equal(as_text(&list), "0 0-2");
+    place_free(&list);
     topology_close(t);
 }
 
@@ -332,6 +368,7 @@ int main(void)
         cmocka_unit_test(fast_cores_come_first),
         cmocka_unit_test(a_pci_address_tells_what_is_near),
         cmocka_unit_test(device_threads_sit_near_their_device),
+        cmocka_unit_test(who_feeds_a_device_sits_together),
         cmocka_unit_test(stays_on_allowed_cpus),
         cmocka_unit_test(more_threads_than_cpus_are_spread_evenly),
     };

@@ -40,7 +40,7 @@ static struct cu units[] = {
      .device = &device[1],
      .name = "fake:2"},
 };
-static struct cu_set set = {.layout = {2, 2, 3}, .n = 5, .nmemories = 4, .cu = units};
+static struct cu_set set = {.layout = {2, 2, 3, 1}, .n = 5, .nmemories = 4, .cu = units};
 
 static void open_full(struct profile *p)
 {
@@ -205,14 +205,15 @@ static void foreign_profiles_are_refused(void **state)
     const struct {
         const char *program, *problem;
         size_t n;
-        int width;
+        int width, feeders;
         const char *device, *because;
     } other[] = {
-        {"gorp", "class \"X\", <3> steps", TASKS, 2, "Alpha", "program"},
-        {"prog", "class Y", TASKS, 2, "Alpha", "problem"},
-        {"prog", "class \"X\", <3> steps", TASKS + 1, 2, "Alpha", "tasks"},
-        {"prog", "class \"X\", <3> steps", TASKS, 4, "Alpha", "width 4"},
-        {"prog", "class \"X\", <3> steps", TASKS, 2, "Gamma", "Gamma"},
+        {"gorp", "class \"X\", <3> steps", TASKS, 2, 1, "Alpha", "program"},
+        {"prog", "class Y", TASKS, 2, 1, "Alpha", "problem"},
+        {"prog", "class \"X\", <3> steps", TASKS + 1, 2, 1, "Alpha", "tasks"},
+        {"prog", "class \"X\", <3> steps", TASKS, 4, 1, "Alpha", "width 4"},
+        {"prog", "class \"X\", <3> steps", TASKS, 2, 3, "Alpha", "width 3"},
+        {"prog", "class \"X\", <3> steps", TASKS, 2, 1, "Gamma", "Gamma"},
     };
     struct profile p;
     open_full(&p);
@@ -220,6 +221,7 @@ static void foreign_profiles_are_refused(void **state)
     profile_close(&p);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         units[0].width = units[1].width = other[i].width;
+        units[2].width = units[3].width = units[4].width = other[i].feeders;
         snprintf(device[0].info.name, sizeof device[0].info.name, "%s", other[i].device);
         assert_int_equal(profile_open(other[i].program, other[i].problem, other[i].n, &set, &p),
                          EK_OK);
@@ -230,6 +232,7 @@ static void foreign_profiles_are_refused(void **state)
         assert_null(p.kind[0].seconds);
         profile_close(&p);
         units[0].width = units[1].width = 2;
+        units[2].width = units[3].width = units[4].width = 1;
         snprintf(device[0].info.name, sizeof device[0].info.name, "Alpha");
     }
     open_full(&p);

@@ -170,7 +170,7 @@ static struct cu made[UNITS] = {
     {.index = 1, .kind = CU_CPU, .width = 1, .memory = 0, .name = "cpu1"},
     {.index = 2, .kind = CU_DEVICE, .width = 1, .memory = 1, .name = "fake:0"},
 };
-static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nmemories = 2, .cu = made};
+static struct cu_set set = {.layout = {2, 1, 1, 1}, .n = UNITS, .nmemories = 2, .cu = made};
 static const double weight[CELLS] = {5, 1, 4, 2, 8, 3, 7, 6, 2};
 static const double slow_cpu[][2] = {{1, 0.2}}, slow_device[][2] = {{1, 0.05}};
 static const struct sim_exchange constant = {{[SIM_FIXED] = 0.5}};

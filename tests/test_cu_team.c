@@ -3,9 +3,11 @@
  * device. */
 #include "cu/team/task_history.h"
 #include "cu/rank/stop.h"
-#include "cu/team/team.h"
+#include "cu/team/team_internal.h"
+#include "cu/team/thread_pool.h"
 
 #include <math.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -34,7 +36,7 @@ static struct cu units[UNITS] = {
     {.index = 1, .kind = CU_CPU, .width = 1, .memory = 0, .name = "cpu1"},
     {.index = 2, .kind = CU_DEVICE, .width = 1, .memory = 1, .name = "fake:0"},
 };
-static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nmemories = 2, .cu = units};
+static struct cu_set set = {.layout = {2, 1, 1, 1}, .n = UNITS, .nmemories = 2, .cu = units};
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
@@ -271,6 +273,53 @@ static void survives_lost_units(void **state)
     unsetenv("CU_FAULT");
 }
 
+enum { FEEDERS = 3 };
+
+static void tally(void *arg, int part)
+{
+    ((int *)arg)[part]++; /* no atomic: each part has its own thread */
+}
+
+/* Only units of several threads have a pool; that of a device serves it as that of cores does. */
+static enum ek_status compute_fed(void *ctx, const struct cu *cu, struct ek_range r,
+                                  double *seconds)
+{
+    int times[FEEDERS] = {0};
+    assert_int_equal(cu->pool != NULL, cu->width > 1);
+    thread_pool_run(cu->pool, cu->width, tally, times);
+    for (int t = 0; t < FEEDERS; t++)
+        assert_int_equal(times[t], t < cu->width);
+    return compute_anywhere(ctx, cu, r, seconds);
+}
+
+/* With its threads a device stays one unit among the others, and they go when it is lost. */
+static void several_threads_feed_a_device(void **state)
+{
+    (void)state;
+    struct team_ops bare = verbs;
+    bare.move = NULL;
+    bare.compute = compute_fed;
+    bare.exchange = NULL;
+    bare.restore = NULL;
+    omp_set_max_active_levels(2);
+    units[2].width = set.layout.feeders = FEEDERS;
+    for (int lost = 0; lost < 2; lost++)
+        for (int p = 0; p < sched_count(); p++) {
+            struct board b = {0};
+            struct team *t;
+            setenv("CU_FAULT", lost ? "unit:2@step:4" : "", 1);
+            assert_int_equal(team_open(&set, &job, &bare, &b, sched_at(p)->name, &t), EK_OK);
+            assert_int_equal(t->view[2].width, 1); /* to policies, who count cores */
+            assert_int_equal(team_run(t, 6), EK_OK);
+            assert_int_equal(team_result(t)->retired, lost);
+            assert_int_equal(b.count, 6 * TASKS);
+            assert_null(units[2].pool);
+            team_close(t);
+        }
+    units[2].width = set.layout.feeders = 1;
+    unsetenv("CU_FAULT");
+}
+
 enum { KEPT = 25, LEFT_OUT = 5, TAKEN = 6 };
 
 /* After the third step the first five and the last ten tasks are gone, six others have come. */
@@ -488,6 +537,7 @@ int main(void)
         cmocka_unit_test(failure_is_passed_on),
         cmocka_unit_test(records_events),
         cmocka_unit_test(survives_lost_units),
+        cmocka_unit_test(several_threads_feed_a_device),
         cmocka_unit_test(a_run_may_be_done_early),
         cmocka_unit_test(without_data_no_step_is_repeated),
         cmocka_unit_test(tasks_come_and_go),

@@ -20,7 +20,7 @@ static struct cu units[UNITS] = {
     {.index = 1, .kind = CU_CPU, .width = 1, .memory = 0, .name = "cpu1"},
     {.index = 2, .kind = CU_DEVICE, .width = 1, .memory = 1, .name = "fake:0"},
 };
-static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nmemories = 2, .cu = units};
+static struct cu_set set = {.layout = {2, 1, 1, 1}, .n = UNITS, .nmemories = 2, .cu = units};
 static const char *const policies[] = {"static", "evenkeel"};
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)

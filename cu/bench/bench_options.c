@@ -11,8 +11,10 @@
 
 #define AT(member) offsetof(struct bench_settings, member)
 static const struct opt common_options[] = {
-    {"layout", OPT_TEXT, AT(layout), "NxM+G",
-     "N CPU units of M cores and G devices, or auto: the best of those tried", .env = "CU_LAYOUT"},
+    {"layout", OPT_TEXT, AT(layout), "NxM+G[xK]",
+     "N CPU units of M cores and G devices (fed by K threads each), or auto: the best of those "
+     "tried",
+     .env = "CU_LAYOUT"},
     {"tune", OPT_REAL, AT(tune), "SECONDS", "time for --layout auto to try layouts (10)",
      .min = 0.1, .max = 1e6, .rare = true},
     {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",

@@ -276,8 +276,10 @@ static void list_file(FILE *out, const char *folder, const char *name)
     for (int i = 0; i < p.nkinds; i++)
         if (p.kind[i].kind == CU_CPU)
             fprintf(out, ", units of %d core%s", p.kind[i].width, p.kind[i].width > 1 ? "s" : "");
-        else
+        else if (p.kind[i].width == 1)
             fprintf(out, ", %s", p.kind[i].name);
+        else
+            fprintf(out, ", %s, fed by %d threads", p.kind[i].name, p.kind[i].width);
     if (isfinite(profile_factor(&p)))
         fprintf(out, ", PCF %.3g", profile_factor(&p));
     fprintf(out, "\n         %s\n", path);

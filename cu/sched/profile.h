@@ -1,10 +1,10 @@
 /* cu/sched/profile.h – profiles: measured seconds of every task on every kind of unit, kept from
  * one run to the next.
  *
- * A file is one JSON object for one program, problem and machine: CPU model, width of a CPU unit
- * and names of the devices. Its name says the program and a hash of all of these, so that machines
- * with a common home directory do not overwrite one another's. A file that is damaged, or was made
- * for anything else, is refused. */
+ * A file is one JSON object for one program, problem and machine: CPU model, width of a CPU unit,
+ * names of the devices and how many threads feed one. Its name says the program and a hash of all
+ * of these, so that machines with a common home directory do not overwrite one another's. A file
+ * that is damaged, or was made for anything else, is refused. */
 #pragma once
 
 #include "cu/unit/cu.h"
@@ -19,7 +19,7 @@ enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = CHECKSUMMED_PATH 
 /* The tasks on one kind of unit. */
 struct profile_kind {
     enum cu_kind kind;
-    int width;       /* cores of a CPU unit; 1 for a device */
+    int width;       /* cores of a CPU unit; threads that feed a device */
     char name[192];  /* CPU model; back end, name and size of a device */
     double *seconds; /* [n] median of a task, from the profile's arena; NULL = not known yet */
 };

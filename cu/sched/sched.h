@@ -21,7 +21,7 @@ struct ek_range {
 /* A unit as policies see it. */
 struct sched_unit {
     enum cu_kind kind;
-    int width;             /* cores */
+    int width;             /* cores; of a device 1 */
     int memory;            /* units with the same number share memory */
     int node;              /* units with the same number may slow one another */
     double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */

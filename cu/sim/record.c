@@ -355,12 +355,12 @@ static json_t *unit_json(const struct record *r, int first, int count,
     const struct cu *cu = &r->set->cu[first];
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    json_t *o = json_pack("{s:s s:s s:i s:i s:s s:f s:{s:f s:f} s:o s:o}", "kind",
-                          cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count,
-                          "width", cu->width, "node", host, "launch_s", kind->launch, "contention",
-                          "cpu", kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
-                          json_numbers(kind->seconds, r->job->n), "noise",
-                          json_numbers(kind->noise, RECORD_NOISE));
+    json_t *o = json_pack(
+        "{s:s s:s s:i s:i s:s s:f s:{s:f s:f} s:o s:o}", "kind",
+        cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count, "width",
+        cu->kind == CU_CPU ? cu->width : 1, "node", host, "launch_s", kind->launch, "contention",
+        "cpu", kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
+        json_numbers(kind->seconds, r->job->n), "noise", json_numbers(kind->noise, RECORD_NOISE));
     if (cu->kind == CU_DEVICE)
         json_object_set_new(o, "space", json_string(cu->name));
     return o;

@@ -116,6 +116,8 @@ static enum ek_status take(const struct sim_case *c, const char *text, struct si
         FAIL(EK_USAGE, "layout %s: the case has %d CPU units and %d devices", text, ncpu, ndev);
     if (l->layout.ncpu && l->layout.width != width_of(c))
         FAIL(EK_USAGE, "layout %s: the case's CPU units have %d cores", text, width_of(c));
+    if (l->layout.feeders > 1)
+        FAIL(EK_USAGE, "layout %s: a case does not say how many threads feed a device", text);
     l->devices = l->layout.ndev < 32 ? (1u << l->layout.ndev) - 1 : ~0u;
     return EK_OK;
 }

@@ -19,7 +19,7 @@ static void describe_units(struct team *t, const struct sched_unit *known)
         const struct cu *u = &t->set->cu[c];
         t->view[c] = known ? known[c] : (struct sched_unit){.speed = 0};
         t->view[c].kind = u->kind;
-        t->view[c].width = u->width;
+        t->view[c].width = u->kind == CU_CPU ? u->width : 1;
         t->view[c].memory = u->memory;
     }
 }
@@ -459,11 +459,11 @@ static void unit_loop(struct team *t, const struct cu *cu)
     } while (t->more);
 }
 
-/* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
+/* A unit's leading thread runs the loop; its others serve it. */
 static void run_unit(struct team *t, struct cu *cu)
 {
     struct thread_pool pool;
-    if (cu->kind == CU_DEVICE || cu->width == 1) {
+    if (cu->width <= 1) {
         unit_loop(t, cu);
         return;
     }

@@ -1,4 +1,4 @@
-/* cu/team/thread_pool.h – the threads of one CPU unit, kept ready for the whole of a run: OpenMP
+/* cu/team/thread_pool.h – the threads of one unit, kept ready for the whole of a run: OpenMP
  * makes the threads of a nested region anew each time, which costs more than a small task. */
 #pragma once
 

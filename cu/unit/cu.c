@@ -54,8 +54,8 @@ struct openers {
     atomic_int inner_teams; /* that exist so far */
 };
 
-/* Waits until every unit has its inner team: only then do all N*M+G threads exist at once, which is
- * what a thread limit may refuse. */
+/* Waits until every unit has its inner team: only then do all N*M+G*K threads exist at once, which
+ * is what a thread limit may refuse. */
 static void await_inner_teams(struct openers *c)
 {
     atomic_fetch_add(&c->inner_teams, 1);
@@ -103,7 +103,7 @@ static struct cu_set *new_set(const struct cu_layout *layout)
         bool cpu = i < layout->ncpu;
         *cu = (struct cu){.index = i,
                           .kind = cpu ? CU_CPU : CU_DEVICE,
-                          .width = cpu ? layout->width : 1,
+                          .width = cpu ? layout->width : layout->feeders,
                           .memory = cpu ? CU_HOST_MEMORY : 1 + i - layout->ncpu};
         snprintf(cu->name, sizeof cu->name, cpu ? "cpu%d" : "device%d", cpu ? i : i - layout->ncpu);
     }

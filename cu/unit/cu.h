@@ -1,10 +1,10 @@
 /* cu/unit/cu.h – compute units: groups of CPU cores and devices, each with a managing OpenMP
  * thread.
  *
- * A layout "NxM+G" is N CPU units of M cores and G devices. The outer OpenMP team has one thread
- * per unit (N+G), bound one place each (proc_bind(close)); a CPU unit's inner team has M threads
- * inside that unit's place (proc_bind(master)). Needs N*M+G cpus; Gonzalez & Morancho 2024,
- * section 3. */
+ * A layout "NxM+GxK" is N CPU units of M cores and G devices, each fed by K threads of the host
+ * ("NxM+G": by one). The outer OpenMP team has one thread per unit (N+G), bound one place each
+ * (proc_bind(close)); a unit's inner team has M or K threads inside that unit's place
+ * (proc_bind(master)). Needs N*M+G*K cpus; Gonzalez & Morancho 2024, section 3. */
 #ifndef CU_CU_H
 #define CU_CU_H
 
@@ -20,16 +20,17 @@ enum { CU_HOST_MEMORY = 0 }; /* device d of the set is memory node 1 + d */
 struct cu {
     int index; /* 0 .. n-1: CPU units first, then devices */
     enum cu_kind kind;
-    int width;              /* cores of a CPU unit; 1 for a device */
+    int width;              /* cores of a CPU unit; threads of the host that feed a device */
     int memory;             /* home of the data that it works on */
-    struct backend *device; /* NULL for a CPU unit; only this unit's thread launches on it */
+    struct backend *device; /* NULL for a CPU unit; only this unit's leader launches on it */
     char name[32];          /* "cpu0", "opencl:0" */
     struct thread_pool
-        *pool; /* threads of a CPU unit of width > 1 while a team runs (cu/team/thread_pool.h) */
+        *pool; /* threads of a unit of width > 1 while a team runs (cu/team/thread_pool.h) */
 };
 
 struct cu_layout {
     int ncpu, width, ndev; /* N, M, G */
+    int feeders;           /* K, at least 1 where there are devices, else 0 */
 };
 
 struct cu_set {
@@ -41,7 +42,7 @@ struct cu_set {
 
 /* What the user asked for; texts are borrowed, NULL = not given. */
 struct cu_options {
-    const char *layout;  /* "7x2+2", "auto" */
+    const char *layout;  /* "7x2+2", "1x6+1x2", "auto" */
     const char *devices; /* "opencl:0,host:1", "auto" */
     bool strict;         /* more threads than cpus is an error */
     bool display_env;    /* print the effective settings on stderr */
@@ -81,8 +82,9 @@ bool cu_oversubscribed(const struct cu_set *);
 enum ek_status cu_layout_parse(const char *text, struct cu_layout *layout);
 /* The same as text, static per thread. */
 const char *cu_layout_text(const struct cu_layout *layout);
-/* N + G, and N * M + G. */
+/* N + G; N * M + G * K; and N * M + G, what computes: who feeds a device is no worker beside it. */
 int cu_layout_units(const struct cu_layout *layout);
 int cu_layout_threads(const struct cu_layout *layout);
+int cu_layout_workers(const struct cu_layout *layout);
 
 #endif

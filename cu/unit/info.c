@@ -373,10 +373,11 @@ static json_t *units_json(const struct info *v)
 {
     json_t *list = json_array();
     for (int u = 0; u < v->plan.places.n; u++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:o}", "name", v->name[u], "kind",
-                                              is_device(v, u) ? "device" : "cpu", "width",
-                                              is_device(v, u) ? 1 : v->plan.layout.width, "cpus",
-                                              cpu_array(v->plan.places.cpus[u])));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:i, s:o}", "name", v->name[u], "kind",
+                            is_device(v, u) ? "device" : "cpu", "width",
+                            is_device(v, u) ? v->plan.layout.feeders : v->plan.layout.width, "cpus",
+                            cpu_array(v->plan.places.cpus[u])));
     return list;
 }
 

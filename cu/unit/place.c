@@ -84,6 +84,16 @@ enum ek_status place_check(const struct place_list *list, const struct cu_layout
                  text, i, topology_list(list->cpus[i], cpus, sizeof cpus), found, name,
                  layout->width);
     }
+    for (int i = layout->ncpu; i < list->n && layout->feeders > 1; i++) {
+        char cpus[128];
+        int found = hwloc_bitmap_weight(list->cpus[i]);
+        if (found < layout->feeders)
+            FAIL(EK_USAGE,
+                 "OMP_PLACES='%s': place %d is cpus %s, %d wide, but %d threads feed a device of "
+                 "layout %s; make them agree or leave one of them out",
+                 text, i, topology_list(list->cpus[i], cpus, sizeof cpus), found, layout->feeders,
+                 name);
+    }
     return EK_OK;
 }
 
@@ -104,7 +114,7 @@ enum ek_status place_infer(const struct place_list *list, int ndev, const char *
                  "equal; name %s with --devices if the last places are theirs",
                  text, i, hwloc_bitmap_weight(list->cpus[i]), width,
                  ndev ? "more devices" : "the devices");
-    *layout = (struct cu_layout){ncpu, width, ndev};
+    *layout = (struct cu_layout){ncpu, width, ndev, ndev > 0};
     return EK_OK;
 }
 

@@ -27,23 +27,26 @@ enum ek_status place_parse(const char *text, hwloc_topology_t topology,
 /* The list that the OpenMP runtime has in force, empty where it binds nothing. */
 enum ek_status place_runtime(struct place_list *list);
 
-/* Places for N units of M cpus and G device threads on the `allowed` cpus of a machine:
+/* Places for N units of M cpus and G devices of K threads on the `allowed` cpus of a machine:
  *  - one cpu per core before any core's second, faster kinds of cores before slower ones;
  *  - each unit within the smallest cache, NUMA node, package that has room for it;
- *  - device threads on cpus that are left over, those in near[d] first ([G], entries may be NULL,
- *    near may be NULL), else shared with the unit that came last;
+ *  - a device's threads on cpus that are left over, those in near[d] first ([G], entries may be
+ *    NULL, near may be NULL), then those of one memory node, else shared with the unit that came
+ *    last;
  *  - where there are more threads than cpus, units take turns on them, as evenly as can be.
  * EK_UNAVAILABLE: out of memory. Caller owns *list. */
 enum ek_status place_derive(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
                             const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
                             struct place_list *list);
 
-/* Whether `list` serves `layout`: N places of M cpus each, then G of any size. EK_USAGE says which
- * place differs, its width and the width wanted. `text` is what the user wrote. */
+/* Whether `list` serves `layout`: N places of M cpus each, then G of any size, but of K cpus at
+ * least where K > 1. EK_USAGE says which place differs, its width and the width wanted. `text` is
+ * what the user wrote. */
 enum ek_status place_check(const struct place_list *list, const struct cu_layout *layout,
                            const char *text);
 
-/* The layout that `list` means when its last `ndev` places are devices'. EK_USAGE: the others
+/* The layout that `list` means when its last `ndev` places are devices', fed by a thread each.
+ * EK_USAGE: the others
  * differ in width, or there are fewer places than devices. */
 enum ek_status place_infer(const struct place_list *list, int ndev, const char *text,
                            struct cu_layout *layout);

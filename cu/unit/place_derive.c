@@ -73,7 +73,7 @@ struct attempt {
     bool spread;  /* take what is needed of the last tier evenly, not from the machine's start */
     struct place_list list;
     int cost; /* how far up the hardware tree the units' homes lie, summed */
-    int far;  /* device threads that are not near their device */
+    int far;  /* devices' threads that are not near their device */
 };
 
 static int count_tier(const struct seats *s, int tier, hwloc_const_bitmap_t reserved)
@@ -165,18 +165,18 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
     return st;
 }
 
-/* Sets one tier-0 cpu aside for each device that has a home, from its end: units fill from the
- * start. */
-static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near, int ndev,
-                         hwloc_bitmap_t reserved)
+/* Sets tier-0 cpus aside for each device that has a home, one for each of its threads, from its
+ * end: units fill from the start. */
+static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near,
+                         const struct cu_layout *layout, hwloc_bitmap_t reserved)
 {
-    for (int d = 0; near && d < ndev; d++)
-        for (int i = s->n - 1; near[d] && i >= 0; i--) {
+    for (int d = 0; near && d < layout->ndev; d++)
+        for (int i = s->n - 1, got = 0; near[d] && i >= 0 && got < layout->feeders; i--) {
             unsigned cpu = (unsigned)s->seat[i].cpu;
             if (s->seat[i].tier == 0 && hwloc_bitmap_isset(near[d], cpu) &&
                 !hwloc_bitmap_isset(reserved, cpu)) {
                 hwloc_bitmap_set(reserved, cpu);
-                break;
+                got++;
             }
         }
 }
@@ -190,7 +190,7 @@ static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
     hwloc_bitmap_t pool = hwloc_bitmap_alloc(), reserved = hwloc_bitmap_alloc();
     enum ek_status st = pool && reserved ? EK_OK : EK_UNAVAILABLE;
     if (!st && a->reserve)
-        reserve_near(s, near, layout->ndev, reserved);
+        reserve_near(s, near, layout, reserved);
     if (!st && (!a->reserve || count_tier(s, 0, reserved) >= need)) {
         choose_pool(s, need, a->spread, reserved, pool);
         st = pack(t, s, pool, layout, a);
@@ -229,18 +229,35 @@ static bool suits(const struct seat *a, const struct seat *b, hwloc_const_bitmap
     return a->load > 0; /* b comes before a in the topology */
 }
 
-static enum ek_status append_device(const struct seats *s, hwloc_const_bitmap_t near,
-                                    struct attempt *a)
+/* The cpus of the memory node that has this one; NULL: none has. */
+static hwloc_const_bitmap_t node_of(hwloc_topology_t t, int cpu)
 {
-    struct seat *best = &s->seat[0];
-    for (int i = 1; i < s->n; i++)
-        if (suits(&s->seat[i], best, near))
-            best = &s->seat[i];
-    best->load++;
-    a->far += near && !hwloc_bitmap_isset(near, (unsigned)best->cpu);
+    hwloc_obj_t node = NULL;
+    while ((node = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, node)))
+        if (hwloc_bitmap_isset(node->cpuset, (unsigned)cpu))
+            return node->cpuset;
+    return NULL;
+}
+
+/* A device of `threads`, each on a cpu of its own as far as there are so many; where nobody knows
+ * what is near the device, together. */
+static enum ek_status append_device(hwloc_topology_t t, const struct seats *s, int threads,
+                                    hwloc_const_bitmap_t near, struct attempt *a)
+{
+    const int n = threads < s->n ? threads : s->n;
+    hwloc_const_bitmap_t wanted = near;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (cpus)
+    for (int k = 0; cpus && k < n; k++) {
+        struct seat *best = NULL;
+        for (int i = 0; i < s->n; i++)
+            if (!hwloc_bitmap_isset(cpus, (unsigned)s->seat[i].cpu) &&
+                (!best || suits(&s->seat[i], best, wanted)))
+                best = &s->seat[i];
+        best->load += (threads + n - 1) / n;
+        a->far += near && !hwloc_bitmap_isset(near, (unsigned)best->cpu);
         hwloc_bitmap_set(cpus, (unsigned)best->cpu);
+        wanted = wanted ? wanted : node_of(t, best->cpu);
+    }
     return place_append(&a->list, cpus);
 }
 
@@ -254,7 +271,7 @@ static enum ek_status try_attempt(hwloc_topology_t t, const struct seats *s,
         return EK_OK;
     count_load(s, &a->list, layout->width);
     for (int d = 0; d < layout->ndev && !st; d++)
-        st = append_device(s, near ? near[d] : NULL, a);
+        st = append_device(t, s, layout->feeders, near ? near[d] : NULL, a);
     bool better =
         !best->list.n || a->cost < best->cost || (a->cost == best->cost && a->far < best->far);
     if (!st && better) {

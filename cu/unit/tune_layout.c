@@ -29,7 +29,7 @@ struct cu_layout tune_layout_of(const struct tune_point *point, unsigned *device
 {
     *devices = (unsigned)point->x[DEVICES];
     return (struct cu_layout){point->x[UNITS], point->x[UNITS] ? point->x[WIDTH] : 0,
-                              count(*devices)};
+                              count(*devices), *devices > 0};
 }
 
 struct tune_point tune_layout_first(const struct tune_room *room)

@@ -24,6 +24,9 @@ shows "back ends" --layout 1x1
 shows "OMP_PLACES='{0:2}:7:2,{14}:2:1'" --topology "core:16 pu:1" --layout 7x2+2
 shows "OMP_PLACES='{0:4}:3:4,{12}:4:1'" --topology "pack:2 core:8 pu:1" --layout 3x4+4
 shows "0/. 0/. 1/. 1/. A/. B/." --topology "core:6 pu:2" --layout 2x2+2
+shows "0 0 A A A B B B" --topology "core:8 pu:1" --layout 1x2+2x3
+shows "layout     1x2+2x3" --topology "core:8 pu:1" --layout "1x2 + 2x3" --places "{0:2},{2:3}:2:3"
+shows '"width": 3' --topology "core:8 pu:1" --layout 1x2+2x3 --json
 shows "layout     4x2+1" --topology "core:9 pu:1" --places "{0:2}:4:2, {8}:1:1" --devices cuda:0
 shows "layout     63x1+1" --topology "pack:2 core:32 pu:2" --devices cuda:0
 shows "Usage: cu-info" --help
@@ -37,6 +40,10 @@ grep -q '"layout": "1x1"' "$log.json" || say "--json FILE: $(cat "$log.json")"
 
 refused 2 "place 0 is cpus 0-2, 3 wide" --topology "core:9 pu:1" --layout 1x4+1 \
     --places "{0:3}:1:1, {4}:1:1"
+refused 2 "place 1 is cpus 4-5, 2 wide, but 3 threads feed" --topology "core:9 pu:1" --layout 1x4+1x3 \
+    --places "{0:4}, {4:2}"
+refused 2 "no thread feeds" --layout 1x1+1x0
+refused 3 "8 threads on 7 cpus" --topology "core:7 pu:1" --layout 1x2+2x3 --strict
 refused 3 "names cpus 9" --topology "core:9 pu:1" --places "{8:2}"
 refused 3 "13 threads on 4 cpus" --topology "core:4 pu:1" --layout 3x4+1 --strict
 refused 3 "999 devices" --layout 9x9+999
