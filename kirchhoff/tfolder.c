@@ -88,15 +88,20 @@ static bool same_grid(const struct grid *a, const struct grid *b)
     return same;
 }
 
+bool tfolder_fits(const struct tfolder *f, size_t source, const struct ttable *t)
+{
+    return same_grid(&t->grid, &f->grid) &&
+           !memcmp(t->source, f->source[source].at, sizeof t->source) &&
+           !strcmp(t->velocity, f->velocity);
+}
+
 enum ek_status tfolder_table(const struct tfolder *f, size_t source, struct ttable **t)
 {
     char path[4096];
     struct ttable *table;
     tfolder_path(f, source, path);
     TRY(ttable_open(path, &table));
-    if (same_grid(&table->grid, &f->grid) &&
-        !memcmp(table->source, f->source[source].at, sizeof table->source) &&
-        !strcmp(table->velocity, f->velocity)) {
+    if (tfolder_fits(f, source, table)) {
         *t = table;
         return EK_OK;
     }

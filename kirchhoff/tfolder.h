@@ -53,5 +53,7 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f);
 
 /* Path of a source's table; path [4096]. */
 void tfolder_path(const struct tfolder *f, size_t source, char *path);
+/* Whether a table is of the index's grid, place and velocity. */
+bool tfolder_fits(const struct tfolder *f, size_t source, const struct ttable *t);
 /* Its table, which must be of the index's grid and place. EK_USAGE as ttable_open(). */
 enum ek_status tfolder_table(const struct tfolder *f, size_t source, struct ttable **t);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
@@ -35,25 +36,45 @@ static void note_table(struct tt *t, size_t source, struct ttable *table)
         }
 }
 
-/* A table of a former run that is whole and of this problem. */
-static bool is_done(struct tt *t, size_t source)
+/* Keeps a table of a former run: a damaged one is made anew, what another problem has taken hours
+ * for is not. */
+static enum ek_status take_up(struct tt *t, size_t source)
 {
+    char path[4096];
     struct ttable *table;
-    if (MUTED(tfolder_table(t->folder, source, &table)))
-        return false;
-    t->record[source] = (struct tt_record){.finished = true, .kept = true, .rms = NAN, .most = NAN};
-    note_table(t, source, table);
+    tfolder_path(t->folder, source, path);
+    if (access(path, F_OK))
+        return EK_OK;
+    if (MUTED(ttable_open(path, &table))) {
+        status_warn("%s; this run makes it anew", status_message());
+        return EK_OK;
+    }
+    const bool fits = tfolder_fits(t->folder, source, table);
+    if (fits) {
+        t->record[source] =
+            (struct tt_record){.finished = true, .kept = true, .rms = NAN, .most = NAN};
+        note_table(t, source, table);
+    }
     ttable_close(table);
-    return true;
+    if (!fits)
+        FAIL(EK_USAGE,
+             "%s: a table of another grid, source or velocity, with which --resume cannot go on; "
+             "leave it out to make all anew, or choose another --out",
+             path);
+    return EK_OK;
 }
 
 /* The sources left to do; of several ranks each has every so-manieth. */
-static void list_todo(struct tt *t)
+static enum ek_status list_todo(struct tt *t)
 {
     const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank();
-    for (size_t i = rank; i < t->sources.n; i += ranks)
-        if (!t->resume || !is_done(t, i))
+    for (size_t i = rank; i < t->sources.n; i += ranks) {
+        if (t->resume)
+            TRY(take_up(t, i));
+        if (!t->record[i].kept)
             t->todo[t->ntodo++] = i;
+    }
+    return EK_OK;
 }
 
 static enum ek_status open_lists(struct tt *t)
@@ -83,7 +104,7 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(tfolder_make(t->out, &t->grid, t->velocity->text, &t->sources.surface, t->sources.n,
                      (const double(*)[3])t->sources.at, &t->folder));
     TRY(open_lists(t));
-    list_todo(t);
+    TRY(list_todo(t));
     if (t->resume) /* else plan() has looked */
         TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size() * ttable_bytes(&t->grid)));
     if (cluster_rank() == 0)

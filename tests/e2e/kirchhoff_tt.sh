@@ -133,13 +133,17 @@ cp -r "$work/tt" "$work/kept"
 rm "$work/kept/source-000001.tt"
 truncate -s 5000 "$work/kept/source-000002.tt"
 touch -d '2001-01-01' "$work/kept/source-000000.tt" "$work/kept/source-000003.tt"
-"$bin" $model --shots 4 --out "$work/kept" --resume --json "$work/run.json" && same "$work/kept"
-check $? 'resumed'
+"$bin" $model --shots 4 --out "$work/kept" --resume --json "$work/run.json" 2>"$work/err" && same "$work/kept" &&
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'source-000002.tt: has 5000 bytes.*makes it anew' "$work/err"
+check $? "resumed: $(cat "$work/err")"
 [ "$(find "$work/kept" -name '*.tt' ! -newermt 2002-01-01 | wc -l)" = 2 ] &&
     grep -q '"kept": 2' "$work/run.json"
 check $? 'what was whole is kept'
 "$bin" $model --shots 4 --out "$work/kept" --resume
 check $? 'resuming what is complete does nothing'
+"$bin" $model --shots 3 --out "$work/kept" --resume 2>"$work/err"
+[ $? = 2 ] && grep -q 'another grid, source or velocity, with which --resume' "$work/err" && same "$work/kept"
+check $? "tables of another problem are no beginning: $(cat "$work/err")"
 
 # Ctrl-C: exit 4, whole tables stay, the rest comes when it is resumed.
 "$bin" $model --shots 400 --out "$work/cut" --layout 1x1 &
