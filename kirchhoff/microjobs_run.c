@@ -96,26 +96,29 @@ static void clear_half_parts(const struct microjobs *job)
 }
 
 /* What a run before this one has left, if it is of this job and whole. */
-static void look_for_parts(struct master *s)
+static enum ek_status look_for_parts(struct master *s)
 {
     char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
         microjobs_part(s->job, i, path);
         if (access(path, F_OK))
             continue;
-        if (mig_part_take(s->mig, path, MIG_PART_CHECK)) {
+        const enum ek_status st = mig_part_take(s->mig, path, MIG_PART_CHECK);
+        if (st == EK_UNVERIFIED) {
             status_warn("that part is computed again");
             unlink(path);
-        } else {
-            s->have[i] = true;
-            s->finished++;
+            continue;
         }
+        TRY(st);
+        s->have[i] = true;
+        s->finished++;
     }
     for (int i = 0; i < s->job->microjobs; i++)
         if (!s->have[i])
             s->task[s->tasks++] = i;
     if (s->finished)
         printf("%d of %d microjobs were finished before\n", s->finished, s->job->microjobs);
+    return EK_OK;
 }
 
 /* --json and --report, as of a run of one process. */
@@ -231,7 +234,7 @@ static enum ek_status run_master(struct master *s)
     s->task = ARENA_NEW(&s->arena, n, int);
     TRY(arena_check(&s->arena, "%zu microjobs", n));
     clear_half_parts(s->job);
-    look_for_parts(s);
+    TRY(look_for_parts(s));
     const enum ek_status st = hand_out(s);
     farm_close(s->farm);
     s->farm = NULL;

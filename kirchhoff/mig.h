@@ -22,7 +22,7 @@ struct mig {
     struct lsm *lsm;       /* or NULL */
     int steps, kept_steps; /* done, and by an interrupted run */
     int kept_slabs, shown; /* slabs done by one; 1 + that which was read again, 0: none */
-    bool kept_part;        /* and something of the slab after them */
+    bool kept_part;        /* p->checkpoint is there, and is to be added */
     atomic_bool cut;       /* ranks left chunks out: the run is to end */
     int *opened;           /* [set->n] the slab that a unit's worker or device is for */
     struct cu_set *set;
@@ -30,6 +30,7 @@ struct mig {
     size_t first, end;              /* those of this process */
     size_t n, *todo;                /* [n] of these, not in the image yet: tasks */
     bool *done;                     /* [survey->nchunks] in the image */
+    uint64_t *sum;                  /* [survey->nchunks] of its samples; 0: not known */
     double traces, kept;            /* of the part, on all ranks; of an interrupted run */
     char checkpoint[4096];          /* where that is kept; "": nowhere */
     double *cost;                   /* [n] traces */
@@ -50,7 +51,10 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
 enum ek_status mig_prepare(void *st, const struct cu *cu);
 enum ek_status mig_reset(void *st);
 enum ek_status mig_interrupted(void *st);
-/* The same of ranks that have left chunks out: EK_STOPPED. Collective. */
+/* The image that all ranks have, and what is said of it; they agree on p->done. EK_UNAVAILABLE.
+ * Collective. */
+enum ek_status mig_gather(struct mig *p);
+/* Keeps what ranks have that have left chunks out: EK_STOPPED. Collective. */
 enum ek_status mig_cut(struct mig *p);
 void mig_written(void *st);
 void mig_release(void *st, const struct cu *cu);
@@ -65,6 +69,8 @@ void mig_slab_name(struct mig *p, int slab);
 enum ek_status mig_slabs_resume(struct mig *p);
 /* Keeps the slab that is done, and begins the next one. */
 enum ek_status mig_slab_end(struct mig *p, bool last);
+/* EK_USAGE: a run with another --image-memory has kept slabs, or the image whole. */
+enum ek_status mig_slabs_alone(const struct mig *p);
 /* Brings a slab back; nothing happens where there is one only. */
 enum ek_status mig_slab_take(struct mig *p, int slab);
 void mig_slabs_remove(struct mig *p);
@@ -85,11 +91,14 @@ enum ek_status mig_write_anywhere(struct mig *p, const char *path,
                                   enum ek_status (*write)(struct mig *, const char *));
 
 /* write_part.c: the image of those chunks that are p->done, to be added to others, and what their
- * points summed again are. The file says of which migration it is: EK_USAGE where it is another
- * one's, damaged, or has chunks that the image has; EK_UNAVAILABLE. */
+ * points summed again are. The file says of which migration it is, and of which samples.
+ * EK_UNAVAILABLE. */
 enum ek_status mig_part_write(struct mig *p, const char *path);
-/* Reads it; to list is to say p->done, to add does so, too. */
+/* Reads it; to list is to say p->done, to add does so, too. EK_USAGE: it is another migration's,
+ * damaged (to check: EK_UNVERIFIED), or has chunks that the image has; EK_UNAVAILABLE. */
 enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use use);
+/* Remembers the sum of a chunk's samples, if all of them were read. */
+void mig_sum_chunk(struct mig *p, size_t chunk);
 
 /* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
  * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */

@@ -200,6 +200,7 @@ static enum ek_status find_part(struct mig *p)
     p->end = part_begin(s, here + 1, parts);
     p->traces = (double)(s->first[p->span[1]] - s->first[p->span[0]]);
     p->done = ARENA_NEW(&p->arena, s->nchunks, bool);
+    p->sum = ARENA_NEW(&p->arena, s->nchunks, uint64_t);
     return arena_check(&p->arena, "%zu chunks", s->nchunks);
 }
 
@@ -460,7 +461,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     if (cluster_any(p->cut))
         return mig_cut(p);
     if (!p->lsm && p->m->slabs == 1)
-        image_gather(p->m->image);
+        TRY(mig_gather(p));
     *verified = mig_judge(p);
     *detail = json_pack("{s:s s:b}", "method",
                         "each chunk was migrated once, all points are numbers, random points are "

@@ -14,6 +14,27 @@ void mig_slab_name(struct mig *p, int slab)
                  p->m->slabs);
 }
 
+/* How many slabs it takes is a matter of memory, which may be another one today. */
+enum ek_status mig_slabs_alone(const struct mig *p)
+{
+    char path[sizeof p->checkpoint];
+    const char *image = p->out ? p->out : p->raw;
+    const int nx = p->m->whole.n[0], now = p->m->slabs;
+    const size_t bytes = image_bytes(&p->m->whole, &p->m->input.classes, p->m->sum.fine);
+    for (int slabs = 1; slabs <= nx; slabs++) {
+        snprintf(path, sizeof path, "%.4000s.checkpoint", image);
+        if (slabs > 1)
+            snprintf(path, sizeof path, "%.4000s.slab1of%d", image, slabs);
+        if (slabs != now && !access(path, F_OK))
+            FAIL(EK_USAGE,
+                 "%s: kept of an image in %d slab%s, now it has %d; go on with --image-memory "
+                 "%.4g, or delete it to begin anew",
+                 path, slabs, slabs > 1 ? "s" : "", now,
+                 0x1p-30 * (double)bytes / nx * ((nx + slabs - 1) / slabs + 0.5));
+    }
+    return EK_OK;
+}
+
 static void forget(struct mig *p)
 {
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
@@ -42,11 +63,10 @@ enum ek_status mig_slabs_resume(struct mig *p)
 {
     for (int slab = 0; slab < p->m->slabs; slab++) {
         TRY(begin(p, slab));
-        const bool there = !access(p->checkpoint, F_OK);
         p->kept_slabs = slab;
-        p->kept_part = there && !mig_part_take(p, p->checkpoint, MIG_PART_LIST);
-        if (there && !p->kept_part)
-            status_warn("that is not used; this slab begins anew");
+        p->kept_part = !access(p->checkpoint, F_OK);
+        if (p->kept_part)
+            TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
         if (!p->kept_part || !is_done(p))
             return EK_OK;
     }

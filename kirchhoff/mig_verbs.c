@@ -34,11 +34,14 @@ void mig_release(void *st, const struct cu *cu)
 static enum ek_status list_done(struct mig *p)
 {
     const struct chunks *s = p->m->survey;
+    if (*p->checkpoint && cluster_rank() == 0)
+        TRY(mig_slabs_alone(p));
     if (p->m->slabs > 1)
         return mig_slabs_resume(p);
-    if (*p->checkpoint && cluster_rank() == 0 && !access(p->checkpoint, F_OK) &&
-        mig_part_take(p, p->checkpoint, MIG_PART_LIST))
-        status_warn("that is not used; the migration begins anew");
+    if (*p->checkpoint && cluster_rank() == 0 && !access(p->checkpoint, F_OK)) {
+        TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
+        p->kept_part = true;
+    }
     cluster_share(p->done, s->nchunks * sizeof *p->done);
     return EK_OK;
 }
@@ -103,6 +106,7 @@ static void note_task(struct mig *p, size_t task)
 {
     p->times[task]++;
     p->done[p->todo[task]] = true;
+    mig_sum_chunk(p, p->todo[task]);
 }
 
 /* Nothing to do for it: the slab has it, or lies out of its reach; or ranks are to end. These leave
@@ -195,7 +199,7 @@ enum ek_status mig_reset(void *st)
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
-    if ((p->kept > 0 || p->kept_steps > 0 || p->kept_part) && cluster_rank() == 0)
+    if (p->kept_part)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
     cluster_share(p->done, p->m->survey->nchunks * sizeof *p->done);
     if (p->kept_steps > 0) {
@@ -243,20 +247,32 @@ enum ek_status mig_interrupted(void *st)
     return EK_OK;
 }
 
+/* Whose chunk it is knows its sum, the others say 0; in halves, for a double has 53 bits. */
+enum ek_status mig_gather(struct mig *p)
+{
+    const size_t n = p->m->survey->nchunks;
+    double *all = calloc(3 * n + 1, sizeof *all);
+    if (!all)
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", n);
+    for (size_t c = 0; c < n; c++) {
+        all[3 * c] = p->done[c];
+        all[3 * c + 1] = (double)(p->sum[c] >> 32);
+        all[3 * c + 2] = (double)(uint32_t)p->sum[c];
+    }
+    cluster_max(all, 3 * n);
+    for (size_t c = 0; c < n; c++) {
+        p->done[c] = all[3 * c] > 0;
+        p->sum[c] = (uint64_t)all[3 * c + 1] << 32 | (uint64_t)all[3 * c + 2];
+    }
+    free(all);
+    image_gather(p->m->image);
+    return EK_OK;
+}
+
 /* All that the ranks have comes to the first one, which keeps it as if it had done it alone. */
 enum ek_status mig_cut(struct mig *p)
 {
-    const struct chunks *s = p->m->survey;
-    double *done = calloc(s->nchunks + 1, sizeof *done);
-    if (!done)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", s->nchunks);
-    for (size_t c = 0; c < s->nchunks; c++)
-        done[c] = p->done[c];
-    cluster_sum(done, s->nchunks);
-    for (size_t c = 0; c < s->nchunks; c++)
-        p->done[c] = done[c] > 0;
-    free(done);
-    image_gather(p->m->image);
+    TRY(mig_gather(p));
     (void)resum_judge(p->m->resum); /* which sums its points, too */
     double silent = (double)atomic_load(&p->m->silent);
     cluster_sum(&silent, 1);
@@ -273,6 +289,6 @@ void mig_written(void *st)
     struct mig *p = st;
     if (p->m->slabs > 1)
         mig_slabs_remove(p);
-    if (p->kept > 0 || p->kept_steps > 0)
+    if (p->kept_part)
         unlink(p->checkpoint);
 }

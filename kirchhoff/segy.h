@@ -83,7 +83,8 @@ struct segy {
     long ns;                  /* of the longest trace */
     size_t n;                 /* live traces */
     struct segy_trace *trace; /* [n] in the file's order */
-    long dead;                /* trace identification 2 … 10: dead, dummy, time break, … */
+    _Atomic uint64_t *sum; /* [n] of samples that were read, which one byte changes; 0: not yet */
+    long dead;             /* trace identification 2 … 10: dead, dummy, time break, … */
     long offsets, odd_offset; /* traces with an offset word; where it disagrees with coordinates */
     char doubt[256];          /* why it can be read but not migrated; "": it can */
     int file;                 /* descriptor */

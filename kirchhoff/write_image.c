@@ -182,7 +182,6 @@ enum ek_status mig_write_anywhere(struct mig *p, const char *path,
 
 enum ek_status mig_write(struct mig *p)
 {
-    memset(p->done + p->span[0], true, p->span[1] - p->span[0]); /* on all ranks */
     if (p->partial)
         TRY(mig_part_write(p, p->partial));
     if (p->raw)

@@ -1,6 +1,6 @@
 /* kirchhoff/write_part.c – images of some chunks in files, to be added up: sums and folds as they
  * are in memory, points summed again, which chunks these are, the state of least squares, behind a
- * head that says of which migration they are, with a sum of it all. */
+ * head that says of which migration they are and of which samples, with a sum of it all. */
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const char magic[17] = "evenkeel image 6";
+static const char magic[17] = "evenkeel image 7";
+enum { KIND = 15 }; /* of its characters, before the version */
 enum { SAMPLED = 64, TABLE_HEAD = 1024 };
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
 
@@ -24,24 +26,37 @@ struct head {
 _Static_assert(sizeof(struct segy_trace) == 6 * 8 + 8 + 4 * 4 + 8,
                "no holes whose bytes are chance");
 
-/* All samples of the traces in chunks that are done, or of every step's. */
-static enum ek_status sum_traces(const struct mig *p, const bool *done, uint64_t *sum)
+void mig_sum_chunk(struct mig *p, size_t chunk)
 {
-    const struct segy *data = p->m->segy;
     const struct chunks *s = p->m->survey;
-    const size_t bytes = (size_t)data->ns * sizeof(float);
-    struct checksum c;
-    float *x = malloc(bytes);
+    uint64_t sum = 0;
+    for (size_t i = s->first[chunk]; i < s->first[chunk + 1]; i++) {
+        if (!p->m->segy->sum[s->order[i]])
+            return;
+        sum += p->m->segy->sum[s->order[i]];
+    }
+    p->sum[chunk] = sum;
+}
+
+/* Of all samples of the traces in chunks that are done and that the slab has something of, or of
+ * every step's. Those that nobody has read in this run are read. */
+static enum ek_status sum_traces(struct mig *p, const bool *done, uint64_t *sum)
+{
+    const struct chunks *s = p->m->survey;
+    float *x = malloc((size_t)p->m->segy->ns * sizeof *x);
     enum ek_status st = x ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
-    checksum_begin(&c, "traces");
-    for (size_t k = 0; k < s->nchunks; k++)
-        for (size_t i = s->first[k]; (p->lsm || done[k]) && i < s->first[k + 1] && !st; i++) {
-            st = segy_read(data, s->order[i], x);
-            if (!st)
-                checksum_add(&c, x, bytes);
-        }
+    *sum = 0;
+    for (size_t c = 0; c < s->nchunks && !st; c++) {
+        if (!p->lsm && !(done[c] && migrate_reaches(p->m, c)))
+            continue;
+        for (size_t i = s->first[c]; !p->sum[c] && i < s->first[c + 1] && !st; i++)
+            if (!p->m->segy->sum[s->order[i]])
+                st = segy_read(p->m->segy, s->order[i], x);
+        if (!p->sum[c])
+            mig_sum_chunk(p, c);
+        *sum += p->sum[c];
+    }
     free(x);
-    *sum = checksum_end(&c);
     return st;
 }
 
@@ -177,24 +192,42 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     return st;
 }
 
+/* As many bytes as the head says, and their sum; *whole: it is so. */
+static enum ek_status read_pieces(const char *path, FILE *in, struct head *head,
+                                  void *piece[PIECES], bool *whole)
+{
+    struct stat about;
+    const bool known = !fstat(fileno(in), &about) && fread(head, sizeof *head, 1, in) == 1;
+    uint64_t left = known ? (uint64_t)about.st_size - sizeof *head : 0;
+    *whole = known;
+    for (int i = 0; i < PIECES && *whole; i++) {
+        const uint64_t bytes = head->bytes[i];
+        *whole = bytes <= left;
+        if (*whole && !(piece[i] = malloc(bytes + 1)))
+            FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+        *whole = *whole && fread(piece[i], 1, bytes, in) == bytes;
+        left -= bytes;
+    }
+    *whole = *whole && !left && head->sum == sum_of(head, piece);
+    return EK_OK;
+}
+
 static enum ek_status read_part(const struct mig *p, const char *path, FILE *in, struct head *head,
                                 void *piece[PIECES])
 {
     struct head own;
     void *at[PIECES];
+    bool whole;
     TRY(fill_head(p, &own, at));
-    if (fread(head, sizeof *head, 1, in) != 1 || memcmp(head->magic, magic, sizeof head->magic))
-        FAIL(EK_USAGE, "%s: no partial image", path);
+    TRY(read_pieces(path, in, head, piece, &whole));
+    if (!whole && !memcmp(head->magic, magic, KIND) &&
+        memcmp(head->magic, magic, sizeof head->magic))
+        FAIL(EK_USAGE, "%s: a partial image of another version; delete it to begin anew", path);
+    if (!whole)
+        FAIL(EK_UNVERIFIED, "%s: a damaged partial image; delete it to begin anew", path);
     if (head->problem != own.problem || memcmp(head->bytes, own.bytes, sizeof own.bytes))
-        FAIL(EK_USAGE, "%s: a partial image of another migration", path);
-    bool whole = true;
-    for (int i = 0; i < PIECES; i++) {
-        if (!(piece[i] = malloc(own.bytes[i] + 1)))
-            FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-        whole = whole && fread(piece[i], 1, own.bytes[i], in) == own.bytes[i];
-    }
-    if (!whole || head->sum != sum_of(head, piece))
-        FAIL(EK_USAGE, "%s: a damaged partial image; delete it", path);
+        FAIL(EK_USAGE,
+             "%s: a partial image of another migration; delete it, or choose another name", path);
     return EK_OK;
 }
 
@@ -237,5 +270,5 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
     for (int i = 0; i < PIECES; i++)
         free(piece[i]);
     fclose(in);
-    return st;
+    return st == EK_UNVERIFIED && use != MIG_PART_CHECK ? EK_USAGE : st;
 }

@@ -1,20 +1,27 @@
 # tests/e2e/damage.sh – what programs keep for later runs, damaged: bits turned over, cut, longer, a block of
-# zeros. A run that finds such a file refuses it (exit 2, one line, the file stays as it is) or has the result
+# zeros, empty. A run that finds such a file refuses it (exit 2, one line, the file stays as it is) or has the result
 # of a run that finds none damaged; caches are never refused. ROUNDS=4 a file (make fuzz: more), SEED=1.
 . tests/check.sh
 export BIN=$(cd "$BIN" && pwd) HERE=$PWD XDG_CACHE_HOME=$work/cache CU_PROFILE_DIR=.
 cd "$work" || exit 1
-files='bt sp lu mogi mcsem mig tt index journal profile layout'
+files='bt sp lu mogi mcsem mig slab part table tables tt index journal profile layout'
 mkdir $files
 "$BIN/mcsem" --generate small --out all.csv >out && awk '!/^# rows/ && (NR <= 5 || NR % 300 == 0)' all.csv >survey.csv
 "$BIN/kirchhoff-mig" --generate small --out data.segy >out
-for f in mcsem/survey.csv mig/data.segy; do ln "${f#*/}" $f; done
+for f in mcsem/survey.csv {mig,slab,part,table,tables}/data.segy; do ln "${f#*/}" $f; done
+cat >part/job.json <<'END'
+{"data": "data.segy", "out": "result.segy", "work": "parts", "microjobs": 3, "layout": "1x1",
+ "options": {"velocity": "gradient:v0=2000,k=0.5", "grid": "5x5x21:100x100x20@1300,1300,800",
+             "chunk": 200, "deterministic": true, "node-spacing": 400}}
+END
 cat >journal/job.json <<'END'
 {"nodes": [{"name": "a", "cores": 1}], "tasks": [{"name": "t", "count": 4, "command": "[ {id} != 2 -o -e ../on ] && echo {id} >done.{id}", "time": "0.1/p"}]}
 END
 mz() { echo "\$BIN/$1-mz --class S --layout 1x1 --checkpoint state --every 5 --profile=off --quiet --json result"; }
 mig="\$BIN/kirchhoff-mig data.segy --velocity gradient:v0=2000,k=0.5 --node-spacing 400 --grid 5x5x21:100x100x20@1300,1300,800"
 mig+=" --layout 1x1 --chunk 200 --deterministic --quiet"
+tables="\$BIN/kirchhoff-tt --velocity gradient:v0=2000,k=0.5 --grid 9x9x11:200m@500,500,0 --sources 2x2:2000@500,500 --layout 1x1 --out tt --quiet"
+on_tables="\$BIN/kirchhoff-mig data.segy --tables tt --grid 3x3x11:100x100x40@1300,1300,800 --layout 1x1 --quiet --out result.segy"
 profiled='--class S --layout 2x1 --quiet --json result'
 tt='$BIN/kirchhoff-tt --velocity gradient:v0=1500,k=0.6 --grid 9x9x9:100m --shots 2 --layout 1x1 --out . --quiet --resume'
 mogi='$BIN/mogi $HERE/okada_mogi/examples/campi.json --trials 70800000:81500000 --layout 1x1 --checkpoint state --quiet'
@@ -26,6 +33,10 @@ lu|state|result|CU_FAULT=unit:0@step:8 $(mz lu)|$(mz lu)
 mogi|state|result|$mogi --out /dev/full|$mogi --out result
 mcsem|state|result|CU_FAULT=unit:0@step:3 \$BIN/mcsem survey.csv --iterations 3 --target 9 --layout 1x1 --checkpoint state --quiet|\$BIN/mcsem survey.csv --iterations 3 --target 9 --layout 1x1 --checkpoint state --quiet --model-out result
 mig|result.segy.checkpoint|result.segy|$mig --part 0/2 --partial result.segy.checkpoint|$mig --out result.segy
+slab|result.segy.slab1of2|result.segy|CU_FAULT=unit:0@step:2 $mig --image-memory 0.000004 --out result.segy|$mig --image-memory 0.000004 --out result.segy
+part|parts/part-0000-of-0003.image|result.segy|mkdir parts; $mig --part 0/3 --partial parts/part-0000-of-0003.image|\$BIN/kirchhoff-mig job.json
+table|tt/source-000000.tt|result.segy|$tables|$on_tables
+tables|tt/index.json|result.segy|$tables|$on_tables
 tt|source-000000.tt|source-*.tt|$tt|$tt
 index|index.json|source-*.tt|$tt|$tt
 journal|run/journal|done.*|\$BIN/cu-run run job.json --results run --quiet; touch ../on|\$BIN/cu-run run job.json --results run --resume --quiet
@@ -46,7 +57,7 @@ def results(folder, pattern):
 
 def damage(b, kind):
     at = draw.randrange(len(b)) if draw.random() < 0.7 else draw.randrange(min(len(b), 128))
-    return [b[:at] + bytes([b[at] ^ 1 << draw.randrange(8)]) + b[at + 1:], b[:at], b + b[:1 + at % 99], b[:at] + bytes(512) + b[at + 512:]][kind]
+    return [b[:at] + bytes([b[at] ^ 1 << draw.randrange(8)]) + b[at + 1:], b[:at], b + b[:1 + at % 99], b[:at] + bytes(512) + b[at + 512:], b''][kind]
 
 for line in open('subjects'):
     name, file, pattern, make, read = line.rstrip('\n').split('|')
@@ -63,7 +74,7 @@ for line in open('subjects'):
     for i in range(rounds):
         shutil.rmtree(name)
         shutil.copytree(kept, name)
-        broken = damage(bytes_, [0, 1, 0, 3, 0, 2][i % 6])
+        broken = damage(bytes_, [0, 1, 0, 3, 4, 0, 2][i % 7])
         open(path, 'wb').write(broken)
         try:
             done = run(read, name)

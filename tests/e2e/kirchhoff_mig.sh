@@ -289,17 +289,31 @@ length=$((240 + 4 * $(od -An -tu2 --endian=big -j3220 -N2 "$data")))
 for trace in 1 2 3 4 5; do # a sample of a few traces
     printf '\001' | dd of="$work/altered.segy" bs=1 seek=$((3600 + trace * length + 1000)) conv=notrunc 2>/dev/null
 done
-for other in "$work/altered.segy $usual" "$data $usual --chunk 100" "$data $usual --aperture 500"; do
-    cp "$work/half" "$work/on.segy.checkpoint"
-    "$bin" $other --deterministic --layout 1x1 --out "$work/on.segy" 2>"$work/err" && grep -q 'of another migration' "$work/err" &&
-        cmp -s "$work/half" "$work/on.segy.checkpoint"
-    check $? "what another migration has left is not used, but left: $(cat "$work/err")"
+kept=$work/on.segy.checkpoint
+stays() { # file with the checkpoint, pattern of the message, options…: refused, and nothing happens to it
+    cp "$1" "$kept"
+    refuses 2 "$2" "${@:3}" --deterministic --layout 1x1 --out "$work/on.segy"
+    cmp -s "$1" "$kept"
+    check $? "a checkpoint is left as it is: $2"
+}
+rm "$work/on.segy"
+for other in "$work/altered.segy $usual" "$data $usual --chunk 100" "$data $usual --aperture 500" "$data $usual --lsm 2 --divide nothing"; do
+    stays "$work/half" 'of another migration' $other
 done
-head -c 9999 "$work/half" >"$work/on.segy.checkpoint"
-"$bin" "$data" $usual --deterministic --layout 1x1 --out "$work/on.segy" 2>"$work/err"
-grep -q 'damaged' "$work/err" && cmp -s "$work/image.segy" "$work/on.segy"
-check $? "nor what is cut off: $(cat "$work/err")"
-rm "$work/on.segy.checkpoint"
+stays "$work/half" 'of an image in 1 slab, now it has 5; go on with --image-memory' "$data" $usual --image-memory 0.0000105
+advice=$(sed -n 's/.*\(--image-memory [^,]*\),.*/\1/p' "$work/err")
+"$bin" "$data" $usual $advice --deterministic --layout 1x1 --out "$work/on.segy" --json "$work/on.json" &&
+    cmp -s "$work/image.segy" "$work/on.segy" && [ "$(number kept_traces "$work/on.json" | cut -d. -f1)" -gt 500 ] && [ ! -e "$kept" ]
+check $? "going on as advised: $advice"
+rm "$work/on.segy"
+head -c 9999 "$work/half" >"$work/broken" && stays "$work/broken" 'a damaged partial image; delete it' "$data" $usual
+{ cat "$work/half"; echo; } >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
+: >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
+sed '1s/image 7/image 6/' "$work/half" >"$work/broken" && stays "$work/broken" 'of another version' "$data" $usual
+head -c 5000 "$data" >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
+[ ! -e "$work/on.segy" ]
+check $? 'and no image is made'
+rm "$kept"
 # 143: stopped before it had begun.
 long="--velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --layout 1x1 --quiet --grid"
 for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 7"; do
@@ -332,24 +346,34 @@ for run in "--classes 3 --class-width 300 --layout 1x1" "--aperture 150 --layout
     check $? "slabs, $run: $(grep -e slabs -e verified "$work/slabs.json"; ls "$work")"
 done
 refuses 2 'made in slabs by one run' "$data" $usual --image-memory 0.00001 --part 0/2 --partial "$work/x"
-# Ranks are told to end: one of them knows, all end, what they have is kept, one process goes on with it.
+# Ranks are told to end: one of them knows (exit code 4), or mpirun does, which tells them all and ends them a second
+# later (exit code 1); what they have is kept, one process goes on with it. 130, 143: before it had begun.
 if command -v mpirun >/dev/null; then
-    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 61x61x121:10x10x10@1200,1200,400"
-    (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $ranks --raw "$work/ranks" >"$work/out" 2>&1) &
-    launcher=$!
-    sleep 1.5
-    first=$(ps -o pid= --ppid $launcher | head -1)
-    [ -z "$first" ] || kill -INT $first
-    wait $launcher
-    rc=$?
-    [ $rc = 0 ] || [ $rc = 4 ] || [ $rc = 130 ] # 130: before it had begun
-    check $? "ranks that are told to end: $rc, $(cat "$work/out")"
-    [ $rc != 4 ] || [ -e "$work/ranks.checkpoint" ]
-    check $? "ranks keep what they have: $(cat "$work/out")"
-    "$bin" $ranks --raw "$work/ranks" --json "$work/ranks.json" && "$bin" $ranks --raw "$work/whole" &&
-        cmp -s "$work/whole.f32" "$work/ranks.f32" && [ ! -e "$work/ranks.checkpoint" ] &&
-        { [ $rc != 4 ] || [ "$(number kept_traces "$work/ranks.json" | cut -d. -f1)" -gt 0 ]; }
-    check $? "one process goes on with what ranks have kept: $(grep kept "$work/ranks.json")"
+    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 81x81x121:10x10x10@1200,1200,400"
+    "$bin" $ranks --raw "$work/whole"
+    for told in 'INT a.rank 4 130' 'TERM mpirun 1 143'; do
+        read -r signal whom ends early <<<"$told"
+        rm -f "$work"/ranks.*
+        (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $ranks --raw "$work/ranks" >"$work/out" 2>&1) &
+        launcher=$!
+        sleep 1.5
+        [ $whom = mpirun ] && first=$launcher || first=$(ps -o pid= --ppid $launcher | head -1)
+        [ -z "$first" ] || kill -$signal $first
+        wait $launcher
+        rc=$?
+        grep -q 'kept in' "$work/out"
+        said=$?
+        [ $rc = "$ends" ] || [ $rc = 0 ] || [ $rc = "$early" ]
+        check $? "$signal to $whom: $rc, $(cat "$work/out")"
+        [ $said != 0 ] || [ -e "$work/ranks.checkpoint" ]
+        check $? "$signal to $whom: ranks keep what they have: $(cat "$work/out")"
+        [ $rc = "$early" ] || [ $said = 0 ] || [ -e "$work/ranks.f32" ]
+        check $? "$signal to $whom: nothing is lost silently: $rc, $(cat "$work/out")"
+        "$bin" $ranks --raw "$work/ranks" --json "$work/ranks.json" 2>>"$work/out" &&
+            cmp -s "$work/whole.f32" "$work/ranks.f32" && [ ! -e "$work/ranks.checkpoint" ] &&
+            { [ $said != 0 ] || [ "$(number kept_traces "$work/ranks.json" | cut -d. -f1)" -gt 0 ]; }
+        check $? "$signal to $whom: one process goes on: $(grep kept "$work/ranks.json"; cat "$work/out")"
+    done
 fi
 
 # A disk that is full in the end: the image stands elsewhere, and the run says so.
