@@ -3,6 +3,7 @@
 #include "cu/rank/cluster.h"
 #include "src/checksum.h"
 #include "src/file.h"
+#include "src/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,11 +135,7 @@ enum ek_status mz_checkpoint_open(const char *path, struct checkpoint **out)
         c->lock = -1;
     const enum ek_status st =
         c && c->path ? take(c) : status_fail(EK_UNAVAILABLE, "checkpoint %s: out of memory", path);
-    if (st)
-        mz_checkpoint_close(c);
-    else
-        *out = c;
-    return st;
+    return HAND_OUT(st, c, out, mz_checkpoint_close);
 }
 
 void mz_checkpoint_close(struct checkpoint *c)

@@ -184,11 +184,7 @@ enum ek_status copies_open(const struct mz *mz, const int *rank_of, struct copie
     enum ek_status st = take(c);
     if (!st)
         st = copies_partition(c, rank_of);
-    if (st)
-        copies_close(c);
-    else
-        *out = c;
-    return st;
+    return HAND_OUT(st, c, out, copies_close);
 }
 
 void copies_close(struct copies *c)

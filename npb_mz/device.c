@@ -158,11 +158,7 @@ enum ek_status device_open(const struct mz *mz, struct backend *backend, struct 
         st = build(d);
     if (!st)
         st = send_tables(d);
-    if (st)
-        device_close(d);
-    else
-        *out = d;
-    return st;
+    return HAND_OUT(st, d, out, device_close);
 }
 
 void device_close(struct device *d)
@@ -226,6 +222,7 @@ static enum ek_status move_zone(struct device *d, int queue, int zone, bool come
 /* ---- a step ---------------------------------------------------------------------------------- */
 
 struct batch {
+    struct device *device;
     int begin, zones;
     int first, last; /* planes run + j + k with interior points in any zone */
     bool staged;     /* they come for this step only */
@@ -234,10 +231,10 @@ struct batch {
 
 /* As many of the zones begin .. end-1 as fit the scratch and live here like the first of them, or
  * as a half of the stage holds; a CPU device takes one, for its caches. */
-static struct batch next_batch(const struct device *d, int begin, int end)
+static struct batch next_batch(struct device *d, int begin, int end)
 {
     const bool lives = d->places.lives[begin];
-    struct batch b = {.begin = begin, .first = 2, .staged = !lives};
+    struct batch b = {.device = d, .begin = begin, .first = 2, .staged = !lives};
     long points = 0;
     for (int i = begin; i < end && !(b.zones && d->backend->info.is_cpu); i++, b.zones++) {
         const struct mz_zone *z = &d->mz->zone[i];
@@ -249,36 +246,21 @@ static struct batch next_batch(const struct device *d, int begin, int end)
     return b;
 }
 
-static struct backend_arg argument(const struct device *d, const struct mz_launch *l, char letter,
-                                   int h)
+/* The arguments of one launch, by their letters; returns their number. */
+static int set_arguments(const struct batch *b, const struct mz_launch *l, int h,
+                         struct backend_arg *args)
 {
-    switch (letter) {
-    case 'd':
-        return backend_arg_int(l->direction);
-    case 'r':
-    case 'f':
-        return backend_arg_int(h);
-    default:
-        return backend_arg_mem(d->mem[strchr(buffer_letters, letter) - buffer_letters]);
-    }
-}
-
-static enum ek_status launch(struct device *d, int number, const struct batch *b, int h)
-{
-    const struct mz_launch *l = &d->mz->ops->launches[number];
-    const struct zone_row *begin = &d->places.row[b->begin], *end = begin + b->zones;
-    const int groups = end->groups[l->grid] - begin->groups[l->grid];
-    struct backend_arg args[MAX_ARGUMENTS];
     int n = 0;
     for (const char *c = l->arguments; *c; c++) {
-        args[n++] = argument(d, l, *c, h);
+        const char *buffer = strchr(buffer_letters, *c);
+        args[n++] = buffer ? backend_arg_mem(b->device->mem[buffer - buffer_letters])
+                           : backend_arg_int(*c == 'd' ? l->direction : h);
         if (*c == 'z') {
             args[n++] = backend_arg_int(b->begin);
             args[n++] = backend_arg_int(b->zones);
         }
     }
-    return backend_launch_items(d->backend, d->program, number, ZONE_GROUP * (size_t)groups, n,
-                                args);
+    return n;
 }
 
 /* A batch's time, divided among its zones by what they are declared to cost. */
@@ -291,48 +273,40 @@ static void share_time(const struct device *d, const struct batch *b, double sec
         seconds[i] += sec * mz_zone_mop(d->mz, b->begin + i) / sum;
 }
 
-static enum ek_status launch_all(struct device *d, const struct batch *b)
+/* A step of the batch: every launch, where it is repeated for each plane. */
+static enum ek_status launch_all(void *batch)
 {
+    const struct batch *b = batch;
+    const struct device *d = b->device;
     for (int i = 0; i < d->nlaunches; i++) {
-        const char *arguments = d->mz->ops->launches[i].arguments;
-        const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
-        for (int h = b->first; h <= (rising || falling ? b->last : b->first); h++)
-            TRY(launch(d, i, b, rising ? h : b->last - (h - b->first)));
+        const struct mz_launch *l = &d->mz->ops->launches[i];
+        const struct zone_row *row = &d->places.row[b->begin];
+        const int groups = row[b->zones].groups[l->grid] - row->groups[l->grid];
+        const bool rising = strchr(l->arguments, 'r'), falling = strchr(l->arguments, 'f');
+        for (int h = b->first; h <= (rising || falling ? b->last : b->first); h++) {
+            struct backend_arg args[MAX_ARGUMENTS];
+            const int n = set_arguments(b, l, rising ? h : b->last - (h - b->first), args);
+            TRY(backend_launch_items(d->backend, d->program, i, ZONE_GROUP * (size_t)groups, n,
+                                     args));
+        }
     }
     return EK_OK;
 }
 
-struct launches {
-    struct device *d;
-    const struct batch *b;
-};
-
-static enum ek_status launch_each(void *arg)
-{
-    const struct launches *l = arg;
-    return launch_all(l->d, l->b);
-}
-
 /* Its graph; NULL the first time, and where the device takes none. The device is idle. */
-static struct backend_graph *graph_of(struct device *d, const struct batch *b)
+static struct backend_graph *graph_of(struct device *d, struct batch *b)
 {
     struct graph *g = d->graph, *const end = d->graph + MOST_GRAPHS;
     while (g < end && !(g->begin == b->begin && g->zones == b->zones))
         g++;
     if (g < end && !g->graph)
-        backend_gather(d->backend, launch_each, &(struct launches){d, b}, &g->graph);
+        backend_gather(d->backend, launch_all, b, &g->graph);
     if (g < end)
         return g->graph;
     g = &d->graph[d->next_graph++ % MOST_GRAPHS];
     backend_graph_free(d->backend, g->graph);
     *g = (struct graph){b->begin, b->zones, NULL};
     return NULL;
-}
-
-static enum ek_status start_batch(struct device *d, const struct batch *b)
-{
-    struct backend_graph *graph = graph_of(d, b);
-    return graph ? backend_graph_start(d->backend, graph) : launch_all(d, b);
 }
 
 /* The batch comes to its half of the stage once what was there has left: the queue is in order. */
@@ -354,7 +328,7 @@ static enum ek_status send_back(struct device *d, const struct batch *b)
 
 /* The first batch from `at` on that comes for this step only, on the other half than the one before
  * it; zones 0: there is none. */
-static struct batch next_staged(const struct device *d, int at, int end, int half)
+static struct batch next_staged(struct device *d, int at, int end, int half)
 {
     struct batch b = {0};
     for (; at < end && !b.staged; at += b.zones)
@@ -389,7 +363,8 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
             b.half = coming.half;
             TRY(backend_after(d->backend, BACKEND_COMPUTE, STAGE_FILLED + b.half));
         }
-        TRY(start_batch(d, &b));
+        struct backend_graph *graph = graph_of(d, &b);
+        TRY(graph ? backend_graph_start(d->backend, graph) : launch_all(&b));
         if (b.staged) {
             coming = next_staged(d, at + b.zones, end, !b.half);
             if (coming.zones)

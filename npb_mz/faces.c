@@ -30,14 +30,9 @@ enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemor
         f->memory[s].from = ARENA_NEW(&f->arena, nmemories + 2, size_t);
     }
     const enum ek_status st = arena_check(&f->arena, "the faces of %d zones", mz->nzones);
-    if (st) {
-        faces_close(f);
-        return st;
-    }
-    for (int i = 0; i < mz->nzones; i++)
+    for (int i = 0; !st && i < mz->nzones; i++)
         f->home[i] = nmemories; /* fits no mapping */
-    *out = f;
-    return EK_OK;
+    return HAND_OUT(st, f, out, faces_close);
 }
 
 void faces_close(struct faces *f)

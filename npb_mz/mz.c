@@ -96,18 +96,7 @@ enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *cla
     enum ek_status st = open_fields(mz);
     if (!st)
         st = open_axes(mz);
-    if (st) {
-        mz_close(mz);
-        return st;
-    }
-    *out = mz;
-    return EK_OK;
-}
-
-enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
-                                 struct mz **out)
-{
-    return mz_open_mesh(ops, class, mz_mesh_find(class->letter), out);
+    return HAND_OUT(st, mz, out, mz_close);
 }
 
 /* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. */
@@ -131,13 +120,9 @@ enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank)
 enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **out)
 {
     struct mz *mz;
-    TRY(mz_open_unclaimed(ops, class, &mz));
+    TRY(mz_open_mesh(ops, class, mz_mesh_find(class->letter), &mz));
     enum ek_status st = mz_claim(mz, NULL, 0);
-    if (st)
-        mz_close(mz);
-    else
-        *out = mz;
-    return st;
+    return HAND_OUT(st, mz, out, mz_close);
 }
 
 void mz_close(struct mz *mz)
@@ -176,13 +161,11 @@ enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out
     /* 16 doubles keep threads on cache lines of their own, whatever a vector spills over a row */
     const size_t w = team_scratch(mz, width);
     const size_t own = (rhs_scratch(mz) + mz->ops->scratch(mz) + 23) / 8 * 8;
-    struct mz_work *work = calloc(1, sizeof *work);
-    if (work) {
-        work->width = width;
-        work->scratch = ARENA_NEW(&work->arena, width, double *);
-        work->w = field_alloc(w + 16 + width * own, &work->memory);
-    }
-    if (!work || !work->scratch || !work->w) {
+    NEW(struct mz_work, work, 1, "%s: no memory", mz->ops->name);
+    work->width = width;
+    work->scratch = ARENA_NEW(&work->arena, width, double *);
+    work->w = field_alloc(w + 16 + width * own, &work->memory);
+    if (!work->scratch || !work->w) {
         mz_work_close(work);
         FAIL(EK_UNAVAILABLE, "%s: no memory for the scratch of %d threads, %.1f MB", mz->ops->name,
              width, (w + width * own) * 8e-6);

@@ -202,11 +202,8 @@ size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
  * Caller owns *mz. One thread, outside parallel regions. */
 enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **mz);
 void mz_close(struct mz *mz);
-/* The same without any zone claimed: those that this process is to step are claimed next. */
-enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
-                                 struct mz **mz);
-/* The same on another mesh than the class', with zones of 6 points and more along each axis; it
- * outlives *mz. */
+/* The same on a mesh that may be another than the class', with zones of 6 points and more along
+ * each axis, and outlives *mz. No zone is claimed: those that this process is to step are next. */
 enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *class,
                             const struct mz_mesh *mesh, struct mz **mz);
 /* From now on the zones with rank_of[zone] == rank (NULL: all) are stepped here: computes their

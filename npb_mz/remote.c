@@ -119,11 +119,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     enum ek_status st = arena_check(&r->arena, "%zu faces between ranks", faces);
     if (!st)
         st = remote_partition(r, rank_of);
-    if (st)
-        remote_close(r);
-    else
-        *out = r;
-    return st;
+    return HAND_OUT(st, r, out, remote_close);
 }
 
 /* All have come and gone; the next exchange may send again. */

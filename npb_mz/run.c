@@ -56,7 +56,7 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     r->job = job;
     if (r->checkpoint_path)
         TRY(mz_checkpoint_open(r->checkpoint_path, &r->checkpoint));
-    TRY(mz_open_unclaimed(r->ops, r->class, &r->mz));
+    TRY(mz_open_mesh(r->ops, r->class, mz_mesh_find(r->class->letter), &r->mz));
     TRY(allocate(r));
     TRY(open_ranks(r));
     TRY(mz_claim(r->mz, r->ranks ? ranks_of(r->ranks) : NULL, cluster_rank()));

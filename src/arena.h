@@ -48,6 +48,10 @@ void arena_free(struct arena *a);
     if (!name)                                                                                     \
     FAIL(EK_UNAVAILABLE, __VA_ARGS__)
 
+/* The end of an open(): where st is EK_OK, *out = what was made, else that is closed. Returns st.
+ */
+#define HAND_OUT(st, made, out, close) ((st) ? (void)close(made) : (void)(*(out) = (made)), (st))
+
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 
 /* Room for one member more at the end of *array, which holds n members of `size` bytes and has

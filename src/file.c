@@ -199,11 +199,7 @@ enum ek_status file_create(const char *path, struct file **out)
 {
     NEW(struct file, f, 1, "%s: out of memory", path);
     const enum ek_status st = begin(f, path);
-    if (st)
-        file_abandon(f);
-    else
-        *out = f;
-    return st;
+    return HAND_OUT(st, f, out, file_abandon);
 }
 
 FILE *file_stream(struct file *f)

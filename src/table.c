@@ -190,11 +190,7 @@ enum ek_status table_open(const char *path, const char *names, struct table **t)
     NEW(struct table, made, 1, "%s: out of memory", path);
     made->path = path;
     enum ek_status st = fill(made, names);
-    if (st)
-        table_close(made);
-    else
-        *t = made;
-    return st;
+    return HAND_OUT(st, made, t, table_close);
 }
 
 void table_close(struct table *t)

@@ -23,13 +23,8 @@ static const char *const activity_names[] = {
 
 enum ek_status trace_open(struct trace **t)
 {
-    struct trace *made = calloc(1, sizeof *made);
-    if (made)
-        made->events = json_array();
-    if (!made || !made->events) {
-        free(made);
-        FAIL(EK_UNAVAILABLE, "trace: out of memory");
-    }
+    NEW(struct trace, made, 1, "trace: out of memory");
+    made->events = json_array();
     *t = made;
     return EK_OK;
 }

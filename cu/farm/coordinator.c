@@ -91,11 +91,7 @@ enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct co
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
     const enum ek_status st = fill(made);
-    if (st)
-        coordinator_close(made);
-    else
-        *c = made;
-    return st;
+    return HAND_OUT(st, made, c, coordinator_close);
 }
 
 void coordinator_close(struct coordinator *c)

@@ -98,11 +98,7 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
                                    .job = settings->job,
                                    .appetite = settings->appetite,
                                    .is = {.units = settings->units}};
-    if (st)
-        farm_close(made);
-    else
-        *f = made;
-    return st;
+    return HAND_OUT(st, made, f, farm_close);
 }
 
 /* Workers that do not hear that the run is over see the connection end: the same to them. */

@@ -1,5 +1,6 @@
 /* cu/farm/server.c – messages in, batches out. */
 #include "cu/farm/server.h"
+#include "src/arena.h"
 #include "src/process.h"
 
 #include <pthread.h>
@@ -29,23 +30,19 @@ struct server {
     struct coordinator *coordinator;
     int run;
     struct guest *guest; /* [size] */
+    struct arena arena;
 };
 
 enum ek_status server_open(const struct transport *t, int size, uint64_t job,
                            const struct server_ops *server_ops, struct server **s)
 {
-    struct server *made = calloc(1, sizeof *made);
-    struct guest *guest = calloc((size_t)size, sizeof *guest);
-    if (!made || !guest) {
-        free(made);
-        free(guest);
-        FAIL(EK_UNAVAILABLE, "out of memory for %d ranks", size);
-    }
-    *made = (struct server){
-        .transport = *t, .ops = *server_ops, .size = size, .job = job, .run = -1, .guest = guest};
+    NEW(struct server, made, 1, "out of memory for %d ranks", size);
+    *made =
+        (struct server){.transport = *t, .ops = *server_ops, .size = size, .job = job, .run = -1};
     pthread_mutex_init(&made->lock, NULL);
-    *s = made;
-    return EK_OK;
+    made->guest = ARENA_NEW(&made->arena, size, struct guest);
+    const enum ek_status st = arena_check(&made->arena, "%d ranks", size);
+    return HAND_OUT(st, made, s, server_close);
 }
 
 void server_close(struct server *s)
@@ -53,7 +50,7 @@ void server_close(struct server *s)
     if (!s)
         return;
     pthread_mutex_destroy(&s->lock);
-    free(s->guest);
+    arena_free(&s->arena);
     free(s);
 }
 

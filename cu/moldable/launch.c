@@ -242,11 +242,7 @@ enum ek_status launch_open(const struct run_job *job, const char *folder, const 
         st = farm_open(&settings, &made->farm);
     if (!st)
         st = start_all(made);
-    if (st)
-        launch_close(made);
-    else
-        *l = made;
-    return st;
+    return HAND_OUT(st, made, l, launch_close);
 }
 
 void launch_watch(struct launch *l)

@@ -1,5 +1,6 @@
 /* cu/rank/cluster.c – the only file that calls MPI. */
 #include "cu/rank/cluster.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <dlfcn.h>
@@ -283,6 +284,7 @@ struct cluster_mail {
     int n;
     struct cluster_message *message; /* [n] */
     MPI_Request *request;            /* [n] persistent */
+    struct arena arena;              /* of both */
 };
 
 static void init(struct cluster_mail *mail, int i)
@@ -298,22 +300,13 @@ static void init(struct cluster_mail *mail, int i)
 
 enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct cluster_mail **out)
 {
-    struct cluster_mail *mail = calloc(1, sizeof *mail);
-    if (mail) {
-        mail->message = calloc((size_t)n + 1, sizeof *mail->message);
-        mail->request = calloc((size_t)n + 1, sizeof *mail->request);
-    }
-    if (!mail || !mail->message || !mail->request) {
-        cluster_mail_close(mail);
-        FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d messages", n);
-    }
-    for (int i = 0; i < n; i++) {
-        mail->message[i] = m[i];
-        init(mail, i);
-        mail->n++;
-    }
-    *out = mail;
-    return EK_OK;
+    NEW(struct cluster_mail, mail, 1, "out of memory for %d messages", n);
+    mail->message = arena_copy(&mail->arena, m, (size_t)n, sizeof *m);
+    mail->request = ARENA_NEW(&mail->arena, n, MPI_Request);
+    const enum ek_status st = arena_check(&mail->arena, "%d messages", n);
+    for (; !st && mail->n < n; mail->n++)
+        init(mail, mail->n);
+    return HAND_OUT(st, mail, out, cluster_mail_close);
 }
 
 void cluster_mail_close(struct cluster_mail *mail)
@@ -322,8 +315,7 @@ void cluster_mail_close(struct cluster_mail *mail)
         return;
     for (int i = 0; i < mail->n; i++)
         MPI_Request_free(&mail->request[i]);
-    free(mail->message);
-    free(mail->request);
+    arena_free(&mail->arena);
     free(mail);
 }
 

@@ -87,11 +87,7 @@ enum ek_status info_open(const struct info_request *request, struct info **info)
     NEW(struct info, v, 1, "out of memory");
     v->request = request;
     enum ek_status st = fill(v);
-    if (st)
-        info_close(v);
-    else
-        *info = v;
-    return st;
+    return HAND_OUT(st, v, info, info_close);
 }
 
 void info_close(struct info *info)
