@@ -152,7 +152,7 @@ struct backend_ops {
     /* For libraries beside ours that work on a device's memory: makes it the calling thread's
      * device; where a buffer lies, as the driver's own calls take it. NULL: there is no such
      * place. */
-    enum ek_status (*take)(void *dev);
+    enum ek_status (*take)(const void *dev);
     void *(*address)(struct backend_mem *mem);
 
     /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be ""), with room for so
@@ -186,9 +186,8 @@ struct backend_ops {
     enum ek_status (*record)(void *dev, int queue, int event);
     /* Later work on the queue starts after the event; one never recorded is no hindrance. */
     enum ek_status (*after)(void *dev, int queue, int event);
-    /* Seconds between two recorded events, 0 between one and itself; waits for both. EK_USAGE: not
-     * recorded, or between two of a device opened before backend_want_times(). */
-    enum ek_status (*elapsed)(void *dev, int from, int to, double *seconds);
+    /* Waits until the event has come. EK_USAGE: never recorded. */
+    enum ek_status (*reach)(void *dev, int event);
     enum ek_status (*wait)(void *dev, int queue); /* until the queue is empty */
 };
 
@@ -234,11 +233,6 @@ int backend_libraries(const struct backend_ops *, struct backend_library *list);
 /* Libraries and devices of all back ends, one line each, and why a back end has none; for
  * --list-devices. */
 void backend_print(FILE *out);
-
-/* Devices opened from now on time their events: some drivers charge every launch for it, so only
- * who calls elapsed() between two events asks. Before any device is opened; for good. */
-void backend_want_times(void);
-bool backend_times_wanted(void);
 
 /* Opens one device for the calling thread; *b is owned by the caller, who calls backend_close(). */
 enum ek_status backend_open(struct backend_device which, struct backend **b);
@@ -308,9 +302,9 @@ static inline enum ek_status backend_after(struct backend *b, int queue, int eve
     return b->ops->after(b->dev, queue, event);
 }
 
-static inline enum ek_status backend_elapsed(struct backend *b, int from, int to, double *seconds)
+static inline enum ek_status backend_reach(struct backend *b, int event)
 {
-    return b->ops->elapsed(b->dev, from, to, seconds);
+    return b->ops->reach(b->dev, event);
 }
 
 enum ek_status backend_wait(struct backend *b, int queue);

@@ -11,18 +11,6 @@
 
 /* ---- opening ---- */
 
-static bool times_wanted;
-
-void backend_want_times(void)
-{
-    times_wanted = true;
-}
-
-bool backend_times_wanted(void)
-{
-    return times_wanted;
-}
-
 enum ek_status backend_open(struct backend_device which, struct backend **b)
 {
     struct backend_info info;

@@ -53,8 +53,9 @@ enum ek_status gpu_check(const struct gpu_state *d, int code, const char *doing)
     FAIL(EK_LOST, "%s: %s: the driver failed (%s error %d)", d->label, doing, api, code);
 }
 
-enum ek_status gpu_use(const struct gpu_state *d)
+enum ek_status gpu_use(const void *dev)
 {
+    const struct gpu_state *d = dev;
     return gpu_check(d, d->vendor->use(d), "taking the device");
 }
 
@@ -87,11 +88,10 @@ void gpu_close(void *dev)
 static enum ek_status make_queues(struct gpu_state *d)
 {
     enum { NON_BLOCKING = 1, NO_TIME = 2 };
-    const unsigned flags = backend_times_wanted() ? 0 : NO_TIME;
     for (int q = 0; q < BACKEND_QUEUES; q++)
         TRY(gpu_check(d, d->driver->stream_create(&d->stream[q], NON_BLOCKING), "making a queue"));
     for (int e = 0; e < BACKEND_EVENTS; e++)
-        TRY(gpu_check(d, d->driver->event_create(&d->event[e], flags), "making an event"));
+        TRY(gpu_check(d, d->driver->event_create(&d->event[e], NO_TIME), "making an event"));
     return EK_OK;
 }
 
@@ -166,14 +166,9 @@ void gpu_free(void *dev, struct backend_mem *mem)
     free(mem);
 }
 
-enum ek_status gpu_take(void *dev)
+void *gpu_address(struct backend_mem *mem)
 {
-    return gpu_use(dev);
-}
-
-void *gpu_where(struct backend_mem *mem)
-{
-    return gpu_address(mem);
+    return mem ? ((struct gpu_memory *)mem)->address : NULL;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -226,24 +221,13 @@ enum ek_status gpu_after(void *dev, int queue, int event)
                      "waiting for an event");
 }
 
-enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds)
+enum ek_status gpu_reach(void *dev, int event)
 {
     const struct gpu_state *d = dev;
-    float milliseconds = 0;
     TRY(gpu_use(d));
-    for (int i = 0; i < 2; i++) {
-        const int event = i ? to : from;
-        if (!d->recorded[event])
-            FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
-        TRY(gpu_check(d, d->driver->event_wait(d->event[event]), "waiting for an event"));
-    }
-    if (from != to && !backend_times_wanted())
-        FAIL(EK_USAGE, "%s: timing an event: the device was opened without times", d->label);
-    if (from != to)
-        TRY(gpu_check(d, d->driver->event_elapsed(&milliseconds, d->event[from], d->event[to]),
-                      "timing an event"));
-    *seconds = milliseconds > 0 ? 1e-3 * (double)milliseconds : 0.0;
-    return EK_OK;
+    if (!d->recorded[event])
+        FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
+    return gpu_check(d, d->driver->event_wait(d->event[event]), "waiting for an event");
 }
 
 enum ek_status gpu_wait(void *dev, int queue)

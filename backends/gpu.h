@@ -58,8 +58,6 @@
     X(0, event_destroy, cuEventDestroy_v2, hipEventDestroy, void *event)                           \
     X(0, event_record, cuEventRecord, hipEventRecord, void *event, void *stream)                   \
     X(0, event_wait, cuEventSynchronize, hipEventSynchronize, void *event)                         \
-    X(0, event_elapsed, cuEventElapsedTime, hipEventElapsedTime, float *milliseconds, void *from,  \
-      void *to)                                                                                    \
     X(0, module_load, cuModuleLoadDataEx, hipModuleLoadDataEx, void **module, const void *code,    \
       unsigned noptions, int *options, void **values)                                              \
     X(0, module_unload, cuModuleUnload, hipModuleUnload, void *module)                             \
@@ -219,16 +217,8 @@ struct gpu_program {
  * memory or registers are short, EK_USAGE for what only a caller's bug explains, EK_LOST for the
  * rest. */
 enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
-/* Makes the device the calling thread's. */
-enum ek_status gpu_use(const struct gpu_state *);
 /* Waits for both queues, whatever comes of it: what they use is about to go. */
 void gpu_settle(const struct gpu_state *);
-
-/* Where a buffer lies; NULL for none. */
-static inline unsigned char *gpu_address(struct backend_mem *m)
-{
-    return m ? ((struct gpu_memory *)m)->address : NULL;
-}
 
 /* ---- the members of struct backend_ops ------------------------------------------------------- */
 
@@ -243,8 +233,8 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
 enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer *);
 enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *);
-enum ek_status gpu_take(void *dev);
-void *gpu_where(struct backend_mem *mem);
+enum ek_status gpu_use(const void *dev);
+void *gpu_address(struct backend_mem *mem);
 enum ek_status gpu_build(void *dev, const char *text, const char *options, int nkernels,
                          struct backend_program **program);
 enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k);
@@ -257,7 +247,7 @@ enum ek_status gpu_graph_start(void *dev, struct backend_graph *graph);
 void gpu_graph_free(void *dev, struct backend_graph *graph);
 enum ek_status gpu_record(void *dev, int queue, int event);
 enum ek_status gpu_after(void *dev, int queue, int event);
-enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds);
+enum ek_status gpu_reach(void *dev, int event);
 enum ek_status gpu_wait(void *dev, int queue);
 
 /* The back end backend_<vendor> of a const struct gpu_vendor of that name. */
@@ -295,8 +285,8 @@ enum ek_status gpu_wait(void *dev, int queue);
         .free = gpu_free,                                                                          \
         .transfer = gpu_transfer,                                                                  \
         .peer = gpu_peer,                                                                          \
-        .take = gpu_take,                                                                          \
-        .address = gpu_where,                                                                      \
+        .take = gpu_use,                                                                           \
+        .address = gpu_address,                                                                    \
         .ready = ready,                                                                            \
         .build = gpu_build,                                                                        \
         .kernel = gpu_kernel,                                                                      \
@@ -308,18 +298,18 @@ enum ek_status gpu_wait(void *dev, int queue);
         .graph_free = gpu_graph_free,                                                              \
         .record = gpu_record,                                                                      \
         .after = gpu_after,                                                                        \
-        .elapsed = gpu_elapsed,                                                                    \
+        .reach = gpu_reach,                                                                        \
         .wait = gpu_wait,                                                                          \
     }
 
 /* ---- between the files ----------------------------------------------------------------------- */
 
-/* Opens the first of the library's names from `first` on that is there; false, and why, if none
- * is. */
-bool gpu_library_open(const struct gpu_library *, int first, void **handle,
-                      char name[GPU_LIBRARY_NAME], char why[GPU_WHY]);
-/* Fills the struct at `to`; the name of a symbol that is missing and not optional, or NULL. */
-const char *gpu_symbols_find(void *handle, const struct gpu_symbol *, void *to);
+/* Opens the first of the library's names that is there; false, and why, if none is. */
+bool gpu_library_open(const struct gpu_library *, void **handle, char name[GPU_LIBRARY_NAME],
+                      char why[GPU_WHY]);
+/* Fills the struct at `to` with symbols whose names begin with `prefix`; the rest of the name of
+ * one that is missing and not optional, or NULL. */
+const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_symbol *, void *to);
 
 /* Frees what copies held, and brings what reads fetched to where it belongs. */
 void gpu_copy_close(struct gpu_state *);

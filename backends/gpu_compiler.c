@@ -43,18 +43,6 @@ static const struct gpu_symbol symbols[] = {
         {0},
 };
 
-static const char *find_functions(void *handle, const char *prefix, struct functions *f)
-{
-    for (const struct gpu_symbol *s = symbols; s->name; s++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s%s", prefix, s->name);
-        const struct gpu_symbol one[] = {{s->at, name, s->optional}, {0}};
-        if (gpu_symbols_find(handle, one, f))
-            return s->name;
-    }
-    return NULL;
-}
-
 /* ---- which one ------------------------------------------------------------------------------- */
 
 /* A compiler that opened. */
@@ -83,9 +71,9 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
     one.names[0] = one.names[i];
     one.names[1] = NULL;
     *k = (struct candidate){.narch = 0};
-    if (!gpu_library_open(&one, 0, &handle, k->c.library, why))
+    if (!gpu_library_open(&one, &handle, k->c.library, why))
         return false;
-    const char *missing = find_functions(handle, v->compiler_prefix, &f);
+    const char *missing = gpu_symbols_find(handle, v->compiler_prefix, symbols, &f);
     if (missing || f.Version(&k->c.major, &k->c.minor)) {
         snprintf(why, GPU_WHY, "%s has no %s%s", k->c.library, v->compiler_prefix,
                  missing ? missing : "Version that answers");
@@ -189,7 +177,7 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
     size_t size;
     if (!handle)
         FAIL(EK_UNAVAILABLE, "%s: %s", prefix, dlerror());
-    const char *missing = find_functions(handle, prefix, &f);
+    const char *missing = gpu_symbols_find(handle, prefix, symbols, &f);
     if (missing)
         FAIL(EK_UNAVAILABLE, "%s has no %s%s", library, prefix, missing);
     int code = f.CreateProgram(&program, text, "kernels", 0, NULL, NULL);

@@ -205,8 +205,9 @@ enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_t
     befriend(to, other);
     for (size_t i = 0; i < r->slices * r->rows; i++) {
         const size_t y = i % r->rows, z = i / r->rows;
-        unsigned char *dst = gpu_address(t->dst) + r->dst_offset + y * r->dst_row;
-        const unsigned char *src = gpu_address(t->src) + r->src_offset + y * r->src_row;
+        unsigned char *dst = (unsigned char *)gpu_address(t->dst) + r->dst_offset + y * r->dst_row;
+        const unsigned char *src =
+            (unsigned char *)gpu_address(t->src) + r->src_offset + y * r->src_row;
         TRY(gpu_check(to,
                       to->vendor->peer(to, dst + z * r->dst_slice, other, src + z * r->src_slice,
                                        r->width, to->stream[queue]),

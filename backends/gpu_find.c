@@ -51,11 +51,11 @@ static bool open_elsewhere(const struct gpu_library *l, const char *name, void *
     return false;
 }
 
-bool gpu_library_open(const struct gpu_library *l, int first, void **handle,
-                      char name[GPU_LIBRARY_NAME], char why[GPU_WHY])
+bool gpu_library_open(const struct gpu_library *l, void **handle, char name[GPU_LIBRARY_NAME],
+                      char why[GPU_WHY])
 {
     list_names(l, why);
-    for (int i = first; l->names[i]; i++) {
+    for (int i = 0; l->names[i]; i++) {
         snprintf(name, GPU_LIBRARY_NAME, "%s", l->names[i]);
         if (open_path(name, handle, why) || open_elsewhere(l, l->names[i], handle, name, why))
             return true;
@@ -63,10 +63,13 @@ bool gpu_library_open(const struct gpu_library *l, int first, void **handle,
     return false;
 }
 
-const char *gpu_symbols_find(void *handle, const struct gpu_symbol *symbols, void *to)
+const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_symbol *symbols,
+                             void *to)
 {
     for (const struct gpu_symbol *s = symbols; s->name; s++) {
-        void *function = dlsym(handle, s->name);
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", prefix, s->name);
+        void *function = dlsym(handle, name);
         if (!function && !s->optional)
             return s->name;
         memcpy((char *)to + s->at, &function, sizeof function);
@@ -104,13 +107,13 @@ static void refused(struct gpu_found *f, const struct gpu_vendor *v, int code)
 static void start(struct gpu_found *f, const struct gpu_vendor *v)
 {
     void *handle;
-    if (!gpu_library_open(&v->library, 0, &handle, f->library, f->why)) {
+    if (!gpu_library_open(&v->library, &handle, f->library, f->why)) {
         f->library[0] = '\0';
         return;
     }
-    const char *missing = gpu_symbols_find(handle, v->symbols, &f->driver);
+    const char *missing = gpu_symbols_find(handle, "", v->symbols, &f->driver);
     if (!missing)
-        missing = gpu_symbols_find(handle, v->own_symbols, v->own);
+        missing = gpu_symbols_find(handle, "", v->own_symbols, v->own);
     if (missing) {
         snprintf(f->why, sizeof f->why, "%s is too old, it has no %s: update the driver",
                  f->library, missing);

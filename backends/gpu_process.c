@@ -5,6 +5,7 @@
  * hold it. Whatever main() does, and whatever program this library is linked into, the compiler is
  * therefore called from a constructor, which only that name wakes. */
 #include "backends/gpu.h"
+#include "src/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,36 +32,18 @@ enum { BUILT, NOT_BUILT, NO_COMPILER };
 
 /* ---- files in memory ------------------------------------------------------------------------- */
 
+/* In one piece: nothing interrupts a write to memory. */
 static bool put(int fd, const void *data, size_t size)
 {
-    const char *at = data;
-    while (size) {
-        ssize_t n = write(fd, at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
+    return write(fd, data, size) == (ssize_t)size;
 }
 
-/* All of a file, with a NUL behind it; the caller frees. */
-static unsigned char *get(int fd, size_t *size)
+/* All of a file, with a NUL behind it, wherever others stand in it; the caller frees. */
+static char *get(int fd, size_t *size)
 {
-    struct stat st;
-    if (fstat(fd, &st))
-        return NULL;
-    unsigned char *data = calloc((size_t)st.st_size + 1, 1);
-    *size = 0;
-    while (data && *size < (size_t)st.st_size) {
-        ssize_t n = pread(fd, data + *size, (size_t)st.st_size - *size, (off_t)*size);
-        if (n <= 0)
-            break;
-        *size += (size_t)n;
-    }
-    return data;
+    char path[32], *data = NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return MUTED(file_read(path, &data, size)) ? NULL : data;
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -70,7 +52,7 @@ static int serve(int argc, char **argv)
 {
     size_t size;
     struct gpu_code made = {0};
-    char *text = (char *)get(IN, &size);
+    char *text = get(IN, &size);
     status_program(process_name);
     if (!text || gpu_compiler_run(argv[ARG_LIBRARY], argv[ARG_PREFIX], text, argc - ARG_OPTIONS,
                                   (const char *const *)argv + ARG_OPTIONS, &made))
@@ -155,11 +137,12 @@ static enum ek_status collect(const char *label, const struct gpu_compiler *c, i
 {
     size_t size;
     if (WIFEXITED(status) && WEXITSTATUS(status) <= NOT_BUILT) {
-        out->log = (char *)get(file[LOG], &size);
-        out->code = WEXITSTATUS(status) == BUILT ? get(file[CODE], &out->size) : NULL;
+        out->log = get(file[LOG], &size);
+        out->code =
+            WEXITSTATUS(status) == BUILT ? (unsigned char *)get(file[CODE], &out->size) : NULL;
         return EK_OK;
     }
-    char *printed = (char *)get(file[PRINTED], &size);
+    char *printed = get(file[PRINTED], &size);
     const char *words = printed ? last_line(printed) : "";
     enum ek_status st =
         WIFSIGNALED(status)

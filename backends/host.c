@@ -6,7 +6,6 @@
  * its first read: what was on it is gone, as with a real device. */
 #include "backends/backend.h"
 
-#include "src/clock.h"
 #include "src/embed.h"
 #include "src/kernel.h"
 #include "src/opt.h"
@@ -25,9 +24,9 @@ static const char *const verb_name[VERBS] = {"alloc", "write",  "read", "copy",
 struct host {
     char label[24];
     size_t memory, used;
-    double event[BACKEND_EVENTS]; /* clock of each, 0: not recorded */
-    enum verb fault;              /* VERBS: none */
-    long fault_at;                /* the how-manieth of its kind fails */
+    bool recorded[BACKEND_EVENTS];
+    enum verb fault; /* VERBS: none */
+    long fault_at;   /* the how-manieth of its kind fails */
     long calls[VERBS];
     bool lost;
 };
@@ -297,7 +296,7 @@ static enum ek_status record(void *dev, int queue, int event)
 {
     struct host *h = dev;
     (void)queue;
-    h->event[event] = clock_now();
+    h->recorded[event] = true;
     return EK_OK;
 }
 
@@ -309,13 +308,11 @@ static enum ek_status after(void *dev, int queue, int event)
     return EK_OK;
 }
 
-static enum ek_status elapsed(void *dev, int from, int to, double *seconds)
+static enum ek_status reach(void *dev, int event)
 {
     const struct host *h = dev;
-    if (h->event[from] == 0 || h->event[to] == 0)
-        FAIL(EK_USAGE, "%s: event %d was never recorded", h->label,
-             h->event[from] == 0 ? from : to);
-    *seconds = h->event[to] > h->event[from] ? h->event[to] - h->event[from] : 0.0;
+    if (!h->recorded[event])
+        FAIL(EK_USAGE, "%s: event %d was never recorded", h->label, event);
     return EK_OK;
 }
 
@@ -345,6 +342,6 @@ const struct backend_ops backend_host = {
     .launch = launch,
     .record = record,
     .after = after,
-    .elapsed = elapsed,
+    .reach = reach,
     .wait = wait,
 };

@@ -28,7 +28,6 @@ static const struct {
     {CL_OUT_OF_RESOURCES, EK_LOST, "out of resources, or the kernel left its buffers"},
     {CL_INVALID_COMMAND_QUEUE, EK_LOST, "the queue is dead after an earlier failure"},
     {CL_DEVICE_NOT_AVAILABLE, EK_LOST, "the device is not available"},
-    {CL_PROFILING_INFO_NOT_AVAILABLE, EK_USAGE, "the device was opened without times"},
     {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, EK_LOST, "earlier work failed"},
     {CL_MEM_COPY_OVERLAP, EK_USAGE, "source and destination overlap"},
     {CL_INVALID_KERNEL_NAME, EK_USAGE, "no such kernel"},
@@ -142,8 +141,7 @@ static enum ek_status make_queues(struct opencl_state *d)
     d->context = opencl.CreateContext(NULL, 1, &d->id, NULL, NULL, &code);
     TRY(opencl_check(d, code, "making a context"));
     for (int q = 0; q < BACKEND_QUEUES; q++) {
-        d->queue[q] = opencl.CreateCommandQueue(
-            d->context, d->id, backend_times_wanted() ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+        d->queue[q] = opencl.CreateCommandQueue(d->context, d->id, 0, &code);
         TRY(opencl_check(d, code, "making a queue"));
     }
     return EK_OK;
@@ -325,33 +323,12 @@ static enum ek_status after(void *dev, int queue, int event)
         "waiting for an event");
 }
 
-static enum ek_status reach(const struct opencl_state *d, int event)
+static enum ek_status reach(void *dev, int event)
 {
+    const struct opencl_state *d = dev;
     if (!d->event[event])
         FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
     return opencl_check(d, opencl.WaitForEvents(1, &d->event[event]), "waiting for an event");
-}
-
-static enum ek_status event_time(const struct opencl_state *d, int event, cl_ulong *time)
-{
-    return opencl_check(d,
-                        opencl.GetEventProfilingInfo(d->event[event], CL_PROFILING_COMMAND_END,
-                                                     sizeof *time, time, NULL),
-                        "timing an event");
-}
-
-static enum ek_status elapsed(void *dev, int from, int to, double *seconds)
-{
-    const struct opencl_state *d = dev;
-    cl_ulong begin = 0, end = 0;
-    TRY(reach(d, from));
-    TRY(reach(d, to));
-    if (from != to) {
-        TRY(event_time(d, from, &begin));
-        TRY(event_time(d, to, &end));
-    }
-    *seconds = end > begin ? 1e-9 * (double)(end - begin) : 0.0;
-    return EK_OK;
 }
 
 static enum ek_status wait(void *dev, int queue)
@@ -378,6 +355,6 @@ const struct backend_ops backend_opencl = {
     .launch = launch,
     .record = record,
     .after = after,
-    .elapsed = elapsed,
+    .reach = reach,
     .wait = wait,
 };

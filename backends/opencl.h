@@ -20,7 +20,7 @@
     X(BuildProgram) X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) \
     X(GetKernelWorkGroupInfo) X(SetKernelArg) X(ReleaseKernel) X(EnqueueNDRangeKernel) \
     X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) \
-    X(GetEventProfilingInfo) X(ReleaseEvent) X(Flush) X(Finish)
+    X(ReleaseEvent) X(Flush) X(Finish)
 /* clang-format on */
 
 struct opencl_functions {

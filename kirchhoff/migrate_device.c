@@ -270,12 +270,10 @@ void migrate_device_close(struct migrate_device *d)
 
 static enum ek_status land(struct migrate_device *d, struct flight *f)
 {
-    double nothing;
-    const int event = LANDED + (int)(f - d->flight);
     if (!f->flying)
         return EK_OK;
     f->flying = false;
-    return backend_elapsed(d->backend, event, event, &nothing);
+    return backend_reach(d->backend, LANDED + (int)(f - d->flight));
 }
 
 static void write_end(struct flight *f, const struct tables_device *tables, int e)

@@ -408,8 +408,7 @@ static enum ek_status begin_batch(struct device *d, const struct slot *s, size_t
 /* Waits until a flight is free for the next batch. */
 static enum ek_status land(struct device *d, int flight)
 {
-    double nothing;
-    return backend_elapsed(d->backend, LANDED + flight, LANDED + flight, &nothing);
+    return backend_reach(d->backend, LANDED + flight);
 }
 
 enum ek_status mcsem_device_settle(struct device *d)

@@ -49,7 +49,6 @@ static inline struct backend *open_device(const char *name, int index)
     struct backend *b = NULL;
     const struct backend_ops *ops = backend_find(name);
     assert_non_null(ops);
-    backend_want_times();
     assert_int_equal(backend_open((struct backend_device){ops, index}, &b), EK_OK);
     return b;
 }

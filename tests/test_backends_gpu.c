@@ -471,9 +471,9 @@ static void missing_libraries_are_named(void **state)
     char name[GPU_LIBRARY_NAME], why[GPU_WHY];
     const struct gpu_library none = {{"libnone.so.2", "libnone.so.1"}, {"/usr/share"}, NULL};
     const struct gpu_library broken = {{"libnone.so.1", "/etc/passwd"}, {"/usr/share"}, NULL};
-    assert_false(gpu_library_open(&none, 0, &handle, name, why));
+    assert_false(gpu_library_open(&none, &handle, name, why));
     assert_string_equal(why, "libnone.so.2, libnone.so.1 not found");
-    assert_false(gpu_library_open(&broken, 0, &handle, name, why));
+    assert_false(gpu_library_open(&broken, &handle, name, why));
     assert_non_null(strstr(why, "/etc/passwd"));
     assert_null(strstr(why, "not found"));
 }
