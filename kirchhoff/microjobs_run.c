@@ -43,12 +43,12 @@ static void say_microjob(void *arg, struct farm_batch *batch)
 static void note_failure(struct master *s, size_t task, int code, int rank)
 {
     bool aside;
-    farm_failures(s->farm, task, &aside);
+    coordinator_failures(farm_coordinator(s->farm), task, &aside);
     char how[64];
     snprintf(how, sizeof how, code < 0 ? "died of signal %d" : "ended with code %d", abs(code));
     s->bad_input = s->bad_input || code == EK_USAGE;
     if (s->bad_input)
-        farm_give_up(s->farm);
+        coordinator_give_up(farm_coordinator(s->farm));
     status_warn("microjob %d on rank %d %s; %s", s->task[task], rank, how,
                 s->bad_input ? "its input is bad, the job ends"
                 : aside      ? "that was the third time: it is set aside"

@@ -245,28 +245,23 @@ void ranks_moved(struct ranks *r, double seconds)
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
 
-static json_t *list_of(const double *x, int n, bool whole)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, whole ? json_integer((json_int_t)x[i]) : json_real(x[i]));
-    return list;
-}
-
 json_t *ranks_json(struct ranks *r)
 {
-    double *zones = r->sums, *busy = r->sums + r->n, sum = 0, longest = 0;
-    memset(r->sums, 0, 2 * (size_t)r->n * sizeof *r->sums);
+    double *busy = r->sums, sum = 0, longest = 0;
+    json_t *zones = json_array();
+    memset(busy, 0, (size_t)r->n * sizeof *busy);
     busy[cluster_rank()] = r->total;
     cluster_sum(busy, (size_t)r->n);
-    for (int z = 0; z < r->mz->nzones; z++)
-        zones[r->of[z]]++;
     for (int i = 0; i < r->n; i++) {
+        int n = 0;
+        for (int z = 0; z < r->mz->nzones; z++)
+            n += r->of[z] == i;
+        json_array_append_new(zones, json_integer(n));
         sum += busy[i];
         longest = fmax(longest, busy[i]);
     }
-    return json_pack("{s:s s:o s:o s:f s:i s:i s:f}", "schedule", r->schedule, "zones",
-                     list_of(zones, r->n, true), "busy_s", list_of(busy, r->n, false), "imbalance",
+    return json_pack("{s:s s:o s:o s:f s:i s:i s:f}", "schedule", r->schedule, "zones", zones,
+                     "busy_s", json_numbers(busy, (size_t)r->n), "imbalance",
                      sum > 0 ? longest * r->n / sum - 1 : 0.0, "times_divided_anew", r->times,
                      "zones_moved", r->zones_moved, "moving_s", r->moved_s);
 }

@@ -283,7 +283,7 @@ json_t *node_json(const struct node *n)
         return NULL;
     json_t *list = json_array();
     for (int r = 0; r < farm_size(n->farm); r++) {
-        const struct coordinator_node c = farm_node(n->farm, r);
+        const struct coordinator_node c = coordinator_node(farm_coordinator(n->farm), r);
         const struct farm_worker w = farm_worker(n->farm, r);
         json_array_append_new(list,
                               json_pack("{s:i s:f s:i s:f s:f s:i s:i}", "rank", r, "trials",

@@ -195,30 +195,23 @@ static enum ek_status profile(struct bench *b)
     return EK_OK;
 }
 
-/* Policies one after another, again for each repeat: what disturbs the machine disturbs all. */
-static enum ek_status run_all(struct bench *b)
+/* Room for all runs, and what comes before the first of them. */
+static enum ek_status prepare_runs(struct bench *b)
 {
+    const struct bench_run *p = &b->program.run;
     struct result_set *r = &b->results;
-    const int n = r->nschedules = b->nspecs;
+    const int n = b->nspecs * b->set.repeat;
+    r->nschedules = b->nspecs;
     r->repeat = b->set.repeat;
-    r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
-    b->record = calloc((size_t)(n * r->repeat), sizeof(struct record *));
+    r->run = calloc((size_t)n, sizeof *r->run);
+    b->record = calloc((size_t)n, sizeof(struct record *));
     if (!r->run || !b->record)
         FAIL(EK_UNAVAILABLE, "out of memory for the results");
     TRY(warm_up(b));
     TRY(profile(b));
-    struct watch watch = {b, 0};
-    enum ek_status st = EK_OK;
-    if (b->program.run.progress)
-        progress_begin(b->program.identity.name, n * r->repeat * work(b), b->program.run.progress);
-    else
-        progress_begin(b->program.identity.name,
-                       (double)n * r->repeat * b->program.run.steps(b->st), "steps");
-    for (int repeat = 0; repeat < r->repeat && !st; repeat++)
-        for (int s = 0; s < n && !st; s++)
-            st = run_once(b, b->spec[s], &r->run[s * r->repeat + repeat], &watch);
-    progress_end();
-    return st;
+    progress_begin(b->program.identity.name, n * (p->progress ? work(b) : p->steps(b->st)),
+                   p->progress ? p->progress : "steps");
+    return EK_OK;
 }
 
 /* ---- what is said at the end ----------------------------------------------------------------- */
@@ -525,33 +518,38 @@ static enum ek_status open_units(struct bench *b)
     return EK_OK;
 }
 
-/* One problem after another, as long as the program has more. */
-static enum ek_status run_problems(struct bench *b)
+/* Policies one after another, again for each repeat: what disturbs the machine disturbs all. *more:
+ * the program has another problem, which is planned. */
+static enum ek_status run_problem(struct bench *b, bool *more)
 {
     const struct bench_program *p = &b->program;
     const double trial = bench_trial_wanted(); /* this process tries a layout for another one */
-    for (bool more = true; more;) {
-        catch_signals(); /* before the set-up, which is long where the problem is large */
-        if (speaks(b) && b->bytes && !(trial > 0))
-            tell_memory(b);
-        TRY(open_problem(b));
-        if (trial > 0)
-            return bench_trial_run(p, b->st, b->units, &b->job, b->spec[0], trial);
-        if (b->set.trace || b->set.report)
-            TRY(trace_open(&b->trace));
-        describe_runs(b);
-        const enum ek_status st = run_all(b);
-        if (st && st != EK_STOPPED)
-            return st;
-        TRY(conclude(b, st));
-        more = false;
-        if (p->problem.again)
-            TRY(p->problem.again(b->st, &more));
-        forget_runs(b);
-        if (more) {
-            close_problem(b);
-            TRY(plan(b));
-        }
+    struct watch watch = {b, 0};
+    *more = false;
+    catch_signals(); /* before the set-up, which is long where the problem is large */
+    if (speaks(b) && b->bytes && !(trial > 0))
+        tell_memory(b);
+    TRY(open_problem(b));
+    if (trial > 0)
+        return bench_trial_run(p, b->st, b->units, &b->job, b->spec[0], trial);
+    if (b->set.trace || b->set.report)
+        TRY(trace_open(&b->trace));
+    describe_runs(b);
+    TRY(prepare_runs(b));
+    enum ek_status st = EK_OK;
+    for (int repeat = 0; repeat < b->set.repeat && !st; repeat++)
+        for (int s = 0; s < b->nspecs && !st; s++)
+            st = run_once(b, b->spec[s], &b->results.run[s * b->set.repeat + repeat], &watch);
+    progress_end();
+    if (st && st != EK_STOPPED)
+        return st;
+    TRY(conclude(b, st));
+    if (p->problem.again)
+        TRY(p->problem.again(b->st, more));
+    forget_runs(b);
+    if (*more) {
+        close_problem(b);
+        TRY(plan(b));
     }
     return EK_OK;
 }
@@ -559,7 +557,7 @@ static enum ek_status run_problems(struct bench *b)
 enum ek_status bench_run(const struct bench_program *program, int argc, char **argv, FILE *out)
 {
     static enum ek_status (*const stages[])(struct bench *) = {
-        read_options, choose_schedules, plan, join_ranks, choose_layout, open_units, run_problems};
+        read_options, choose_schedules, plan, join_ranks, choose_layout, open_units};
     struct bench b = {.program = *program,
                       .st = calloc(1, program->identity.size + 1),
                       .argc = argc,
@@ -570,6 +568,8 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
     complete(&b.program);
     for (size_t i = 0; !st && !b.done && i < sizeof stages / sizeof *stages; i++)
         st = stages[i](&b);
+    for (bool more = !b.done; more && !st;)
+        st = run_problem(&b, &more);
     forget_runs(&b);
     if (b.planned)
         close_problem(&b);

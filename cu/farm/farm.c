@@ -219,23 +219,13 @@ struct farm_worker farm_worker(const struct farm *f, int rank)
                              : (struct farm_worker){f->rate, f->settings.units, true};
 }
 
-struct coordinator_node farm_node(const struct farm *f, int rank)
+struct coordinator *farm_coordinator(const struct farm *f)
 {
-    return coordinator_node(f->coordinator, rank);
+    return f->coordinator;
 }
 
 void farm_ended(struct farm *f, int rank)
 {
     if (f->server)
         server_ended(f->server, rank);
-}
-
-int farm_failures(const struct farm *f, size_t task, bool *aside)
-{
-    return coordinator_failures(f->coordinator, task, aside);
-}
-
-void farm_give_up(struct farm *f)
-{
-    coordinator_give_up(f->coordinator);
 }

@@ -50,8 +50,5 @@ void farm_ended(struct farm *f, int rank);
 
 /* The rank's own part, so far. Rank 0. */
 struct farm_worker farm_worker(const struct farm *f, int rank);
-struct coordinator_node farm_node(const struct farm *f, int rank);
-/* What is left is not to be done any more. Rank 0, any thread. */
-void farm_give_up(struct farm *f);
-/* Failures of a task so far, and whether it was set aside. Rank 0. */
-int farm_failures(const struct farm *f, size_t task, bool *aside);
+/* Of the run that began last, for what it knows of nodes and tasks; nodes are ranks. Rank 0. */
+struct coordinator *farm_coordinator(const struct farm *f);

@@ -274,14 +274,6 @@ static enum ek_status measure(struct calibration *c)
 }
 
 /* ---- all of a task ----------------------------------------------------------------------------*/
-/* Median of seconds[] over the trial's tasks. */
-static double median(const struct calibration *c, double *seconds, const struct trial *t)
-{
-    const size_t n = (size_t)(t->copies * c->repeat);
-    sort_numbers(seconds + t->first, n);
-    return seconds[t->first + (int)(n / 2)];
-}
-
 /* The law is that of what the task says it took; what a run takes besides (starting, memory, files)
  * is added, since cores are taken for all of it. */
 static enum ek_status fit_kind(struct calibration *c, int kind)
@@ -295,7 +287,9 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
     for (struct trial *t = c->trial; t < c->trial + c->ntrials; t++) {
         if (t->kind != kind)
             continue;
-        const double s = median(c, c->seconds, t), whole = fmax(s, median(c, c->wall, t));
+        const size_t runs = (size_t)(t->copies * c->repeat);
+        const double s = sort_median(c->seconds + t->first, runs),
+                     whole = fmax(s, sort_median(c->wall + t->first, runs));
         if (t->node) {
             json_object_set_new(factors, p->node[t->node].name, json_real(alone / s));
         } else if (t->copies > 1) {

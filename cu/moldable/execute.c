@@ -292,7 +292,8 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         memcpy(&r, result, sizeof r);
     if (bytes < sizeof r || bytes - sizeof r != r.out + r.err)
         FAIL(EK_USAGE, "task %d: its report is none of this program's", task);
-    const int failures = farm_failures(x->farm, batch->tasks.begin, &aside);
+    const int failures =
+        coordinator_failures(farm_coordinator(x->farm), batch->tasks.begin, &aside);
     pthread_mutex_lock(&x->lock);
     x->history.entry[task].attempts = failures + !r.code;
     enum ek_status st = EK_OK;

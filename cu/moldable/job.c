@@ -76,11 +76,11 @@ static enum ek_status list_of(const struct run_job *j, const char *where, const 
 }
 
 /* A word that no shell, ssh or srun takes for anything but a name. */
-static enum ek_status check_name(const struct run_job *j, const char *where, const char *name)
+static enum ek_status check_name(const struct run_job *j, const char *name)
 {
     if (!*name || *name == '-' || strpbrk(name, " \t\r\n\"'\\$`;|&<>()"))
-        FAIL(EK_USAGE, "%s: %s: '%s' is not the name of a host; one word, no leading '-'", j->path,
-             where, name);
+        FAIL(EK_USAGE, "%s: nodes: '%s' is not the name of a host; one word, no leading '-'",
+             j->path, name);
     return EK_OK;
 }
 
@@ -89,9 +89,9 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
                                double factor, const char *cluster, enum run_reach reach)
 {
     int n = j->problem.nnodes;
-    TRY(check_name(j, "nodes", name));
+    TRY(check_name(j, name));
     if (host)
-        TRY(check_name(j, "nodes", host));
+        TRY(check_name(j, host));
     TRY(arena_grow(&j->node, &j->room, (size_t)n, sizeof *j->node, "nodes"));
     j->node[n] = (struct run_node){.reach = reach};
     if (reach != RUN_HERE)
