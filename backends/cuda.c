@@ -115,10 +115,6 @@ static const struct gpu_vendor cuda = {
     .maker = "NVIDIA",
     .advice = "install NVIDIA's driver",
     .library = {{"libcuda.so.1"}, {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"}, NULL},
-    .symbols = symbols,
-    .own_symbols = own_symbols,
-    .own = &own,
-    .found = &found,
     .attribute = {[GPU_MAX_GROUP] = 1,
                   [GPU_GRID_X] = 5,
                   [GPU_GRID_Y] = 6,
@@ -135,13 +131,7 @@ static const struct gpu_vendor cuda = {
     .targets = {"sm_", "compute_"},
     .arch_option = "--gpu-architecture=",
     .no_fma_option = "--fmad=false",
-    .arch = arch,
-    .attach = attach,
-    .detach = detach,
-    .use = use,
-    .box = box,
-    .peer = peer,
-    .befriend = befriend,
+    GPU_VENDOR_PARTS,
 };
 
 GPU_BACKEND(cuda, "CUDA: NVIDIA's GPUs, kernels compiled by NVRTC");

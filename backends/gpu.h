@@ -168,6 +168,11 @@ struct gpu_vendor {
     int (*befriend)(const struct gpu_state *to, const struct gpu_state *from);
 };
 
+/* What each vendor's file calls by the same name. */
+#define GPU_VENDOR_PARTS                                                                           \
+    .symbols = symbols, .own_symbols = own_symbols, .own = &own, .found = &found, .arch = arch,    \
+    .attach = attach, .detach = detach, .use = use, .box = box, .peer = peer, .befriend = befriend
+
 /* ---- an open device -------------------------------------------------------------------------- */
 
 enum { GPU_CHUNKS = 4 };

@@ -119,10 +119,6 @@ static const struct gpu_vendor hip = {
     .library = {{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
                 {"/opt/rocm/lib"},
                 "ROCM_PATH"},
-    .symbols = symbols,
-    .own_symbols = own_symbols,
-    .own = &own,
-    .found = &found,
     .attribute = {[GPU_GRID_X] = 29,
                   [GPU_GRID_Y] = 30,
                   [GPU_GRID_Z] = 31,
@@ -141,13 +137,7 @@ static const struct gpu_vendor hip = {
     .targets = {"gfx"},
     .arch_option = "--offload-arch=",
     .no_fma_option = "-ffp-contract=off",
-    .arch = arch,
-    .attach = attach,
-    .detach = detach,
-    .use = use,
-    .box = box,
-    .peer = peer,
-    .befriend = befriend,
+    GPU_VENDOR_PARTS,
 };
 
 GPU_BACKEND(hip, "HIP: AMD's GPUs, kernels compiled by HIPRTC");

@@ -103,12 +103,6 @@ void mz_face_copy(struct mz *mz, int zone, enum mz_side side)
     from->out[back] = false;
 }
 
-void mz_exchange(struct mz *mz, int zone)
-{
-    for (int side = 0; side < MZ_SIDES; side++)
-        mz_face_copy(mz, zone, (enum mz_side)side);
-}
-
 size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side)
 {
     return (size_t)mz_wall_size(&mz->zone[zone], side);

@@ -117,14 +117,6 @@ enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank)
     return EK_OK;
 }
 
-enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **out)
-{
-    struct mz *mz;
-    TRY(mz_open_mesh(ops, class, mz_mesh_find(class->letter), &mz));
-    enum ek_status st = mz_claim(mz, NULL, 0);
-    return HAND_OUT(st, mz, out, mz_close);
-}
-
 void mz_close(struct mz *mz)
 {
     if (!mz)
@@ -226,12 +218,4 @@ void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
 size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)
 {
     return ops->carried ? ops->carried(zone) : 0;
-}
-
-void mz_step(struct mz *mz, struct mz_work *work)
-{
-    for (int i = 0; i < mz->nzones; i++)
-        mz_exchange(mz, i);
-    for (int i = 0; i < mz->nzones; i++)
-        mz->ops->step(mz, work, i);
 }

@@ -193,19 +193,17 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
 
 /* Sizes of `zones` zones that share `points` mesh points, largest/smallest about `ratio`. */
 void mz_zone_sizes(int points, int zones, double ratio, int *size);
-/* Bytes that mz_open() takes for a class, without the scratch of the units. */
+/* Bytes that mz_open_mesh() takes for a class, without the scratch of the units. */
 size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
 
 /* ---- mz.c ---- */
 
-/* Allocates the zones; all of them are claimed. EK_UNAVAILABLE: no memory, the line says how much.
+/* Allocates the zones on a mesh that may be another than the class', with 6 points and more along
+ * each axis, and outlives *mz; none is claimed. EK_UNAVAILABLE: no memory, the line says how much.
  * Caller owns *mz. One thread, outside parallel regions. */
-enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **mz);
-void mz_close(struct mz *mz);
-/* The same on a mesh that may be another than the class', with zones of 6 points and more along
- * each axis, and outlives *mz. No zone is claimed: those that this process is to step are next. */
 enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *class,
                             const struct mz_mesh *mesh, struct mz **mz);
+void mz_close(struct mz *mz);
 /* From now on the zones with rank_of[zone] == rank (NULL: all) are stepped here: computes their
  * forcing, or the one of all. EK_UNAVAILABLE. */
 enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank);
@@ -231,9 +229,6 @@ static inline void mz_share(int first, int n, int t, int width, int *begin, int 
     *begin = first + t * n / width;
     *end = first + (t + 1) * n / width;
 }
-
-/* All zones in turn: exchange and step, as one unit would. */
-void mz_step(struct mz *mz, struct mz_work *work);
 
 /* Nominal operations of a run of class->steps steps, in Mop. */
 double mz_mop(const struct mz *mz);
@@ -305,8 +300,6 @@ void exact_initial(const struct mz *mz, const struct mz_zone *zone, double *u);
 /* Gives `zone` the boundary values at `side` from its neighbour's interior points; all faces at
  * once, in any order. They lie in walls; a step reads them there. */
 void mz_face_copy(struct mz *mz, int zone, enum mz_side side);
-/* All four sides. */
-void mz_exchange(struct mz *mz, int zone);
 /* Doubles of one face in a buffer, [m][k][along the face], inner points only. */
 size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side);
 /* The plane that the neighbour behind `side` wants, to a buffer; what that neighbour packed (on its

@@ -19,8 +19,3 @@ double clock_cpu(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
-
-double clock_process(void)
-{
-    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
-}

@@ -6,5 +6,3 @@ double clock_now(void);
 
 /* Seconds of a cpu that the calling thread has used. */
 double clock_cpu(void);
-/* And all threads of the process. */
-double clock_process(void);

@@ -6,6 +6,7 @@
 #include "npb_mz/mz.h"
 #include "src/random.h"
 #include "tests/isa.h"
+#include "tests/mz_alone.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
  * any zone of another step, solver or place is noticed; one run at a time has the file. */
 #include "npb_mz.h"
 #include "npb_mz/checkpoint.h"
+#include "tests/mz_alone.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
  * any mapping of zones to the host and to devices; zones that move keep their bits. Devices are the
  * host compiler's (back end "host"), so that this runs everywhere. */
 #include "npb_mz/device.h"
+#include "tests/mz_alone.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #include "npb_mz/device.h"
 #include "backends/gpu.h"
 #include "tests/backends.h"
+#include "tests/mz_alone.h"
 
 #include <dlfcn.h>
 
@@ -39,7 +40,7 @@ static double step_behind(int before, const char *vendor, const char *card, cons
                           char letter, int together, size_t memory)
 {
     const struct mz_ops *ops = mz_find(solver);
-    struct mz *mz;
+    struct mz *mz = NULL;
     struct device *d;
     size_t bytes = 0;
     setenv("FAKEGPU_PRICE", card, 1);
@@ -114,7 +115,7 @@ static void a_better_card_is_not_slower(void **state)
 static size_t least_memory(void)
 {
     const struct mz_ops *ops = mz_find("sp-mz");
-    struct mz *mz;
+    struct mz *mz = NULL;
     struct places p;
     size_t memory = 1 << 16;
     assert_int_equal(mz_open(ops, mz_class_find("sp-mz", 'S', 0), &mz), EK_OK);

@@ -60,7 +60,7 @@ static void what_is_no_class_is_not_found(void **state)
 static void neighbours_are_mutual_and_faces_match(void **state)
 {
     (void)state;
-    struct mz *mz;
+    struct mz *mz = NULL;
     const struct mz_ops *ops = mz_find("bt-mz");
     assert_int_equal(mz_open(ops, mz_class_find("bt-mz", 'W', 0), &mz), EK_OK);
     long points = 0, walls = 0;

@@ -8,6 +8,7 @@
 #include "npb_mz/mz.h"
 #include "okada_mogi/model.h"
 #include "tests/bench/kirchhoff_column.h"
+#include "tests/mz_alone.h"
 #include "src/clock.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "npb_mz/mz.h"
 #include "src/clock.h"
 #include "tests/lanes_peak.h"
+#include "tests/mz_alone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * (A). */
 #include "npb_mz/mz.h"
 #include "src/clock.h"
+#include "tests/mz_alone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -117,6 +117,14 @@ static void charge(struct stream *s, const struct work *w, double cpu)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
 
+/* Seconds of cpus that all threads have used. */
+static double clock_process(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void run(struct stream *s, const struct work *w)
 {
     const double begin = clock_process();
