@@ -1,8 +1,9 @@
 # tests/bench/gpu_busy.sh – how busy a card would be, by the virtual clock of a fake one
 # (tests/fakegpu/price.c): the programs as somebody starts them who has one GPU, at sizes that are
-# worth one. Each runs twice: in the first run PoCL compiles. What a program's own thread computes
-# counts, what kernels take is PoCL's time over the card's speed: figures hold to some percent.
-# PRICE (h100), ONLY (words of the names below), MEMORY (4000, MB), CELLS (7) of mcsem, times four.
+# worth one. Each runs twice: in the first run PoCL compiles. What a program's own threads compute
+# counts, between two calls that of the one which computes longest, as if each had a cpu; what
+# kernels take is PoCL's time over the card's speed: figures hold to some percent.
+# FEEDERS (1: threads that feed the card, layout 0x0+1xFEEDERS), PRICE (h100), ONLY (words of the names below), MEMORY (4000, MB), CELLS (7) of mcsem, times four.
 set -u
 price=${PRICE:-h100}
 work=$(mktemp -d)
@@ -15,7 +16,7 @@ busy() { # name, program, arguments…
     [[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
     for _ in 1 2; do
         FAKEGPU_PRICE=$price FAKEGPU_MEMORY=${MEMORY:-4000} FAKEGPU_BUSY=1 \
-            "$BIN/$program" "$@" --devices cuda:0 --layout 0x0+1 >"$work/out" 2>"$work/err" || { cat "$work/err"; return 0; }
+            "$BIN/$program" "$@" --devices cuda:0 --layout "0x0+1x${FEEDERS:-1}" >"$work/out" 2>"$work/err" || { cat "$work/err"; return 0; }
     done
     sed -n 's/^device 0: busy \([0-9.]*\) % of \([0-9.]*\) s; seconds of work \([0-9.]*\).*/\1 \2 \3/p' "$work/err" |
         while read -r share all works; do

@@ -74,9 +74,17 @@ static size_t memory(void)
     return end && *end == 'k' ? n << 10 : n << 20;
 }
 
+static const struct pocl *open_watched(void)
+{
+    price_pocl(false);
+    const struct pocl *cl = pocl_open();
+    price_pocl(true);
+    return cl;
+}
+
 static void make_devices(void)
 {
-    const struct pocl *cl = pocl_open();
+    const struct pocl *cl = open_watched();
     long n = setting("FAKEGPU_DEVICES", 2);
     pthread_mutexattr_t recursive;
     pthread_mutexattr_init(&recursive);

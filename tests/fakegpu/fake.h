@@ -22,7 +22,8 @@
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
  *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
- *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes, kernels cost
+ *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes (of several
+ *                         threads that feed a device the one that takes longest), kernels cost
  *                         what PoCL's cpus need over the card's speed, and stderr in the end
  *                         has how busy the card was: a measurement, never twice the same; 60:
  *                         from its sixtieth launch on, when the host's memory is warm
@@ -187,6 +188,8 @@ void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* ---- what work would cost: price.c ------------------------------------------------------------*/
 
 bool price_wanted(void);
+/* Before PoCL is opened, and after: threads that have come meanwhile are its own. One thread. */
+void price_pocl(bool open);
 /* What the card has; `otherwise` if none is named. */
 enum price_number { PRICE_MEMORY, PRICE_MULTIPROCESSORS };
 long price_number(enum price_number what, long otherwise);

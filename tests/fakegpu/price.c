@@ -8,14 +8,19 @@
  * engines. Numbers from the makers' data sheets and the usual measurements of starts; a card that
  * is measured may correct them here.
  *
- * FAKEGPU_BUSY adds what only a measurement has: what the host computes between its calls, by its
- * thread's clock, and a kernel's arithmetic, by the cpus' seconds over the card's `cores`. */
+ * FAKEGPU_BUSY adds what only a measurement has: what the host computes between its calls, by the
+ * clock of that one of the unit's threads which computes longest, as if each had a cpu of its own;
+ * and a kernel's arithmetic, by the cpus' seconds over the card's `cores`. */
 #include "tests/fakegpu/fake.h"
 #include "src/clock.h"
 
+#include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
 static const double LINKED = 0.4;    /* of a start: behind another kernel of the same graph */
@@ -71,17 +76,98 @@ static long measures(void)
     return setting("FAKEGPU_BUSY", 0);
 }
 
-static _Thread_local double left; /* the thread's own clock when it left its device */
+/* Threads that are PoCL's, and the others beside the calling one that run on its cpus: they feed
+ * the device with it. Their clocks when it left its device, and its own. */
+enum { THREADS = 256, FEEDERS = 16 };
+static int pocl_thread[THREADS], npocl_threads;
+static _Thread_local struct {
+    int thread;
+    double clock;
+} feeder[FEEDERS];
+static _Thread_local int feeders;
+static _Thread_local double left;
+
+/* The thread's clock; 0: it is over. */
+static double clock_of(int thread)
+{
+    struct timespec t;
+    const clockid_t id = (clockid_t)(~(unsigned)thread << 3 | 6); /* as the kernel numbers them */
+    return clock_gettime(id, &t) ? 0 : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Calls for each thread of the process. */
+static void each_thread(void (*call)(int thread))
+{
+    DIR *all = opendir("/proc/self/task");
+    for (struct dirent *e; all && (e = readdir(all));)
+        if (atoi(e->d_name) > 0)
+            call(atoi(e->d_name));
+    if (all)
+        closedir(all);
+}
+
+static bool is_pocls(int thread)
+{
+    for (int i = 0; i < npocl_threads; i++)
+        if (pocl_thread[i] == thread)
+            return true;
+    return false;
+}
+
+static void note_pocls(int thread)
+{
+    if (npocl_threads < THREADS && !is_pocls(thread))
+        pocl_thread[npocl_threads++] = thread;
+}
+
+static void forget_pocls(int thread)
+{
+    for (int i = 0; i < npocl_threads; i++)
+        if (pocl_thread[i] == thread)
+            pocl_thread[i--] = pocl_thread[--npocl_threads];
+}
+
+void price_pocl(bool open)
+{
+    static int before[THREADS], n;
+    npocl_threads = 0;
+    each_thread(note_pocls);
+    if (!open) {
+        n = npocl_threads;
+        memcpy(before, pocl_thread, sizeof before);
+    }
+    for (int i = 0; i < n && open; i++)
+        forget_pocls(before[i]);
+}
+
+static void note_feeder(int thread)
+{
+    cpu_set_t own, its;
+    if (feeders == FEEDERS || thread == gettid() || is_pocls(thread) ||
+        sched_getaffinity(0, sizeof own, &own) || sched_getaffinity(thread, sizeof its, &its) ||
+        !CPU_EQUAL(&own, &its))
+        return;
+    feeder[feeders].thread = thread;
+    feeder[feeders++].clock = clock_of(thread);
+}
 
 static void leave(void)
 {
+    feeders = 0;
+    if (measures())
+        each_thread(note_feeder);
     left = clock_cpu();
 }
 
 static void enter(struct gpu *g)
 {
+    double longest = clock_cpu() - left;
+    for (int i = 0; i < feeders; i++) {
+        const double its = clock_of(feeder[i].thread) - feeder[i].clock;
+        longest = its > longest ? its : longest;
+    }
     if (measures() && left > 0)
-        g->host += clock_cpu() - left;
+        g->host += longest;
     leave();
 }
 
