@@ -70,8 +70,9 @@ enum ek_status cell_compute(struct cell_work *work, struct thread_pool *pool, co
 
 /* cell_compute() will be called for these cells [n], in this order, with this m: a device begins
  * with them, many cells together, since one cell's pairs are too few for it, and stays ahead. All
- * three borrowed until the last of them, or the next such call. Errors as above. */
-enum ek_status cell_begin(struct cell_work *work, const double *m, const int *cell, size_t n);
+ * three and the pool borrowed until the last of them, or the next such call. Errors as above. */
+enum ek_status cell_begin(struct cell_work *work, struct thread_pool *pool, const double *m,
+                          const int *cell, size_t n);
 
 /* Largest difference of a pair's response [nfreq] from exact mode with the finest filters, relative
  * to max(|field|, floor). EK_USAGE, EK_UNAVAILABLE as above. */

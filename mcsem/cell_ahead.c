@@ -6,6 +6,7 @@
  * device behind k + 1, and J'W^2 J comes back. Before the first call there are two of samples
  * alone. */
 #include "mcsem/cell_work.h"
+#include "cu/team/thread_pool.h"
 
 #include <string.h>
 
@@ -25,7 +26,8 @@ static int slot_at(int turn)
 enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int layers)
 {
     const size_t nfreq = (size_t)w->survey->nfreq, most = cell_largest(w->survey);
-    TRY(mcsem_device_open(device, layers, w->survey->nfreq, w->survey->npairs, &w->device));
+    TRY(mcsem_device_open(device, layers, w->survey->nfreq, w->survey->npairs, w->width,
+                          &w->device));
     w->batch = mcsem_device_batch(w->device);
     w->block = w->batch < most ? w->batch : most;
     w->sum = ARENA_NEW(&w->arena, w->block * nfreq * (1 + (size_t)layers), double complex);
@@ -109,29 +111,58 @@ static enum ek_status collect(struct cell_work *w, int turn)
     return EK_OK;
 }
 
+/* Pairs of a call that are to be weighed. */
+struct weighing {
+    const struct cell_work *work;
+    struct cell_call *call;
+};
+
+static void weigh_pair(const struct weighing *g, const struct device_share *share, int cell,
+                       size_t i, size_t at)
+{
+    const struct cell_work *w = g->work;
+    struct cell_call *c = g->call;
+    const size_t nfreq = (size_t)w->survey->nfreq, pair = w->survey->first[cell] + i;
+    for (size_t q = 0, datum = at * nfreq; q < nfreq; q++, datum++) {
+        struct device_weight *to = &c->weight[datum];
+        c->miss[datum] = cell_weigh(w, pair, (int)q, c->field[datum], to);
+        to->turn = pair_turn(&share->pair[i], forward_line(w->survey->freq[q]));
+    }
+}
+
+/* A thread's part of them, in order. */
+static void weigh_part(void *arg, int thread)
+{
+    const struct weighing *g = arg;
+    const struct cell_call *c = g->call;
+    const size_t width = (size_t)g->work->width, t = (size_t)thread;
+    const size_t begin = c->pairs * t / width, end = c->pairs * (t + 1) / width;
+    for (size_t k = 0, first = 0; k < (size_t)c->cells && first < end; first += c->share[k++].n)
+        for (size_t i = begin > first ? begin - first : 0; i < c->share[k].n && first + i < end;
+             i++)
+            weigh_pair(g, &c->share[k], c->cell[k], i, first + i);
+}
+
 /* How the call's fields count goes to the device. */
 static enum ek_status square(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn);
-    const int nfreq = w->survey->nfreq;
-    const double complex *field = c->field;
-    struct device_weight *to = c->weight;
-    double *miss = c->miss;
-    for (int k = 0; k < c->cells; k++)
-        for (size_t i = 0; i < c->share[k].n; i++)
-            for (int q = 0; q < nfreq; q++, to++) {
-                *miss++ = cell_weigh(w, w->survey->first[c->cell[k]] + i, q, *field++, to);
-                to->turn = pair_turn(&c->share[k].pair[i], forward_line(w->survey->freq[q]));
-            }
-    return c->cells ? mcsem_device_square(w->device, slot_at(turn), c->cells, c->weight) : EK_OK;
+    struct weighing g = {w, c};
+    if (!c->cells)
+        return EK_OK;
+    thread_pool_run(w->pool, w->width, weigh_part, &g);
+    return mcsem_device_square(w->device, slot_at(turn), c->cells, c->weight);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-enum ek_status cell_begin(struct cell_work *w, const double *m, const int *cell, size_t n)
+enum ek_status cell_begin(struct cell_work *w, struct thread_pool *pool, const double *m,
+                          const int *cell, size_t n)
 {
     if (!w->device)
         return EK_OK;
+    w->pool = pool;
+    mcsem_device_feed(w->device, pool);
     TRY(mcsem_device_settle(w->device));
     w->m = m;
     w->list = cell;

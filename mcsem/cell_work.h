@@ -47,11 +47,12 @@ struct cell_work {
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
-    struct device *device;  /* NULL: pairs in exact mode are the workers' */
-    struct cell_call *call; /* [CELL_CALLS] by turns */
-    int turn;               /* number of the call whose cells are taken up, from -CELL_AHEAD */
-    const double *m;        /* of the cells [ncells] that are listed, of which … */
-    const int *list;        /* … the first `taken` are done, */
+    struct device *device;    /* NULL: pairs in exact mode are the workers' */
+    struct cell_call *call;   /* [CELL_CALLS] by turns */
+    struct thread_pool *pool; /* that feeds the device */
+    int turn;                 /* number of the call whose cells are taken up, from -CELL_AHEAD */
+    const double *m;          /* of the cells [ncells] that are listed, of which … */
+    const int *list;          /* … the first `taken` are done, */
     size_t listed, taken;
     double complex *sum;      /* [block][nfreq][1 + layers] for a block alone */
     size_t batch, block;      /* pairs that the device takes, and of a block, at most */

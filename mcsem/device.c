@@ -1,6 +1,8 @@
 /* mcsem/device.c – outlines of pairs go to a device batch by batch, which makes plans of them, sums
- * come back; while the device computes one batch the host outlines the next. */
+ * come back; while the device computes batches, one for each thread of the host that feeds it,
+ * these outline the next. */
 #include "mcsem/device.h"
+#include "cu/team/thread_pool.h"
 #include "src/kernel.h"
 
 #include "mcsem/kernels/exact_plan.h"
@@ -12,8 +14,8 @@
 /* Buffers, kernels. */
 enum { FILTERS, WEIGHTS, DEEPEST, PLACE, SPANS, WEIGHING, TRIANGLES, BUFFERS };
 enum { PLANS, WAVES, ADD, ROWS, SQUARES, KERNELS };
-/* Batches under way; events of them, of slots, of squares. */
-enum { FLIGHT = 2, LANDED = 0, BROUGHT = FLIGHT, SUMMED = BROUGHT + FLIGHT };
+/* Groups of batches under way; events of them, of slots, of squares. */
+enum { GROUPS = 2, LANDED = 0, BROUGHT = GROUPS, SUMMED = BROUGHT + GROUPS };
 enum { WEIGHED = SUMMED + DEVICE_SLOTS, SQUARED };
 enum { GROUP = 64 };
 static const struct backend_kernel kernels[KERNELS] = {
@@ -30,13 +32,7 @@ enum { MOST_PAIRS = 2048, ITEMS = 1024, FIRST_PAIRS = 32, MOST_SUMS = 1 << 26 };
 enum { AMPLE = 8, AMPLE_NUMBERS = 64, AMPLE_WAVES = 192 };
 #define SHARE_OF_MEMORY 0.25      /* for the place where work-items work; for sums */
 #define SHARE_OF_PLANS  (1. / 16) /* for the weights of a batch */
-
-/* A batch's plans, here and on the device. */
-struct flight {
-    double *number;
-    int *row;
-    struct backend_mem *numbers, *plans;
-};
+enum { MOST_FEEDERS = 16 };       /* threads that outline pairs */
 
 _Static_assert(HANKEL_SHIFTS == EXACT_SHIFTS && (int)PAIR_FUNCTIONS == EXACT_FUNCTIONS, "plan.h");
 _Static_assert(sizeof(struct device_weight) == EXACT_WEIGHT * sizeof(double), "plan.h");
@@ -57,6 +53,25 @@ struct counts {
     size_t numbers, rows, weights, deepest;
 };
 
+/* Pairs of a slot that are to be packed: where they begin, the number of the first among all of the
+ * slot, and how many. */
+struct cursor {
+    int share;
+    size_t pair, number, left;
+};
+
+/* A batch, packed by one thread: its plans, here and on the device. */
+struct flight {
+    double *number;
+    int *row;
+    struct backend_mem *numbers, *plans;
+    struct pair_plan plan; /* the pair at hand */
+    struct cursor at;      /* what is to be packed yet */
+    size_t first, pairs;   /* that are: their number among the slot's */
+    struct counts used;    /* the first rows are the pairs' */
+    enum ek_status status;
+};
+
 struct device {
     struct backend *backend;
     struct backend_program *program;
@@ -65,17 +80,14 @@ struct device {
     size_t batch,
         next; /* pairs, at most; of the next one: few where the device has nothing to do */
     struct counts most; /* of a batch */
-    struct flight flight[FLIGHT];
-    long turn; /* batches so far */
-    struct pair_plan plan;
+    int width;          /* batches of a group, a thread for each */
+    struct thread_pool *pool;
+    struct flight *flight; /* [GROUPS][width] */
+    long turn;             /* groups so far */
     struct arena arena;
     struct slot slot[DEVICE_SLOTS];
     int span[2 * DEVICE_SQUARES];
     int squares; /* that are under way */
-    /* the batch at hand */
-    struct flight *at;
-    size_t pairs;
-    struct counts used; /* the first rows are the pairs' */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -142,12 +154,15 @@ static enum ek_status open_host(struct device *d)
         d->slot[k].table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
         d->slot[k].line = ARENA_NEW(&d->arena, d->nfreq, double);
     }
-    for (int f = 0; f < FLIGHT; f++) {
+    d->flight = ARENA_NEW(&d->arena, GROUPS * d->width, struct flight);
+    for (int f = 0; d->flight && f < GROUPS * d->width; f++) {
         d->flight[f].number = ARENA_NEW(&d->arena, d->most.numbers, double);
         d->flight[f].row = ARENA_NEW(&d->arena, d->most.rows, int);
     }
     TRY(arena_check(&d->arena, "plans of pairs for %s", d->backend->label));
-    return pair_open(d->layers, &d->plan);
+    for (int f = 0; f < GROUPS * d->width; f++)
+        TRY(pair_open(d->layers, &d->flight[f].plan));
+    return EK_OK;
 }
 
 static enum ek_status open_slot(struct device *d, struct slot *s)
@@ -174,7 +189,7 @@ static enum ek_status open_buffers(struct device *d)
         TRY(backend_alloc(d->backend, bytes[b], &d->buffer[b]));
     for (int k = 0; k < DEVICE_SLOTS; k++)
         TRY(open_slot(d, &d->slot[k]));
-    for (int f = 0; f < FLIGHT; f++) {
+    for (int f = 0; f < GROUPS * d->width; f++) {
         struct flight *at = &d->flight[f];
         TRY(backend_alloc(d->backend, d->most.numbers * sizeof(double), &at->numbers));
         TRY(backend_alloc(d->backend, d->most.rows * sizeof(int), &at->plans));
@@ -215,12 +230,13 @@ static enum ek_status open_all(struct device *d, size_t pairs)
 }
 
 enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq, size_t pairs,
-                                 struct device **device)
+                                 int width, struct device **device)
 {
     NEW(struct device, d, 1, "%s: out of memory", backend->label);
     d->backend = backend;
     d->layers = layers;
     d->nfreq = nfreq;
+    d->width = width < MOST_FEEDERS ? width : MOST_FEEDERS;
     const enum ek_status st = open_all(d, pairs);
     if (st)
         mcsem_device_close(d);
@@ -242,12 +258,12 @@ void mcsem_device_close(struct device *d)
         backend_free(d->backend, s->sums);
         backend_free(d->backend, s->fields);
     }
-    for (int f = 0; f < FLIGHT; f++) {
+    for (int f = 0; d->flight && f < GROUPS * d->width; f++) {
         backend_free(d->backend, d->flight[f].numbers);
         backend_free(d->backend, d->flight[f].plans);
+        pair_close(&d->flight[f].plan);
     }
     backend_unbuild(d->backend, d->program);
-    pair_close(&d->plan);
     arena_free(&d->arena);
     free(d);
 }
@@ -255,6 +271,11 @@ void mcsem_device_close(struct device *d)
 size_t mcsem_device_batch(const struct device *d)
 {
     return d->batch;
+}
+
+void mcsem_device_feed(struct device *d, struct thread_pool *pool)
+{
+    d->pool = pool;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */
@@ -265,9 +286,9 @@ static int parts_of(const struct pair_view *v)
 }
 
 /* What the plan at hand takes. */
-static struct counts plan_counts(const struct device *d)
+static struct counts plan_counts(const struct device *d, const struct flight *f)
 {
-    const struct pair_plan *p = &d->plan;
+    const struct pair_plan *p = &f->plan;
     const size_t nwaves = (size_t)p->nwaves, levels = (size_t)p->nlevels;
     struct counts n = {.numbers = 1,
                        .rows = EXACT_PAIR + EXACT_LEVEL * levels,
@@ -284,58 +305,58 @@ static struct counts plan_counts(const struct device *d)
     return n;
 }
 
-static bool there_is_room(const struct device *d)
+static bool there_is_room(const struct device *d, const struct flight *f)
 {
-    const struct counts n = plan_counts(d), *has = &d->used, *most = &d->most;
+    const struct counts n = plan_counts(d, f), *has = &f->used, *most = &d->most;
     return has->numbers + n.numbers <= most->numbers && has->rows + n.rows <= most->rows &&
            has->weights + n.weights <= most->weights && has->deepest + n.deepest <= most->deepest;
 }
 
-static int add_numbers(struct device *d, const double *from, size_t n)
+static int add_numbers(struct flight *f, const double *from, size_t n)
 {
-    const size_t at = d->used.numbers;
-    memcpy(d->at->number + at, from, n * sizeof *from);
-    d->used.numbers += n;
+    const size_t at = f->used.numbers;
+    memcpy(f->number + at, from, n * sizeof *from);
+    f->used.numbers += n;
     return (int)at;
 }
 
-static void add_point(struct device *d, const struct pair_point *p)
+static void add_point(struct flight *f, const struct pair_point *p)
 {
-    const double place = hankel_place(d->plan.filter, p->shift);
-    int *row = d->at->row + d->used.rows;
+    const double place = hankel_place(f->plan.filter, p->shift);
+    int *row = f->row + f->used.rows;
     row[EXACT_PLACES] = p->places;
     row[EXACT_ADDITIONS] = p->additions;
-    row[EXACT_SCALES] = add_numbers(d, &place, 1);
+    row[EXACT_SCALES] = add_numbers(f, &place, 1);
     for (int a = 0; a < p->additions; a++) {
         row[EXACT_POINT + a] = p->addition[a].what;
-        add_numbers(d, &p->addition[a].scale, 1);
+        add_numbers(f, &p->addition[a].scale, 1);
     }
-    d->used.rows += EXACT_POINT + (size_t)p->additions;
+    f->used.rows += EXACT_POINT + (size_t)p->additions;
 }
 
 /* Levels stand one after another, then all their points. */
-static void add_levels(struct device *d)
+static void add_levels(struct flight *f)
 {
-    const struct pair_point *point = d->plan.point;
-    int *row = d->at->row + d->used.rows;
-    d->used.rows += (size_t)(EXACT_LEVEL * d->plan.nlevels);
-    for (int k = 0; k < d->plan.nlevels; k++, row += EXACT_LEVEL) {
-        const struct pair_level *level = &d->plan.level[k];
+    const struct pair_point *point = f->plan.point;
+    int *row = f->row + f->used.rows;
+    f->used.rows += (size_t)(EXACT_LEVEL * f->plan.nlevels);
+    for (int k = 0; k < f->plan.nlevels; k++, row += EXACT_LEVEL) {
+        const struct pair_level *level = &f->plan.level[k];
         const size_t parts = (size_t)(PAIR_PART * parts_of(&level->view));
-        forward_level(level, add_numbers(d, level->view.part, parts), (int)d->used.weights, row);
+        forward_level(level, add_numbers(f, level->view.part, parts), (int)f->used.weights, row);
         row[EXACT_POINTS] = level->points;
-        row[EXACT_FIRST] = (int)d->used.rows;
+        row[EXACT_FIRST] = (int)f->used.rows;
         for (int i = 0; i < level->points; i++)
-            add_point(d, point++);
-        d->used.weights += (size_t)(PAIR_FUNCTIONS * d->plan.nwaves);
+            add_point(f, point++);
+        f->used.weights += (size_t)(PAIR_FUNCTIONS * f->plan.nwaves);
     }
 }
 
 /* The plan, by filter number `filter`, becomes the batch's next pair, over earth number `share`. */
-static void add_plan(struct device *d, int filter, int share, int derive)
+static void add_plan(const struct device *d, struct flight *f, int filter, int share, int derive)
 {
-    const struct pair_plan *p = &d->plan;
-    int *row = d->at->row + EXACT_PAIR * d->pairs++;
+    const struct pair_plan *p = &f->plan;
+    int *row = f->row + EXACT_PAIR * f->pairs++;
     row[EXACT_NWAVES] = p->nwaves;
     row[EXACT_NLEVELS] = p->nlevels;
     row[EXACT_BASE] = p->base;
@@ -343,46 +364,45 @@ static void add_plan(struct device *d, int filter, int share, int derive)
     row[EXACT_DERIVE] = derive;
     row[EXACT_FILTER] = filter * HANKEL_NUMBERS;
     row[EXACT_TAPS] = p->filter->n;
-    row[EXACT_LONGEST] = add_numbers(d, &p->longest, 1);
+    row[EXACT_LONGEST] = add_numbers(f, &p->longest, 1);
     row[EXACT_LAYERS] = share * 4 * p->layers;
-    row[EXACT_WAVES] = (int)d->used.weights;
-    d->used.weights += (size_t)p->nwaves;
-    row[EXACT_DEEPEST] = (int)d->used.deepest;
-    d->used.deepest += (size_t)(d->nfreq * (p->nwaves / PAIR_GROUP));
-    row[EXACT_LEVELS] = (int)d->used.rows;
-    add_levels(d);
+    row[EXACT_WAVES] = (int)f->used.weights;
+    f->used.weights += (size_t)p->nwaves;
+    row[EXACT_DEEPEST] = (int)f->used.deepest;
+    f->used.deepest += (size_t)(d->nfreq * (p->nwaves / PAIR_GROUP));
+    row[EXACT_LEVELS] = (int)f->used.rows;
+    add_levels(f);
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-/* The batch at hand, whose pairs are the slot's from number `first` on. */
-static enum ek_status launch_batch(struct device *d, const struct slot *s, size_t first)
+static enum ek_status launch_batch(struct device *d, const struct slot *s, const struct flight *f)
 {
     const int nlayers = s->share->layers.n, nfreq = s->nfreq;
     const struct backend_arg plans[] = {
         backend_arg_mem(s->tables),          backend_arg_int(nlayers),
         backend_arg_mem(s->lines),           backend_arg_int(nfreq),
         backend_arg_mem(d->buffer[FILTERS]), backend_arg_int(HANKEL_LADDER),
-        backend_arg_mem(d->at->numbers),     backend_arg_mem(d->at->plans),
-        backend_arg_int((int)d->pairs),      backend_arg_mem(d->buffer[WEIGHTS]),
+        backend_arg_mem(f->numbers),         backend_arg_mem(f->plans),
+        backend_arg_int((int)f->pairs),      backend_arg_mem(d->buffer[WEIGHTS]),
         backend_arg_mem(d->buffer[DEEPEST])};
     const struct backend_arg waves[] = {backend_arg_mem(s->tables),
                                         backend_arg_int(nlayers),
                                         backend_arg_mem(s->lines),
                                         backend_arg_int(nfreq),
-                                        backend_arg_mem(d->at->numbers),
-                                        backend_arg_mem(d->at->plans),
+                                        backend_arg_mem(f->numbers),
+                                        backend_arg_mem(f->plans),
                                         backend_arg_mem(d->buffer[WEIGHTS]),
                                         backend_arg_mem(d->buffer[DEEPEST]),
-                                        backend_arg_int((int)d->pairs),
+                                        backend_arg_int((int)f->pairs),
                                         backend_arg_double(s->derivatives == FORWARD_HORIZONTAL),
                                         backend_arg_mem(d->buffer[PLACE])};
     const struct backend_arg add[] = {
-        backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),    backend_arg_int(nfreq),
-        backend_arg_int((int)d->pairs),    backend_arg_int((int)first), backend_arg_mem(s->sums),
+        backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),       backend_arg_int(nfreq),
+        backend_arg_int((int)f->pairs),    backend_arg_int((int)f->first), backend_arg_mem(s->sums),
         backend_arg_mem(s->fields)};
-    const size_t cases = d->pairs * (size_t)nfreq;
-    TRY(backend_launch_items(d->backend, d->program, PLANS, d->pairs * GROUP,
+    const size_t cases = f->pairs * (size_t)nfreq;
+    TRY(backend_launch_items(d->backend, d->program, PLANS, f->pairs * GROUP,
                              sizeof plans / sizeof *plans, plans));
     TRY(backend_launch_items(d->backend, d->program, WAVES, cases * EXACT_STRANDS,
                              sizeof waves / sizeof *waves, waves));
@@ -390,25 +410,22 @@ static enum ek_status launch_batch(struct device *d, const struct slot *s, size_
                                 sizeof add / sizeof *add, add);
 }
 
-/* The batch at hand sets off. */
-static enum ek_status begin_batch(struct device *d, const struct slot *s, size_t first)
+/* A batch of group number `group` sets off. */
+static enum ek_status begin_batch(struct device *d, const struct slot *s, const struct flight *f,
+                                  int group)
 {
-    const struct flight *at = d->at;
-    const int number = (int)(at - d->flight);
     struct backend *b = d->backend;
-    TRY(backend_send(b, BACKEND_FEED, at->numbers, at->number,
-                     d->used.numbers * sizeof *at->number));
-    TRY(backend_send(b, BACKEND_FEED, at->plans, at->row, d->used.rows * sizeof *at->row));
-    TRY(backend_record(b, BACKEND_FEED, BROUGHT + number));
-    TRY(backend_after(b, BACKEND_COMPUTE, BROUGHT + number));
-    TRY(launch_batch(d, s, first));
-    return backend_record(b, BACKEND_COMPUTE, LANDED + number);
+    TRY(backend_send(b, BACKEND_FEED, f->numbers, f->number, f->used.numbers * sizeof *f->number));
+    TRY(backend_send(b, BACKEND_FEED, f->plans, f->row, f->used.rows * sizeof *f->row));
+    TRY(backend_record(b, BACKEND_FEED, BROUGHT + group));
+    TRY(backend_after(b, BACKEND_COMPUTE, BROUGHT + group));
+    return launch_batch(d, s, f);
 }
 
-/* Waits until a flight is free for the next batch. */
-static enum ek_status land(struct device *d, int flight)
+/* Waits until a group's flights are free for the next batches. */
+static enum ek_status land(struct device *d, int group)
 {
-    return backend_reach(d->backend, LANDED + flight);
+    return backend_reach(d->backend, LANDED + group);
 }
 
 enum ek_status mcsem_device_settle(struct device *d)
@@ -418,21 +435,15 @@ enum ek_status mcsem_device_settle(struct device *d)
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-/* The next pair to be packed, and how many are left. */
-struct cursor {
-    int share;
-    size_t pair, left;
-};
-
-/* Packs pairs until the batch is full or all are in. */
-static enum ek_status fill_batch(struct device *d, const struct slot *c, const double *freq,
-                                 struct cursor *at)
+/* Packs pairs until the batch is full or all are in. On any thread. */
+static enum ek_status fill_batch(const struct device *d, const struct slot *c, const double *freq,
+                                 struct flight *f)
 {
-    const size_t few = d->next < d->batch ? d->next : d->batch;
-    const size_t most = at->left < few ? at->left : few;
-    d->pairs = 0;
-    d->used = (struct counts){.rows = EXACT_PAIR * most};
-    while (d->pairs < most) {
+    struct cursor *at = &f->at;
+    f->first = at->number;
+    f->pairs = 0;
+    f->used = (struct counts){.rows = EXACT_PAIR * at->left};
+    while (at->left) {
         const struct device_share *s = &c->share[at->share];
         const struct hankel *filter;
         struct survey_pair seen;
@@ -445,32 +456,105 @@ static enum ek_status fill_batch(struct device *d, const struct slot *c, const d
         const int which = forward_filter(&seen, s->filter);
         TRY(hankel_open(which, &filter));
         TRY(pair_outline(&s->layers, &seen, filter, forward_wire(&s->layers, &seen, c->nfreq, freq),
-                         &d->plan));
-        if (!there_is_room(d))
-            break; /* to the next batch, or never */
-        add_plan(d, which, at->share,
-                 forward_derive(&s->layers, &d->plan, s->fields ? FORWARD_FIELD : c->derivatives));
+                         &f->plan));
+        if (!there_is_room(d, f))
+            break; /* to a later batch, or never */
+        add_plan(d, f, which, at->share,
+                 forward_derive(&s->layers, &f->plan, s->fields ? FORWARD_FIELD : c->derivatives));
         at->pair++;
+        at->number++;
         at->left--;
     }
-    if (!d->pairs)
+    if (!f->pairs)
         FAIL(EK_UNAVAILABLE, "%s: its memory, %.1f MB, is too small for a wire of %d levels",
-             d->backend->label, 1e-6 * (double)d->backend->info.memory, d->plan.nlevels);
+             d->backend->label, 1e-6 * (double)d->backend->info.memory, f->plan.nlevels);
     return EK_OK;
+}
+
+/* A group on its way, and what of the slot is left to pack: the rest, and before that what did not
+ * fit into former batches. */
+struct packing {
+    struct device *d;
+    const struct slot *slot;
+    const double *freq;
+    struct flight *flight; /* [n] */
+    int n;
+    struct cursor rest, again[MOST_FEEDERS];
+    int nagain;
+};
+
+/* Takes n pairs off the rest. */
+static struct cursor cut(struct packing *p, size_t n)
+{
+    struct cursor *rest = &p->rest, part = *rest;
+    part.left = n;
+    rest->number += n;
+    rest->left -= n;
+    for (rest->pair += n; rest->left && rest->pair >= p->slot->share[rest->share].n; rest->share++)
+        rest->pair -= p->slot->share[rest->share].n;
+    return part;
+}
+
+/* Each flight its pairs: equally many, as far as there are enough. */
+static void hand_out(struct packing *p)
+{
+    const struct device *d = p->d;
+    const size_t width = (size_t)d->width, few = d->next < d->batch ? d->next : d->batch;
+    const size_t even = (p->rest.left + width - 1) / width;
+    const size_t most = even > FIRST_PAIRS ? even : FIRST_PAIRS, n = few < most ? few : most;
+    for (p->n = 0; p->n < d->width && (p->nagain || p->rest.left); p->n++)
+        p->flight[p->n].at =
+            p->nagain ? p->again[--p->nagain] : cut(p, p->rest.left < n ? p->rest.left : n);
+}
+
+static void fill_part(void *arg, int thread)
+{
+    const struct packing *p = arg;
+    if (thread < p->n)
+        p->flight[thread].status = fill_batch(p->d, p->slot, p->freq, &p->flight[thread]);
+}
+
+/* What did not fit: what stands before the rest joins it. */
+static void take_back(struct packing *p, const struct cursor *at)
+{
+    if (!at->left)
+        return;
+    if (at->number + at->left == p->rest.number) {
+        const size_t left = at->left + p->rest.left;
+        p->rest = *at;
+        p->rest.left = left;
+    } else {
+        p->again[p->nagain++] = *at;
+    }
+}
+
+static enum ek_status begin_group(struct packing *p, int group)
+{
+    struct device *d = p->d;
+    bool full = true;
+    thread_pool_run(d->pool, d->width, fill_part, p);
+    for (int f = 0; f < p->n; f++) {
+        TRY(p->flight[f].status);
+        TRY(begin_batch(d, p->slot, &p->flight[f], group));
+        full &= p->flight[f].pairs >= d->next;
+    }
+    for (int f = p->n - 1; f >= 0; f--)
+        take_back(p, &p->flight[f].at);
+    if (full)
+        d->next *= 2;
+    return backend_record(d->backend, BACKEND_COMPUTE, LANDED + group);
 }
 
 static enum ek_status begin_batches(struct device *d, const struct slot *s, const double *freq)
 {
-    for (struct cursor at = {.left = s->pairs}; at.left; d->turn++) {
-        const size_t first = s->pairs - at.left;
-        const int flight = (int)(d->turn % FLIGHT);
-        d->at = &d->flight[flight];
-        if (d->turn >= FLIGHT)
-            TRY(land(d, flight));
-        TRY(fill_batch(d, s, freq, &at));
-        TRY(begin_batch(d, s, first));
-        if (d->pairs >= d->next)
-            d->next *= 2;
+    struct packing p = {.d = d, .slot = s, .freq = freq, .rest = {.left = s->pairs}};
+    for (; p.rest.left || p.nagain; d->turn++) {
+        const int group = (int)(d->turn % GROUPS);
+        p.flight = d->flight + group * d->width;
+        if (d->turn >= GROUPS)
+            TRY(land(d, group));
+        hand_out(&p);
+        TRY(begin_group(&p, group));
     }
     return EK_OK;
 }

@@ -3,13 +3,15 @@
  * The host outlines the pairs (pair.h); the device makes plans of that, a work-item of
  * kernels/exact.c takes one strand of wavenumbers of one pair at one frequency. What J'W^2 J needs
  * can stay there: only fields come back, and how they are to be weighed goes there. Several calls
- * may be under way, each in a slot of its own. All calls on the device's thread. */
+ * may be under way, each in a slot of its own. All calls on the leading thread of the device's
+ * unit. */
 #pragma once
 
 #include "backends/backend.h"
 #include "mcsem/forward.h"
 
 struct device;
+struct thread_pool; /* cu/team/thread_pool.h */
 
 /* Pairs over one earth. */
 struct device_share {
@@ -28,14 +30,17 @@ struct device_weight {
 };
 
 /* For earths of up to `layers` layers, up to nfreq frequencies and not many more pairs in all than
- * `pairs`. EK_UNAVAILABLE: no double precision, too little memory for a single pair. close accepts
- * NULL. */
+ * `pairs`, which `width` threads of the host outline. EK_UNAVAILABLE: no double precision, too
+ * little memory for a single pair. close accepts NULL. */
 enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq, size_t pairs,
-                                 struct device **device);
+                                 int width, struct device **device);
 void mcsem_device_close(struct device *device);
 
 /* Pairs that a call should have, as many as fill the device; it may have twice as many. */
 size_t mcsem_device_batch(const struct device *device);
+
+/* These threads do so from now on; NULL: the calling thread alone. */
+void mcsem_device_feed(struct device *device, struct thread_pool *pool);
 
 /* Begins with the pairs of all shares, whose earths have equally many layers and which are the
  * device's until the call has ended; what was in the slot is over. EK_USAGE: as pair_make();

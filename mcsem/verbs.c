@@ -20,8 +20,8 @@ static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int
     const double start = clock_cpu();
     TRY(cell_compute(s->work[cu->index], cu->pool, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
-    s->report[cell].cpu_s =
-        (clock_cpu() - start) * cu->width; /* the thread pool's threads work alike */
+    /* the thread pool's threads work alike, but a device's do little beside their leader */
+    s->report[cell].cpu_s = (clock_cpu() - start) * (cu->device ? 1 : cu->width);
     if (s->mail && s->message[cell] >= 0)
         cluster_mail_start(s->mail, s->message[cell]);
     return EK_OK;
@@ -45,7 +45,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     struct cell_work *work = s->work[cu->index];
     double start = clock_now();
     cell_set_spread(work, s->inv->trial_spread);
-    TRY(cell_begin(work, s->inv->trial, s->cell + r.begin, r.end - r.begin));
+    TRY(cell_begin(work, cu->pool, s->inv->trial, s->cell + r.begin, r.end - r.begin));
     for (size_t t = r.begin; t < r.end; t++) {
         TRY(compute_cell(s, cu, s->cell[t]));
         seconds[t - r.begin] += clock_now() - start;

@@ -63,7 +63,7 @@ static void devices_have_the_host_s_bits(void **state)
     assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
     assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
     for (int k = 0; k < LENGTH(batches); k++) {
-        assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, batches[k], &d), EK_OK);
+        assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, batches[k], 1 + k, &d), EK_OK);
         assert_true(mcsem_device_batch(d) >= 1 && mcsem_device_batch(d) <= batches[k]);
         for (enum forward_derivatives wanted = FORWARD_FIELD; wanted <= FORWARD_HORIZONTAL;
              wanted++)
@@ -85,7 +85,7 @@ static void what_touches_is_refused(void **state)
     memcpy(pair[1].receiver, pair[1].source, sizeof pair[1].receiver);
     pair[1].line = 17;
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
-    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, 2, &d), EK_OK);
+    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, 2, 1, &d), EK_OK);
     ASSERT_FAILS(EK_USAGE, mcsem_device_pairs(d, &share, 1, FREQUENCIES, freq, FORWARD_FIELD, sum),
                  "line 17");
     share.n = 1;
@@ -156,7 +156,7 @@ static void cells_go_to_a_device_together(void **state)
     assert_int_equal(cell_open(s, e, &options, 1, b, &device), EK_OK);
     for (int k = 0; k < COLUMNS; k++)
         order[k] = (7 * k + 2) % COLUMNS;
-    assert_int_equal(cell_begin(device, e->m, order, COLUMNS), EK_OK);
+    assert_int_equal(cell_begin(device, NULL, e->m, order, COLUMNS), EK_OK);
     for (size_t k = 0; k < COLUMNS; k++) {
         for (int on = 0; on < 2; on++)
             assert_int_equal(cell_compute(on ? device : host, NULL, e->m, order[k], sums[on],

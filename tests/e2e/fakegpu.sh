@@ -68,10 +68,14 @@ verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
 exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
 "$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
-for devices in cuda:0 hip:1; do
-    verified mcsem $devices 1x1+1 $exact "$work/other" --schedule dynamic
-    cmp -s "$work/model" "$work/other" || say "mcsem: another model with $devices"
+for run in 'cuda:0 1x1+1' 'hip:1 1x1+1' 'cuda:0 0x0+1x3'; do
+    verified mcsem $run $exact "$work/other" --schedule dynamic
+    cmp -s "$work/model" "$work/other" || say "mcsem: another model with $run"
 done
+# A device that dies while two threads feed it: others do its cells.
+FAKEGPU_FAULT=lost:9 verified mcsem cuda:0 1x1+1x2 $exact "$work/other" --schedule dynamic
+grep -q '"units_lost": 1' "$work/json" || say 'mcsem: no unit is reported as lost'
+cmp -s "$work/model" "$work/other" || say 'mcsem: another model where a device died'
 
 # Pairs of all its cells go to a device together, so that they fill it.
 FAKEGPU_PRICE=h100 FAKEGPU_FILL=1 verified mcsem cuda:0 0x0+1 $exact "$work/other" --schedule static

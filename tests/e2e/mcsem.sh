@@ -60,8 +60,11 @@ check $? 'exact mode'
 "$bin" "$survey" $few --layout 1x1+1 --devices opencl:0 --schedule dynamic --model-out "$work/other.csv" &&
     cmp -s "$work/model.csv" "$work/other.csv"
 check $? 'the same model with a device in shared mode'
-for device in host:0 opencl:0; do
-    "$bin" "$work/few.csv" $exact --layout 0x0+1 --devices $device --model-out "$work/other.csv" 2>/dev/null &&
+"$bin" "$survey" $few --layout 0x0+1x3 --devices host:0 --model-out "$work/other.csv" &&
+    cmp -s "$work/model.csv" "$work/other.csv"
+check $? 'the same model on a device that three threads feed'
+for device in '0x0+1 --devices host:0' '0x0+1 --devices opencl:0' '0x0+1x3 --devices host:0'; do
+    "$bin" "$work/few.csv" $exact --layout $device --model-out "$work/other.csv" 2>/dev/null &&
         cmp -s "$work/exact.csv" "$work/other.csv"
     check $? "the same model on $device alone in exact mode"
 done
