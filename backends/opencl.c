@@ -98,28 +98,20 @@ static void settle(struct opencl_state *d, const struct opencl_device *device)
         binding_set(device->workers[i], &place);
 }
 
-/* PoCL's driver that computes in the calling thread counts who uses its code without a lock: two of
- * its devices at work abort the process. */
-static atomic_int basic_devices;
-
-static enum ek_status check_basic(struct opencl_state *d)
+/* PoCL counts the users of a kernel without a lock, in its driver that computes in the calling
+ * thread
+ * ('basic') and, in versions 4 and 5, in all: two devices at work on one kernel abort the process.
+ * They do not meet where each has built its own. */
+static bool counts_users_badly(const struct backend_info *info)
 {
-    d->basic = !strncmp(d->info.name, "basic", 5);
-    if (d->basic && atomic_fetch_add(&basic_devices, 1)) {
-        atomic_fetch_sub(&basic_devices, 1);
-        FAIL(EK_UNAVAILABLE,
-             "%s is a second device of PoCL's driver 'basic', which serves one at a time: say "
-             "POCL_DEVICES='pthread pthread', or CU_OPENCL_SPLIT=2 without POCL_DEVICES",
-             d->label);
-    }
-    return EK_OK;
+    return strcasestr(info->driver, "pocl") &&
+           (!strncmp(info->name, "basic", 5) || strstr(info->driver, ", 4.") ||
+            strstr(info->driver, ", 5."));
 }
 
 static void close(void *dev)
 {
     struct opencl_state *d = dev;
-    if (d->basic)
-        atomic_fetch_sub(&basic_devices, 1);
     for (int q = 0; q < BACKEND_QUEUES; q++)
         if (d->queue[q])
             opencl.Finish(d->queue[q]);
@@ -157,7 +149,7 @@ static enum ek_status open(void *dev, int index)
     if (!d->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s (%s) has no double precision: choose another device", d->label,
              d->info.name);
-    TRY(check_basic(d));
+    d->number = counts_users_badly(&d->info) ? index : 0;
     d->id = device->id;
     settle(d, device);
     enum ek_status st = make_queues(d);

@@ -62,7 +62,7 @@ struct opencl_state {
     cl_event event[BACKEND_EVENTS]; /* NULL: not recorded */
     struct backend_info info;
     size_t used; /* bytes allocated */
-    bool basic;  /* computes in the calling thread */
+    int number;  /* that tells its builds from other devices'; 0: no need to */
 };
 
 /* EK_OK for CL_SUCCESS; else fails with what was being done and the error's name: EK_UNAVAILABLE

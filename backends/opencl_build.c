@@ -135,7 +135,10 @@ enum ek_status opencl_build(void *dev, const char *text, const char *options, in
     const struct opencl_state *d = dev;
     cl_program code;
     char all[1024];
-    if (snprintf(all, sizeof all, "-cl-std=CL1.2 %s", options) >= (int)sizeof all)
+    char number[32] = "";
+    if (d->number)
+        snprintf(number, sizeof number, " -DEK_DEVICE=%d", d->number);
+    if (snprintf(all, sizeof all, "-cl-std=CL1.2%s %s", number, options) >= (int)sizeof all)
         FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
              sizeof all, options);
     TRY(make_program(d, text, all, &code));

@@ -508,7 +508,7 @@ static int read_code(const char *code, char target[80], char options[1024], cons
 SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *code,
       unsigned noptions, const int *options, void **values)
 {
-    char target[80], words[1024 + 24], *log = NULL;
+    char target[80], words[1024 + 44], *log = NULL;
     const char *text;
     struct gpu *g;
     int bad = enter(&g);
@@ -519,6 +519,8 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
             snprintf(values[0], 32, "the stand-in refuses it");
         return bad;
     }
+    if (pocl_open()->version == 5) /* see backends/opencl.c */
+        snprintf(words + strlen(words), 20, " -DFAKE_GPU=%d", 10 * g->index + FAKE_HIP);
     struct module *m = calloc(1, sizeof *m);
     m->gpu = g;
     m->program = pocl_build(text, words, &log);

@@ -105,6 +105,7 @@ struct pocl {
     cl_int (*SetKernelArgSVMPointer)(cl_kernel, cl_uint, const void *);
     cl_device_id device; /* the host's cpus */
     cl_context context;
+    int version;
 };
 
 /* Opens it on first use; NULL where there is none. */

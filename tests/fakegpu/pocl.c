@@ -43,9 +43,13 @@ static void open_once(void)
             found = 0;
     if (!found)
         return;
-    char version[64] = "";
+    char version[256] = "";
+    pocl.GetDeviceInfo(cpu, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+    if (strstr(version, "-x86_64-") && strstr(version, "-generic")) /* see backends/opencl_find.c */
+        return;
     pocl.GetDeviceInfo(cpu, CL_DRIVER_VERSION, sizeof version - 1, version, NULL);
-    if (atoi(version) == 6) /* see backends/opencl_find.c */
+    pocl.version = atoi(version);
+    if (pocl.version == 6) /* see backends/opencl_find.c */
         setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
     pocl.context = pocl.CreateContext(NULL, 1, &cpu, NULL, NULL, NULL);
     if (pocl.context)
