@@ -26,6 +26,7 @@ static struct {
     struct opencl_device device[DEVICES];
     char version[128]; /* of the platforms */
     char why[256];     /* there is none */
+    bool unknown;      /* processor: a device's compiler is too old for it */
 } found = {.once = PTHREAD_ONCE_INIT};
 
 /* ---- the library ---- */
@@ -159,12 +160,22 @@ static void note_version(cl_platform_id id)
     snprintf(found.version + used, sizeof found.version - used, "%s%s", used ? "; " : "", text);
 }
 
+/* PoCL names the processor that it compiles for; 'generic' stands for one that its LLVM is too old
+ * to know, and on x86 its compiler takes no such word. */
+static bool unknown_processor(cl_device_id id)
+{
+    char version[256] = "";
+    opencl.GetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+    return strstr(version, "HSTR: ") && strstr(version, "-x86_64-") && strstr(version, "-generic");
+}
+
 static bool usable(cl_device_id id)
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
     opencl.GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     opencl.GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
-    return available && compiler;
+    found.unknown |= unknown_processor(id);
+    return available && compiler && !unknown_processor(id);
 }
 
 static bool is_cpu(cl_device_id id)
@@ -206,7 +217,9 @@ static bool find(int split)
             add_devices(&platform[i], cpus, split);
     const char *cache = getenv("POCL_CACHE_DIR");
     return found.n || none("%u OpenCL platform%s without a usable device%s", n, n == 1 ? "" : "s",
-                           cache && !access(cache, W_OK)
+                           found.unknown ? "; this PoCL's LLVM is older than the processor and "
+                                           "does not know it: install a newer PoCL"
+                           : cache && !access(cache, W_OK)
                                ? ""
                                : "; PoCL wants a folder to write in: set POCL_CACHE_DIR");
 }
