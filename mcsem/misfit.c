@@ -99,8 +99,7 @@ static double spread(const struct misfit_bin *bin, double data)
     return size > 1 ? pow(2, 0.5 * ceil(2 * log2(size) - 0.5)) : 1;
 }
 
-struct misfit_summary misfit_summary(const struct misfit_options *o,
-                                     const struct misfit_bin bin[MISFIT_BINS])
+struct misfit_summary misfit_summary(const struct misfit_options *o, const struct misfit_bin *bin)
 {
     struct misfit_summary s = {0};
     double square = 0, kept = 0;

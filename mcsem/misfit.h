@@ -64,4 +64,4 @@ struct misfit_summary {
     double spread, limit;  /* beyond `limit` a residual is an outlier's */
 };
 struct misfit_summary misfit_summary(const struct misfit_options *options,
-                                     const struct misfit_bin bins[MISFIT_BINS]);
+                                     const struct misfit_bin *bins /* [MISFIT_BINS] */);
