@@ -1,7 +1,7 @@
 /* mcsem/cases.c – a table of cases in, a table of fields out. */
 #include "mcsem/cases.h"
-#include "mcsem/write.h"
 #include "src/arena.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,13 +150,14 @@ static enum ek_status compute_rows(const struct cases *c, const struct forward_c
 static enum ek_status write_fields(const struct cases *c, const double complex *field,
                                    const char *out)
 {
-    struct write_text t;
-    TRY(write_begin(out, &t));
-    fprintf(t.f, "id,re,im\n");
+    struct file *f;
+    TRY(file_create(out, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "id,re,im\n");
     for (size_t row = 0; row < c->table->nrows; row++)
-        fprintf(t.f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
+        fprintf(to, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
                 cimag(field[row]));
-    return write_end(&t);
+    return file_finish(f);
 }
 
 /* Every field has the tolerance, or it is said which have not. */

@@ -3,17 +3,6 @@
 #pragma once
 
 #include "mcsem/certainty.h"
-#include <stdio.h>
-
-/* A text that grows, and goes to a file as a whole. */
-struct write_text {
-    const char *path;
-    FILE *f;
-    char *at;
-    size_t size;
-};
-enum ek_status write_begin(const char *path, struct write_text *text);
-enum ek_status write_end(struct write_text *text); /* frees it, written or not */
 
 /* A model: VTK for names that end in .vtk, else a table column,layer,x,y,top_m,rho_ohmm, which
  * read_model() reads; `sure`, if known (else NULL), adds what is known of each unknown. */

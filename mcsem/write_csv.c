@@ -2,7 +2,7 @@
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
 #include "mcsem/earth_list.h"
-#include "mcsem/write.h"
+#include "src/file.h"
 
 #include <math.h>
 
@@ -62,7 +62,7 @@ static void write_pair(FILE *f, const struct survey *s, size_t i, struct extra x
 enum ek_status write_csv(const char *path, const struct survey *s, const struct earth *e)
 {
     const struct extra x = extra_of(s);
-    struct write_text t;
+    struct file *f;
     size_t rows = 0;
     for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
         rows += isfinite(s->datum[i].sigma);
@@ -72,9 +72,10 @@ enum ek_status write_csv(const char *path, const struct survey *s, const struct 
                  "%s: tables have channels along x, y and z; that of line %zu is turned: end the "
                  "name in .emdata",
                  path, s->pair[i].line);
-    TRY(write_begin(path, &t));
-    write_preface(t.f, s, e, rows, x);
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    write_preface(to, s, e, rows, x);
     for (size_t i = 0; i < s->npairs; i++)
-        write_pair(t.f, s, i, x);
-    return write_end(&t);
+        write_pair(to, s, i, x);
+    return file_finish(f);
 }

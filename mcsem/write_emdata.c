@@ -2,7 +2,7 @@
 #include "mcsem/earth_list.h"
 #include "mcsem/emdata.h"
 #include "mcsem/survey_file.h"
-#include "mcsem/write.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,14 +150,14 @@ static void write_all(FILE *f, const struct survey *s, const struct earth *e,
 enum ek_status write_emresp(const char *path, const struct survey *s, const struct earth *e,
                             const double complex *response)
 {
-    struct write_text t;
+    struct file *f;
     struct listed *list = calloc(s->npairs + 1, sizeof *list);
     int *number = calloc(2 * s->npairs + 1, sizeof *number);
-    enum ek_status st = list && number ? write_begin(path, &t)
+    enum ek_status st = list && number ? file_create(path, &f)
                                        : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     if (!st) {
-        write_all(t.f, s, e, response, list, number, number + s->npairs);
-        st = write_end(&t);
+        write_all(file_stream(f), s, e, response, list, number, number + s->npairs);
+        st = file_finish(f);
     }
     free(list);
     free(number);

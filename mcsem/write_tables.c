@@ -4,6 +4,7 @@
 #include "mcsem/seabed.h"
 #include "mcsem/survey_file.h"
 #include "src/json.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,52 +39,55 @@ static void write_row(FILE *f, const struct earth *e, const struct certainty *su
 
 enum ek_status write_model(const char *path, const struct earth *e, const struct certainty *sure)
 {
-    struct write_text t;
+    struct file *f;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".vtk"))
         return write_vtk(path, e, sure);
-    TRY(write_begin(path, &t));
-    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm%s%s%s\n", e->vertical ? ",rho_v_ohmm" : "",
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "column,layer,x,y,top_m,rho_ohmm%s%s%s\n", e->vertical ? ",rho_v_ohmm" : "",
             sure ? ",sigma_ln_rho,resolution_m,investigated_m" : "",
             sure && e->vertical ? ",sigma_ln_rho_v,resolution_v_m" : "");
     for (int c = 0; c < earth_columns(e); c++)
         for (int k = 0; k < e->nz; k++)
-            write_row(t.f, e, sure, c, k);
-    return write_end(&t);
+            write_row(to, e, sure, c, k);
+    return file_finish(f);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 enum ek_status write_history(const char *path, const struct invert *inv)
 {
-    struct write_text t;
+    struct file *f;
     if (!named(path))
         return EK_OK;
-    TRY(write_begin(path, &t));
-    fprintf(t.f, "iteration,accepted");
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "iteration,accepted");
     for (int k = 0; k < INVERT_NUMBERS; k++)
-        fprintf(t.f, ",%s", invert_numbers[k]);
+        fprintf(to, ",%s", invert_numbers[k]);
     for (int i = 0; i < inv->nrecords; i++) {
-        fprintf(t.f, "\n%d,%d", inv->record[i].iteration, inv->record[i].accepted);
+        fprintf(to, "\n%d,%d", inv->record[i].iteration, inv->record[i].accepted);
         for (int k = 0; k < INVERT_NUMBERS; k++)
-            fprintf(t.f, ",%.10g", invert_numbers_of(&inv->record[i])[k]);
+            fprintf(to, ",%.10g", invert_numbers_of(&inv->record[i])[k]);
     }
-    fprintf(t.f, "\n");
-    return write_end(&t);
+    fprintf(to, "\n");
+    return file_finish(f);
 }
 
 enum ek_status write_responses(const char *path, const struct survey *s, const struct earth *e,
                                const double complex *response)
 {
-    struct write_text t;
+    struct file *f;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".resp"))
         return write_emresp(path, s, e, response);
-    TRY(write_begin(path, &t));
-    fprintf(t.f, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
-                 "response_re,response_im,residual_re,residual_im\n");
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
+                "response_re,response_im,residual_re,residual_im\n");
     for (size_t i = 0; i < s->npairs; i++)
         for (int q = 0; q < s->nfreq; q++) {
             const struct survey_pair *p = &s->pair[i];
@@ -91,7 +95,7 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
             const struct survey_datum *d = &s->datum[at];
             if (!isfinite(d->sigma))
                 continue;
-            fprintf(t.f,
+            fprintf(to,
                     "%zu,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s,%.10g,%.10g,%.10g,%.10g,"
                     "%.10g,%.10g,%.6g,%.6g\n",
                     p->line, p->source[0], p->source[1], p->source[2], p->receiver[0],
@@ -100,7 +104,7 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
                     creal(survey_residual(d, response[at])),
                     cimag(survey_residual(d, response[at])));
         }
-    return write_end(&t);
+    return file_finish(f);
 }
 
 /* As cu-plan reads tasks. */
@@ -121,19 +125,20 @@ static enum ek_status write_tasks(const char *path, int cells, const struct cell
 enum ek_status write_cells(const char *path, const struct survey *s, const struct earth *e,
                            const struct cell_report *report, const double complex *response)
 {
-    struct write_text t;
+    struct file *f;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".json"))
         return write_tasks(path, s->ncells, report);
-    TRY(write_begin(path, &t));
-    fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs,seabed_m,slope_deg,rough\n");
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs,seabed_m,slope_deg,rough\n");
     for (int c = 0; c < s->ncells; c++) {
         const struct seabed_cell cell = seabed_cell(s, c);
-        fprintf(t.f, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu,%.10g,%.3g,%d\n", c,
+        fprintf(to, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu,%.10g,%.3g,%d\n", c,
                 s->first[c + 1] - s->first[c], e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy,
                 survey_rms(s, response, -1, c), report[c].cpu_s, report[c].exact, e->seabed[c],
                 atan(cell.slope) * 180 / acos(-1), seabed_is_rough(&cell));
     }
-    return write_end(&t);
+    return file_finish(f);
 }

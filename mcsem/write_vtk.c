@@ -1,5 +1,6 @@
 /* mcsem/write_vtk.c – grids whose cells are centred on the columns, below the sea floor of each. */
 #include "mcsem/write.h"
+#include "src/file.h"
 
 #include <math.h>
 
@@ -78,23 +79,24 @@ static double decades(double ln)
 
 enum ek_status write_vtk(const char *path, const struct earth *e, const struct certainty *sure)
 {
-    struct write_text t;
-    TRY(write_begin(path, &t));
-    fprintf(t.f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
-    write_grid(t.f, e);
-    fprintf(t.f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
-    put_values(t.f, e, "rho_ohmm", e->m, exp, 0);
-    put_values(t.f, e, "log10_rho", e->m, decades, 0);
+    struct file *f;
+    TRY(file_create(path, &f));
+    FILE *to = file_stream(f);
+    fprintf(to, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
+    write_grid(to, e);
+    fprintf(to, "CELL_DATA %d\n", earth_columns(e) * e->nz);
+    put_values(to, e, "rho_ohmm", e->m, exp, 0);
+    put_values(to, e, "log10_rho", e->m, decades, 0);
     if (e->vertical)
-        put_values(t.f, e, "rho_v_ohmm", e->m, exp, e->nz);
+        put_values(to, e, "rho_v_ohmm", e->m, exp, e->nz);
     if (sure) {
-        put_values(t.f, e, "sigma_ln_rho", sure->sigma, fabs, 0);
-        put_values(t.f, e, "resolution_m", sure->length, fabs, 0);
-        fprintf(t.f, "SCALARS investigated_m double 1\nLOOKUP_TABLE default\n");
+        put_values(to, e, "sigma_ln_rho", sure->sigma, fabs, 0);
+        put_values(to, e, "resolution_m", sure->length, fabs, 0);
+        fprintf(to, "SCALARS investigated_m double 1\nLOOKUP_TABLE default\n");
         for (int i = 0; i < earth_columns(e) * e->nz; i++)
-            fprintf(t.f, "%.10g\n", sure->depth[i % earth_columns(e)]);
+            fprintf(to, "%.10g\n", sure->depth[i % earth_columns(e)]);
     }
     if (sure && e->vertical)
-        put_values(t.f, e, "sigma_ln_rho_v", sure->sigma, fabs, e->nz);
-    return write_end(&t);
+        put_values(to, e, "sigma_ln_rho_v", sure->sigma, fabs, e->nz);
+    return file_finish(f);
 }
