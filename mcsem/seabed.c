@@ -26,13 +26,12 @@ struct point {
     double x, y, z;
 };
 
-/* Points in square buckets, so that near ones are found without a look at all of them. */
+/* Points in the order of one coordinate, so that near ones are found without a look at all. */
 struct floor {
-    struct point *point; /* [n] bucket after bucket */
-    size_t n, *first;    /* [nx ny + 1] of a bucket's points */
-    double x0, y0, size; /* of the buckets */
-    int nx, ny;
-    bool section; /* the points lie along y, in that order: the same for all x */
+    struct point *point; /* [n] */
+    size_t n;
+    bool along_y; /* that coordinate is y, else x */
+    bool section; /* the points lie along y: the same for all x */
 };
 
 /* ---- between points -------------------------------------------------------------------------- */
@@ -43,60 +42,60 @@ static int by_place(const void *a, const void *b)
     return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
+static double place_of(const struct floor *f, size_t i)
+{
+    return f->along_y ? f->point[i].y : f->point[i].x;
+}
+
+/* The first point behind a place, n: there is none. */
+static size_t first_behind(const struct floor *f, double place)
+{
+    size_t low = 0, high = f->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (place_of(f, middle) <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct near {
     const struct point *point;
     double square; /* of the distance */
 };
 
-static int bucket_along(double x, double x0, double size, int n)
+/* Adds a point to the n near ones, nearest first; among equals the one that comes first from west
+ * to east. */
+static int add_near(const struct point *p, double x, double y, int n, struct near near[NEAREST])
 {
-    return (int)fmax(0, fmin(n - 1, floor((x - x0) / size)));
-}
-
-static int bucket_of(const struct floor *f, const struct point *p)
-{
-    return bucket_along(p->y, f->y0, f->size, f->ny) * f->nx +
-           bucket_along(p->x, f->x0, f->size, f->nx);
-}
-
-/* Adds a bucket's points to the n near ones, nearest first; among equals the one that comes first
- * from west to east. */
-static int look_into(const struct floor *f, int bucket, double x, double y, int n,
-                     struct near near[NEAREST])
-{
-    for (size_t i = f->first[bucket]; i < f->first[bucket + 1]; i++) {
-        const struct point *p = &f->point[i];
-        const double square = (p->x - x) * (p->x - x) + (p->y - y) * (p->y - y);
-        int k = n;
-        while (k > 0 && (near[k - 1].square > square ||
-                         (near[k - 1].square == square && by_place(near[k - 1].point, p) > 0)))
-            k--;
-        if (k == NEAREST)
-            continue;
-        n += n < NEAREST;
-        memmove(near + k + 1, near + k, (size_t)(n - 1 - k) * sizeof *near);
-        near[k] = (struct near){p, square};
-    }
+    const double square = (p->x - x) * (p->x - x) + (p->y - y) * (p->y - y);
+    int k = n;
+    while (k > 0 && (near[k - 1].square > square ||
+                     (near[k - 1].square == square && by_place(near[k - 1].point, p) > 0)))
+        k--;
+    if (k == NEAREST)
+        return n;
+    n += n < NEAREST;
+    memmove(near + k + 1, near + k, (size_t)(n - 1 - k) * sizeof *near);
+    near[k] = (struct near){p, square};
     return n;
 }
 
-/* Ring after ring of buckets around the place, until no farther one can hold a nearer point. */
+/* From the place outwards, until no farther point can be nearer. */
 static int find_near(const struct floor *f, double x, double y, struct near near[NEAREST])
 {
-    const int ix = bucket_along(x, f->x0, f->size, f->nx);
-    const int iy = bucket_along(y, f->y0, f->size, f->ny);
-    const double dx = x - fmax(f->x0, fmin(x, f->x0 + f->nx * f->size));
-    const double dy = y - fmax(f->y0, fmin(y, f->y0 + f->ny * f->size));
+    const double at = f->along_y ? y : x;
+    size_t low = first_behind(f, at), high = low; /* points low .. high - 1 have been seen */
     int n = 0;
-    for (int ring = 0; ring < f->nx || ring < f->ny; ring++) {
-        const double reach = (ring - 1) * f->size; /* all closer ones have been seen */
-        if (n == NEAREST && ring && near[n - 1].square < reach * reach + dx * dx + dy * dy)
+    while (low > 0 || high < f->n) {
+        const double before = low > 0 ? at - place_of(f, low - 1) : INFINITY;
+        const double behind = high < f->n ? place_of(f, high) - at : INFINITY;
+        const double least = fmin(before, behind);
+        if (n == NEAREST && least * least > near[n - 1].square)
             break;
-        for (int j = iy - ring; j <= iy + ring; j++)
-            for (int i = ix - ring; i <= ix + ring;
-                 i += j == iy - ring || j == iy + ring ? 1 : 2 * ring)
-                if (i >= 0 && i < f->nx && j >= 0 && j < f->ny)
-                    n = look_into(f, j * f->nx + i, x, y, n, near);
+        n = add_near(&f->point[before < behind ? --low : high++], x, y, n, near);
     }
     return n;
 }
@@ -104,11 +103,8 @@ static int find_near(const struct floor *f, double x, double y, struct near near
 /* On the line between the two points beside y; beyond the first and the last one as there. */
 static double depth_along(const struct floor *f, double y)
 {
-    size_t low = 0, high = f->n - 1;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        *(f->point[middle].y <= y ? &low : &high) = middle;
-    }
+    const size_t last = f->n - 1, behind = first_behind(f, y);
+    const size_t high = behind < last ? behind + !behind : last, low = high ? high - 1 : 0;
     const struct point *a = &f->point[low], *b = &f->point[high];
     const double share = b->y > a->y ? (y - a->y) / (b->y - a->y) : 0;
     return a->z + (b->z - a->z) * fmax(0, fmin(1, share));
@@ -261,40 +257,25 @@ static enum ek_status take_table(const char *path, const struct survey *s, struc
     return st;
 }
 
-static const struct floor *sorted; /* by_bucket()'s; one thread */
-static int by_bucket(const void *a, const void *b)
+static int by_y(const void *a, const void *b)
 {
-    const int p = bucket_of(sorted, a), q = bucket_of(sorted, b);
-    return p != q ? (p > q) - (p < q) : by_place(a, b);
+    const struct point *p = a, *q = b;
+    return (p->y > q->y) - (p->y < q->y);
 }
 
-/* About one point a bucket. */
-static enum ek_status fill_buckets(struct floor *f)
+/* Along the side that is longer: fewer points lie beside one another. */
+static void sort_points(struct floor *f)
 {
-    double x1 = -INFINITY, y1 = -INFINITY;
-    f->x0 = f->y0 = INFINITY;
-    if (f->section)
-        return EK_OK;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (size_t i = 0; i < f->n; i++) {
-        f->x0 = fmin(f->x0, f->point[i].x);
-        f->y0 = fmin(f->y0, f->point[i].y);
-        x1 = fmax(x1, f->point[i].x);
-        y1 = fmax(y1, f->point[i].y);
+        low[0] = fmin(low[0], f->point[i].x);
+        low[1] = fmin(low[1], f->point[i].y);
+        high[0] = fmax(high[0], f->point[i].x);
+        high[1] = fmax(high[1], f->point[i].y);
     }
-    const double wide = x1 - f->x0, high = y1 - f->y0, n = (double)f->n;
-    f->size = fmax(fmax(sqrt(wide * high / n), fmax(wide, high) / n), 1e-3);
-    f->nx = 1 + (int)(wide / f->size);
-    f->ny = 1 + (int)(high / f->size);
-    f->first = calloc((size_t)f->nx * (size_t)f->ny + 1, sizeof *f->first);
-    if (!f->first)
-        FAIL(EK_UNAVAILABLE, "out of memory for the %zu points of the sea floor", f->n);
-    sorted = f;
-    qsort(f->point, f->n, sizeof *f->point, by_bucket);
-    for (size_t i = 0; i < f->n; i++)
-        f->first[bucket_of(f, &f->point[i]) + 1]++;
-    for (int b = 0; b < f->nx * f->ny; b++)
-        f->first[b + 1] += f->first[b];
-    return EK_OK;
+    f->along_y = f->section || high[1] - low[1] > high[0] - low[0];
+    if (!f->section)
+        qsort(f->point, f->n, sizeof *f->point, f->along_y ? by_y : by_place);
 }
 
 /* ---- laying ---------------------------------------------------------------------------------- */
@@ -412,7 +393,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
         return how ? note(how, s) : EK_OK;
     enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, s, &f);
     if (!st)
-        st = fill_buckets(&f);
+        sort_points(&f);
     if (!st)
         st = lay_pairs(path, &f, !receivers, s);
     if (!st)
@@ -420,7 +401,6 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
     if (!st)
         st = note(receivers ? "receivers" : how, s);
     free(f.point);
-    free(f.first);
     return st;
 }
 
@@ -429,11 +409,10 @@ enum ek_status seabed_depths(const char *table, const struct earth *e, double *d
     struct floor f = {.n = 0};
     enum ek_status st = take_table(table, NULL, &f);
     if (!st)
-        st = fill_buckets(&f);
+        sort_points(&f);
     for (int c = 0; !st && c < earth_columns(e); c++)
         depth[c] = depth_below(&f, e, c);
     free(f.point);
-    free(f.first);
     return st;
 }
 
