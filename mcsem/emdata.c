@@ -50,11 +50,8 @@ static enum ek_status read_comment(struct reader *r, char *comment)
         to = &r->to->floor;
     if (!to)
         return EK_OK;
-    free(*to);
-    *to = strdup(blanks_off(strchr(comment, ' ')));
-    if (!*to)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", r->to->path);
-    return EK_OK;
+    *to = arena_text(&r->to->arena, blanks_off(strchr(comment, ' ')));
+    return arena_check(&r->to->arena, "a comment of %s", r->to->path);
 }
 
 /* The next line with something on it, without its comment; NULL at the end of the file. */
@@ -238,9 +235,8 @@ static enum ek_status read_block(struct reader *r, const struct block *b, size_t
     size_t *count = (size_t *)(void *)((char *)r->to + b->count);
     if (*rows)
         FAIL(EK_USAGE, "%s:%zu: a second block '%s'", r->to->path, r->line, b->name);
-    *rows = calloc(n + 1, b->size);
-    if (!*rows)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu rows of '%s'", r->to->path, n, b->name);
+    *rows = arena_take(&r->to->arena, n + 1, b->size);
+    TRY(arena_check(&r->to->arena, "%zu rows of '%s' of %s", n, b->name, r->to->path));
     for (size_t i = 0; i < n; i++) {
         TRY(next_row(r, b->name, i, n));
         TRY(b->read(r, *rows + i * b->size));
@@ -394,12 +390,6 @@ void emdata_close(struct emdata *e)
 {
     if (!e)
         return;
-    free(e->earth);
-    free(e->sea);
-    free(e->floor);
-    free(e->freq);
-    free(e->transmitter);
-    free(e->receiver);
-    free(e->datum);
+    arena_free(&e->arena);
     free(e);
 }

@@ -14,7 +14,7 @@
  * (magnetotellurics, direct current, time domain) are passed over. */
 #pragma once
 
-#include "src/status.h"
+#include "src/arena.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,6 +50,7 @@ struct emdata {
     struct emdata_transmitter *transmitter;
     struct emdata_receiver *receiver;
     struct emdata_datum *datum;
+    struct arena arena; /* of all but the path */
 };
 
 /* Does the file begin like one of these? False also where it cannot be opened. */

@@ -2,6 +2,7 @@
 #include "mcsem/generate.h"
 #include "src/arena.h"
 #include "src/opt.h"
+#include "src/random.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -133,13 +134,10 @@ enum ek_status generate_earth(const struct generate_design *d, bool start, struc
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 
-/* splitmix64 (Steele, Lea & Flood 2014): a number's own random number. */
+/* A number's own random number. */
 static uint64_t mix(uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return random_bits(&x);
 }
 
 /* The normally distributed number `which` of whatever has this key (Box & Muller). */

@@ -15,17 +15,12 @@ enum { MOST_FREQUENCIES = 64 };
 
 enum part { REAL, IMAGINARY, AMPLITUDE, LOG_AMPLITUDE, PHASE, PARTS };
 
-/* Types first .. first+2 stand for x, y, z, `step` apart. */
+/* Types first .. first+2 stand for x, y, z of E, `step` apart; 10 more, of B. */
 static const struct kind {
     int first, step;
     enum part part;
-    bool magnetic;
 } kinds[] = {
-    {1, 2, REAL, false},           {2, 2, IMAGINARY, false},  {11, 2, REAL, true},
-    {12, 2, IMAGINARY, true},      {21, 2, AMPLITUDE, false}, {22, 2, PHASE, false},
-    {27, 1, LOG_AMPLITUDE, false}, {31, 2, AMPLITUDE, true},  {32, 2, PHASE, true},
-    {37, 1, LOG_AMPLITUDE, true},
-};
+    {1, 2, REAL}, {2, 2, IMAGINARY}, {21, 2, AMPLITUDE}, {22, 2, PHASE}, {27, 1, LOG_AMPLITUDE}};
 
 /* A number of the file, at its place among the pairs. */
 struct entry {
@@ -37,11 +32,10 @@ struct entry {
 static bool classify(const struct emdata_datum *d, struct entry *e)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (int axis = 0; axis < 3; axis++)
-            if (d->type == kinds[k].first + axis * kinds[k].step) {
-                *e = (struct entry){
-                    d->transmitter, d->receiver,   axis + (kinds[k].magnetic ? 3 : 0),
-                    d->freq,        kinds[k].part, d};
+        for (int channel = 0; channel < 6; channel++)
+            if (d->type == kinds[k].first + channel % 3 * kinds[k].step + channel / 3 * 10) {
+                *e =
+                    (struct entry){d->transmitter, d->receiver, channel, d->freq, kinds[k].part, d};
                 return true;
             }
     return false;
