@@ -182,7 +182,7 @@ static void remainder_at(const struct certifier *c, const struct model_range *x,
             own[p].min += s->height[station];
             own[p].max += s->height[station];
         }
-    m->remainder(own, s->east[station], s->north[station], size, rest);
+    m->remainder(m, own, s->east[station], s->north[station], size, rest);
 }
 
 /* Takes from the window what openings of the box may have to do with it. */

@@ -97,7 +97,7 @@ void model_respond(const struct model *m, const double *const *value, const doub
         depth[l] = value[m->depth][l] + height[l];
     if (m->depth)
         own[m->depth] = depth;
-    m->respond(own, east, north, out);
+    m->respond(m, own, east, north, out);
 }
 
 void *model_alloc(size_t bytes)
@@ -124,7 +124,7 @@ void model_forward(const struct model *m, const double *x, double east, double n
     }
     for (int v = 0; v < nvalues; v++)
         lanes[v] = lane[v];
-    m->respond(lanes, e, n, out);
+    m->respond(m, lanes, e, n, out);
     model_weigh(m, x, w);
     for (int c = 0; c < 3; c++) {
         double sum = 0;

@@ -73,8 +73,8 @@ struct model {
      * value [nvalues] pointers to [MODEL_LANES]: the values of all geometry parameters in order
      * east, north [MODEL_LANES] the points, m
      * out [nbasis][3][MODEL_LANES] basis displacements, m per unit of amplitude */
-    void (*respond)(const double *const *value, const double *east, const double *north,
-                    double *out);
+    void (*respond)(const struct model *m, const double *const *value, const double *east,
+                    const double *north, double *out);
     int depth; /* number of the value that is a depth; 0: none, stations have no heights then */
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
     void (*weigh)(const struct model *m, const double *x, double *w);
@@ -87,8 +87,8 @@ struct model {
      * at a point: the most that they can be, and the most that they differ by from the linear
      * function of the parameters that touches them in the middle; INFINITY where that is not known.
      * Directions and amplitudes are not looked at. NULL: nobody has found out. */
-    void (*remainder)(const struct model_range *x, double east, double north, double *size,
-                      double *rest);
+    void (*remainder)(const struct model *m, const struct model_range *x, double east, double north,
+                      double *size, double *rest);
     /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;

@@ -28,9 +28,10 @@ static const struct model_parameter parameters[PARAMETERS] = {
     {"nu", MODEL_GEOMETRY, -1, 0.5, 1, derive_medium, .optional = true, .usual = 0.25},
 };
 
-static void respond(const double *const *value, const double *east, const double *north,
-                    double *out)
+static void respond(const struct model *m, const double *const *value, const double *east,
+                    const double *north, double *out)
 {
+    (void)m;
     for (int l = 0; l < MODEL_LANES; l += LANES) {
         const lanes x[MOGI_VALUES] = {LOAD(value[0], l), LOAD(value[1], l), LOAD(value[2], l),
                                       LOAD(value[3], l)};
@@ -78,9 +79,10 @@ static double least(double from, struct model_range x)
 }
 
 /* u = -C grad(1/R): kth derivatives of 1/R along any directions are at most k! / R^(k+1). */
-static void remainder_of(const struct model_range *x, double east, double north, double *size,
-                         double *rest)
+static void remainder_of(const struct model *m, const struct model_range *x, double east,
+                         double north, double *size, double *rest)
 {
+    (void)m;
     const double e = least(east, x[ES]), n = least(north, x[NS]), d = x[DEPTH].min;
     const double per_r = (1 + 1e-12) / sqrt(e * e + n * n + d * d);
     double motion = 0, most, last;

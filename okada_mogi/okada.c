@@ -112,25 +112,12 @@ FN void respond_bases(const double *const *value, const double *east, const doub
     }
 }
 
-static void respond(const double *const *value, const double *east, const double *north,
-                    double *out)
-{
-    respond_bases(value, east, north, 2, out);
-}
-
-static void respond_opening(const double *const *value, const double *east, const double *north,
-                            double *out)
-{
-    respond_bases(value, east, north, 3, out);
-}
-
-/* Of faults that are placed by another point: the values that say where their middle is. */
-static void respond_placed(const double *const *value, const double *east, const double *north,
-                           int bases, double *out)
+/* Of faults that are placed by another point: values [OKADA_VALUES] that say where their middle is,
+ * in `place`. */
+static void find_middles(const double *const *value, double (*place)[MODEL_LANES],
+                         const double **of)
 {
     enum { FAULT_ALONG = OKADA_VALUES, FAULT_UP, FAULT_DOWN };
-    _Alignas(MODEL_ALIGN) double place[3][MODEL_LANES];
-    const double *of[OKADA_VALUES];
     for (int v = 0; v < OKADA_VALUES; v++)
         of[v] = v <= OKADA_TOP ? place[v] : value[v];
     for (int l = 0; l < MODEL_LANES; l++) {
@@ -142,27 +129,23 @@ static void respond_placed(const double *const *value, const double *east, const
         place[OKADA_NC][l] = value[OKADA_NC][l] - along * cs - up * ss;
         place[OKADA_TOP][l] = top > 0 ? top : 0;
     }
-    respond_bases(of, east, north, bases, out);
 }
 
-static void respond_placed_slip(const double *const *value, const double *east, const double *north,
-                                double *out)
+/* By magnitude of a unit of potency: moment over rigidity, m^3. */
+static void respond(const struct model *m, const double *const *value, const double *east,
+                    const double *north, double *out)
 {
-    respond_placed(value, east, north, 2, out);
-}
-
-static void respond_placed_opening(const double *const *value, const double *east,
-                                   const double *north, double *out)
-{
-    respond_placed(value, east, north, 3, out);
-}
-
-/* Of a unit of potency: moment over rigidity, m^3. */
-static void respond_potency(const double *const *value, const double *east, const double *north,
-                            double *out)
-{
-    respond_placed(value, east, north, 2, out);
-    for (int k = 0; k < 6; k++)
+    _Alignas(MODEL_ALIGN) double place[3][MODEL_LANES];
+    const double *of[OKADA_VALUES];
+    if (m->form & PLACED_FORM) {
+        find_middles(value, place, of);
+        value = of;
+    }
+    if (m->nbasis == 2)
+        respond_bases(value, east, north, 2, out);
+    else
+        respond_bases(value, east, north, 3, out);
+    for (int k = 0; k < 6 && m->form & BY_MAGNITUDE; k++)
         for (int l = 0; l < MODEL_LANES; l++)
             out[k * MODEL_LANES + l] /= 2 * value[OKADA_HALF][l] * value[OKADA_WIDTH][l];
 }
@@ -433,32 +416,20 @@ static bool add_parts(const struct moves *m, const struct model_range *x, double
 
 /* Of the second term's tensor dip slip has half. Opening adds -grad(1/R) to the first term, whose
  * derivatives are at most half of what that term's can be. */
-static void remainders(const struct model_range *x, double east, double north, int bases,
-                       double *size, double *rest)
+static void remainder_of(const struct model *model, const struct model_range *x, double east,
+                         double north, double *size, double *rest)
 {
     static const double first[] = {1, 1, 1.5}, second[] = {1, 0.5, 1};
     struct moves m;
     struct sums sum[2] = {{0, 0}, {0, 0}};
     begin_moves(x, &m);
     const bool known = add_parts(&m, x, east, north, sum);
-    for (int b = 0; b < bases; b++) {
+    for (int b = 0; b < model->nbasis; b++) {
         size[b] = first[b] * sum[0].size + second[b] * sum[1].size;
         rest[b] = first[b] * sum[0].rest + second[b] * sum[1].rest;
         size[b] = known ? size[b] * (1 + 1e-12) : INFINITY;
         rest[b] = known ? rest[b] * (1 + 1e-12) : INFINITY;
     }
-}
-
-static void remainder_of(const struct model_range *x, double east, double north, double *size,
-                         double *rest)
-{
-    remainders(x, east, north, 2, size, rest);
-}
-
-static void remainder_opening(const struct model_range *x, double east, double north, double *size,
-                              double *rest)
-{
-    remainders(x, east, north, 3, size, rest);
 }
 
 #define BIT(parameter) (1u << (parameter))
@@ -499,47 +470,39 @@ static const struct model_constraint
 
 #define FAULT(list, conditions, bases, which)                                                      \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
-    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP, .weigh = weigh,                 \
-    .outline = outline, .form = which
+    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP, .respond = respond,             \
+    .weigh = weigh, .outline = outline, .form = which
 
 static const struct model model_okada_components = {
     FAULT(by_components, without_slip, 2, PLACED_FORM | BY_COMPONENTS),
-    .respond = respond_placed_slip,
     .moment = moment,
 };
 
 static const struct model model_okada_magnitude = {
     FAULT(by_magnitude, without_slip, 2, PLACED_FORM | BY_MAGNITUDE),
-    .respond = respond_potency,
     .wider = &model_okada_components,
 };
 
 static const struct model model_okada_placed_opening = {
     FAULT(placed_opening, placed_constraints, 3, PLACED_FORM),
-    .respond = respond_placed_opening,
     .moment = moment,
     .wider = &model_okada_magnitude,
 };
 
 static const struct model model_okada_placed = {
     FAULT(placed, placed_constraints, 2, PLACED_FORM),
-    .respond = respond_placed_slip,
     .moment = moment,
     .wider = &model_okada_placed_opening,
 };
 
 static const struct model model_okada_opening = {
-    FAULT(opening, constraints, 3, 0),
-    .respond = respond_opening,
-    .moment = moment,
-    .remainder = remainder_opening,
-    .text = "okada_mogi/kernels/okada_opening.c",
+    FAULT(opening, constraints, 3, 0), .moment = moment,
+    .remainder = remainder_of,         .text = "okada_mogi/kernels/okada_opening.c",
     .wider = &model_okada_placed,
 };
 
 const struct model model_okada = {
     FAULT(parameters, constraints, 2, 0),
-    .respond = respond,
     .moment = moment,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",

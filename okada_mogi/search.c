@@ -127,7 +127,7 @@ static void respond_at(const struct model *m, const double *const *value,
     if (at->height[0] > 0)
         model_respond(m, value, at->east, at->north, at->height, out);
     else
-        m->respond(value, at->east, at->north, out);
+        m->respond(m, value, at->east, at->north, out);
 }
 
 void search_respond(const struct model *m, const double *const *value,

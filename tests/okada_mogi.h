@@ -18,9 +18,10 @@
 
 /* A third model, whole: a small horizontal crack that opens by a volume dV,
  * u = 3 dV / (2 pi) d^2 (E - Es, N - Ns, d) / R^5. */
-static void sill_respond(const double *const *value, const double *east, const double *north,
-                         double *out)
+static void sill_respond(const struct model *m, const double *const *value, const double *east,
+                         const double *north, double *out)
 {
+    (void)m;
     for (int l = 0; l < MODEL_LANES; l++) {
         const double e = east[l] - value[0][l], n = north[l] - value[1][l], d = value[2][l];
         const double r2 = e * e + n * n + d * d, scale = 1.5 / M_PI * d * d / (r2 * r2 * sqrt(r2));

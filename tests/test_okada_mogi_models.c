@@ -230,7 +230,7 @@ static void test_lanes_are_apart(void **state)
             for (int v = 0; v < model_values(m); v++)
                 value[v][l] = one[v];
         }
-        m->respond(lanes, east, north, alike < 0 ? together : alone);
+        m->respond(m, lanes, east, north, alike < 0 ? together : alone);
         for (int i = 0; i < 6 && alike >= 0; i++)
             assert_true(alone[i * MODEL_LANES + alike] == together[i * MODEL_LANES + alike]);
     }
@@ -303,7 +303,7 @@ static void respond_to_draws(void *name, double *to)
             east[l] = 4e4 * drand48() - 2e4;
             north[l] = n % 5 ? 4e4 * drand48() - 2e4 : 0;
         }
-        m->respond(lanes, east, north, to);
+        m->respond(m, lanes, east, north, to);
     }
 }
 

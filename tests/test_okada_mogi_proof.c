@@ -47,7 +47,7 @@ static void test_remainder(const struct model *m)
         double size[3], rest[3], middle[MODEL_PARAMETERS] = {0}, u0[3], slope[11][3];
         const double at[] = {job_random(-2e4, 2e4), i % 7 ? job_random(-2e4, 2e4) : 0};
         draw_box(m, pow(10, job_random(-4, -0.5)), x);
-        m->remainder(x, at[0], at[1], size, rest);
+        m->remainder(m, x, at[0], at[1], size, rest);
         for (int b = 0; b < m->nbasis; b++) {
             if (!isfinite(rest[b]))
                 continue;
@@ -112,7 +112,7 @@ static void test_order(void **state)
             const double half = i < 5 ? ldexp(by[p], -i) : 0;
             x[p] = (struct model_range){at[p] - half, at[p] + half};
         }
-        model_find("okada")->remainder(x, 5e3, 2e3, size, rest);
+        model_find("okada")->remainder(model_find("okada"), x, 5e3, 2e3, size, rest);
         assert_true(i == 0 || i == 5 || fabs(rest[0] / before - 0.25) < 0.1);
         assert_true(i < 5 || rest[0] == 0);
         before = rest[0];

@@ -83,7 +83,7 @@ static double responses(const char *name)
             const double *lane[MODEL_VALUES];
             for (int k = 0; k < nvalues; k++)
                 lane[k] = value[k] + i;
-            m->respond(lane, east, north, out);
+            m->respond(m, lane, east, north, out);
         }
     return 1e-6 * runs * SOURCES / (clock_cpu() - start);
 }

@@ -56,7 +56,7 @@ static void bench_responses(const struct model *m)
             const double *lanes[MODEL_VALUES];
             for (int k = 0; k < nvalues; k++)
                 lanes[k] = value[k] + i;
-            m->respond(lanes, east, north, out);
+            m->respond(m, lanes, east, north, out);
             sum += out[0];
         }
         least = fmin(least, clock_now() - start);
