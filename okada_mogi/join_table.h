@@ -6,7 +6,22 @@
 #pragma once
 
 #include "okada_mogi/grid.h"
-#include "okada_mogi/join_columns.h"
+
+/* Observed components in the order of their columns. */
+struct join_columns {
+    struct arena arena;
+    int n;
+    int *at;          /* [n] 3 * station + component */
+    double *observed; /* [n] in standard deviations */
+    double *sigma;    /* [n] m */
+    double *slack;    /* [n] judge_slack() in standard deviations */
+};
+
+enum ek_status join_columns_open(const struct job *job, struct join_columns *c);
+void join_columns_close(struct join_columns *c);
+
+/* Columns swap[i] and i change their places, one after another. */
+void join_columns_swap(struct join_columns *c, const int *swap, int nswaps);
 
 enum { JOIN_LANES = 8, JOIN_CELLS = 512 }; /* rows in a vector; most cells along a column */
 
