@@ -7,6 +7,11 @@
 #include "src/json.h"
 #include <stdio.h>
 
+/* ---- tables: write_table.c --------------------------------------------------------------------*/
+
+/* A comma, and so many digits of x where it is a number. */
+void write_cell(FILE *out, int digits, double x);
+
 /* ---- trials: write_json.c ---------------------------------------------------------------------*/
 
 /* Up to 2^63 a number; beyond, a text. */

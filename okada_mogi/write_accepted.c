@@ -1,5 +1,6 @@
 /* okada_mogi/write_accepted.c – rows in the order of trials, as text or binary. */
 #include "okada_mogi/accepted.h"
+#include "okada_mogi/write.h"
 #include "src/arena.h"
 #include "src/file.h"
 
@@ -80,10 +81,7 @@ static void row_csv(const struct accepted_file *f, trial_number trial, const dou
     char text[TRIAL_TEXT];
     fputs(trial_text(trial, text), f->out);
     for (int i = 0; i < n; i++)
-        if (isnan(column[i]))
-            fputc(',', f->out);
-        else
-            fprintf(f->out, ",%.15g", column[i]);
+        write_cell(f->out, 15, column[i]);
     fputc('\n', f->out);
 }
 

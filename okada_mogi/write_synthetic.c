@@ -46,14 +46,6 @@ static enum ek_status add_correlated(const struct job *job, uint64_t *seed, doub
     return EK_OK;
 }
 
-static void put_number(FILE *out, double x)
-{
-    if (isnan(x))
-        fputc(',', out);
-    else
-        fprintf(out, ",%.13g", x);
-}
-
 /* Columns that not every table has. */
 struct columns {
     bool scalars, differences, heights, correlations;
@@ -78,21 +70,22 @@ static void put_station(FILE *out, const struct job *job, int i, double *u,
                     ? 0
                     : sigma[c] * (c == 1 ? r * draw[0] + sqrt(1 - r * r) * draw[1] : draw[c]);
     for (int c = 0; c < 6; c++)
-        put_number(out, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
+        write_cell(out, 13, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
     for (int c = 0; c < 5 && has->scalars; c++)
-        put_number(out, !scalar  ? NAN
-                        : c == 0 ? u[0]
-                        : c == 1 ? sqrt(sigma[0] * sigma[0] - sill)
-                                 : s->along[3 * i + c - 2]);
+        write_cell(out, 13,
+                   !scalar  ? NAN
+                   : c == 0 ? u[0]
+                   : c == 1 ? sqrt(sigma[0] * sigma[0] - sill)
+                            : s->along[3 * i + c - 2]);
     fprintf(out, "%s%s", has->scalars ? "," : "", scalar ? s->scene[i] : "");
     if (stations_difference(s, i))
         stations_place(s, s->second[2 * i], s->second[2 * i + 1], at);
     for (int c = 0; c < 2 && has->differences; c++)
-        put_number(out, stations_difference(s, i) ? at[c] : NAN);
+        write_cell(out, 13, stations_difference(s, i) ? at[c] : NAN);
     if (has->heights)
-        put_number(out, s->height[i]);
+        write_cell(out, 13, s->height[i]);
     if (has->correlations)
-        put_number(out, r);
+        write_cell(out, 13, r);
     fputc('\n', out);
 }
 

@@ -8,16 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- residuals --------------------------------------------------------------------------------*/
-
-static void put_three(FILE *out, const double *x)
+void write_cell(FILE *out, int digits, double x)
 {
-    for (int c = 0; c < 3; c++)
-        if (isnan(x[c]))
-            fputc(',', out);
-        else
-            fprintf(out, ",%.9g", x[c]);
+    if (isnan(x))
+        fputc(',', out);
+    else
+        fprintf(out, ",%.*g", digits, x);
 }
+
+/* ---- residuals --------------------------------------------------------------------------------*/
 
 /* Of data along vectors: vector, value, deviation, prediction, residual; the rest is empty. */
 static void put_scalar(FILE *out, const struct stations *s, int i, const double *u, double left)
@@ -38,17 +37,16 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
     for (int i = 0; i < s->n; i++) {
         const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i;
         double residual[3];
-        for (int c = 0; c < 3; c++)
-            residual[c] = (u[3 * i + c] - observed[c]) / sigma[c];
+        const double *const row[] = {observed, sigma, u + 3 * i, residual};
         fprintf(out, "%s,%.12g,%.12g", s->name[i], s->east[i], s->north[i]);
         if (stations_scalar(s, i)) {
             fputs(",,,,,,,,,,,,", out);
             put_scalar(out, s, i, u, left[i]);
         } else {
-            put_three(out, observed);
-            put_three(out, sigma);
-            put_three(out, u + 3 * i);
-            put_three(out, residual);
+            for (int c = 0; c < 3; c++)
+                residual[c] = (u[3 * i + c] - observed[c]) / sigma[c];
+            for (int k = 0; k < 12; k++)
+                write_cell(out, 9, row[k / 3][k % 3]);
             fputs(scalars ? ",,,,,,,," : "", out);
         }
         if (stations_difference(s, i))
