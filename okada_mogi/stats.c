@@ -142,15 +142,10 @@ static enum ek_status make_room(struct reading *r)
 
 /* ---- sums -------------------------------------------------------------------------------------*/
 
-static struct stats_pair *pair_of(const struct stats *s, int a, int b)
+struct stats_pair *stats_pair(const struct stats *s, int a, int b)
 {
     const int number = a * (2 * s->npaired - a - 1) / 2 + b - a - 1;
     return s->pair + (size_t)number * STATS_PAIR_BINS * STATS_PAIR_BINS;
-}
-
-const struct stats_pair *stats_pair(const struct stats *s, int a, int b)
-{
-    return pair_of(s, a, b);
 }
 
 static void count_marginals(struct stats *s, const struct row *row)
@@ -175,7 +170,7 @@ static void count_pairs(struct stats *s, const struct row *row)
         bin[c] = (row->varying[c] - s->column[c].low) / s->column[c].pair_stride;
     for (int a = 0; a < s->npaired; a++)
         for (int b = a + 1; b < s->npaired; b++) {
-            struct stats_pair *cell = &pair_of(s, a, b)[bin[a] * STATS_PAIR_BINS + bin[b]];
+            struct stats_pair *cell = &stats_pair(s, a, b)[bin[a] * STATS_PAIR_BINS + bin[b]];
             cell->trials++;
             cell->weight += row->weight[STATS_LIKELIHOOD];
         }

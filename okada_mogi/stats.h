@@ -80,6 +80,6 @@ enum ek_status stats_open(const struct job *job, struct spool *spool, struct sta
 void stats_close(struct stats *s);
 
 /* Counts [STATS_PAIR_BINS][STATS_PAIR_BINS] of columns a < b < npaired: [bin of a][bin of b]. */
-const struct stats_pair *stats_pair(const struct stats *s, int a, int b);
+struct stats_pair *stats_pair(const struct stats *s, int a, int b);
 /* Value at a (fractional) place of a column. */
 double stats_value(const struct stats *s, int column, double place);
