@@ -14,6 +14,7 @@
 #include "okada_mogi/scenes.h"
 #include "okada_mogi/stations.h"
 #include "okada_mogi/trial.h"
+#include "src/arena.h"
 #include <stdint.h>
 
 #include <jansson.h>
@@ -55,16 +56,19 @@ struct job {
     int reference;        /* point of a fault that is its place; 0: its centre, at the upper edge */
     struct job_accept accept;
     int nconstraints;
-    struct job_constraint *constraint; /* [nconstraints] */
+    struct job_constraint *constraint; /* [nconstraints] of `room` */
+    size_t room;
     /* The grid, in the file's order: axis a is parameter[a] of source[a]. */
     int naxes;
     struct trial_axis axis[JOB_AXES];
     int source[JOB_AXES], parameter[JOB_AXES];
-    char *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: it does not say, one usual value */
+    const char
+        *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: it does not say, one usual value */
     trial_number trials;
     struct trial_range wanted; /* all, unless the caller wants less of them */
-    char *path;
-    json_t *root; /* as it was read */
+    const char *path;
+    json_t *root;       /* as it was read */
+    struct arena arena; /* of names, expressions, the path */
 };
 
 /* Reads and checks a job of this model (NULL: of any). Paths in it are relative to the job file's

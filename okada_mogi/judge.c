@@ -1,6 +1,7 @@
 /* okada_mogi/judge.c – predictions in the canonical order of operations, and what becomes of
  * them. */
 #include "okada_mogi/judge.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,6 +146,7 @@ double judge_chi2(const struct job *job, double bound)
 /* ---- whole trials -----------------------------------------------------------------------------*/
 
 struct judge {
+    struct arena arena; /* of what follows */
     const struct job *job;
     double *left, *white, *work; /* of all scenes: residuals; scratch */
     bool known[JOB_SOURCES];
@@ -156,37 +158,30 @@ struct judge {
 
 enum ek_status judge_open(const struct job *job, struct judge **j)
 {
-    struct judge *made = calloc(1, sizeof *made);
-    if (made) {
-        made->job = job;
-        made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
-        made->u = calloc(6 * (size_t)job->stations.n, sizeof(double));
-        made->r = made->u ? made->u + 3 * job->stations.n : NULL;
-        made->left = calloc((size_t)job->stations.ncomponents, sizeof(double));
-        made->white = calloc((size_t)job->stations.ncomponents, sizeof(double));
-        size_t room = 1;
-        for (int i = 0; i < job->scenes.n; i++)
-            room =
-                scene_room(&job->scenes.scene[i]) > room ? scene_room(&job->scenes.scene[i]) : room;
-        made->work = malloc(room * sizeof(double));
-    }
-    if (!made || !made->basis || !made->u || !made->left || !made->white || !made->work) {
+    NEW(struct judge, made, 1, "%s: out of memory for predictions", job->path);
+    size_t room = 1;
+    for (int i = 0; i < job->scenes.n; i++)
+        room = scene_room(&job->scenes.scene[i]) > room ? scene_room(&job->scenes.scene[i]) : room;
+    made->job = job;
+    made->basis = ARENA_NEW(&made->arena, job->nsources * judge_basis_size(job), double);
+    made->u = ARENA_NEW(&made->arena, 3 * job->stations.n, double);
+    made->r = ARENA_NEW(&made->arena, 3 * job->stations.n, double);
+    made->left = ARENA_NEW(&made->arena, job->stations.ncomponents, double);
+    made->white = ARENA_NEW(&made->arena, job->stations.ncomponents, double);
+    made->work = ARENA_NEW(&made->arena, room, double);
+    const enum ek_status st = arena_check(&made->arena, "the predictions of %s", job->path);
+    if (st)
         judge_close(made);
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for predictions", job->path);
-    }
-    *j = made;
-    return EK_OK;
+    else
+        *j = made;
+    return st;
 }
 
 void judge_close(struct judge *j)
 {
     if (!j)
         return;
-    free(j->left);
-    free(j->white);
-    free(j->work);
-    free(j->basis);
-    free(j->u);
+    arena_free(&j->arena);
     free(j);
 }
 

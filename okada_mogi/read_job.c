@@ -205,12 +205,9 @@ static const struct model_constraint *find_constraint(const struct job *job, con
 
 static enum ek_status add_constraint(struct job *job, struct job_constraint **c)
 {
-    const size_t n = (size_t)job->nconstraints;
-    *c = realloc(job->constraint, (n + 1) * sizeof **c);
-    if (!*c)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
-    job->constraint = *c;
-    *c += n;
+    TRY(arena_grow(&job->constraint, &job->room, (size_t)job->nconstraints, sizeof **c,
+                   "the constraints"));
+    *c = &job->constraint[job->nconstraints++];
     **c = (struct job_constraint){.what = NULL};
     return EK_OK;
 }
@@ -232,10 +229,8 @@ static enum ek_status read_expressions(struct job *job, const char *key, const j
         return EK_OK;
     TRY(demand_that(job->path, json_is_string(value), key, "a text, or a list of texts"));
     TRY(add_constraint(job, &c));
-    job->nconstraints++;
-    c->expression = malloc(sizeof *c->expression);
-    if (!c->expression)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
+    c->expression = ARENA_NEW(&job->arena, 1, struct expression);
+    TRY(arena_check(&job->arena, "the constraints of %s", job->path));
     TRY(expression_read(job->path, key, json_string_value(value), job->model, job->nsources,
                         c->expression));
     c->what = &c->expression->as;
@@ -253,7 +248,6 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
             continue;
         TRY(add_constraint(job, &c));
         c->what = w;
-        job->nconstraints++;
     }
     if (json_is_array(object))
         return read_expressions(job, "constraints", object);
@@ -275,7 +269,6 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
         TRY(numbers(job->path, key, value, &ANY, c->what->nnumbers, c->what->nnumbers, c->number,
                     &n));
         c->number[n] = job->rigidity;
-        job->nconstraints++;
     }
     return EK_OK;
 }
@@ -366,8 +359,8 @@ static enum ek_status read_values(const char *path, const char *where, const jso
     return EK_OK;
 }
 
-/* "lon.2" stands for "Es_m.2", "lat" for "Ns_m". NULL: out of memory. */
-static char *plane_name(const struct model *m, const char *name, bool *degrees)
+/* "lon.2" stands for "Es_m.2", "lat" for "Ns_m". */
+static const char *plane_name(struct job *job, const char *name, bool *degrees)
 {
     static const char *const known[] = {"lon", "lat"};
     const size_t n = strcspn(name, ".");
@@ -376,10 +369,11 @@ static char *plane_name(const struct model *m, const char *name, bool *degrees)
     for (int c = 0; c < 2; c++)
         if (n == 3 && !strncmp(name, known[c], n)) {
             *degrees = true;
-            snprintf(text, sizeof text, "%s%s", m->parameter[c].name, name + n);
-            return strdup(text);
+            snprintf(text, sizeof text, "%s%s", job->model->parameter[c].name, name + n);
+            name = text;
+            break;
         }
-    return strdup(name);
+    return arena_text(&job->arena, name);
 }
 
 static enum ek_status read_parameter(struct job *job, const char *where, const json_t *object,
@@ -392,9 +386,8 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     TRY(demand_keys(job->path, where, object, keys, 6));
     const char *name = json_string_value(json_object_get(object, "name"));
     TRY(demand_that(job->path, name != NULL, below(where, "name", key), "a parameter's name"));
-    job->name[axis] = plane_name(job->model, name, degrees);
-    if (!job->name[axis])
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
+    job->name[axis] = plane_name(job, name, degrees);
+    TRY(arena_check(&job->arena, "the parameters of %s", job->path));
     TRY(parse_name(job, where, job->name[axis], axis));
     TRY(read_values(job->path, where, object, x));
     const struct model_parameter *p = &job->model->parameter[job->parameter[axis]];
@@ -590,13 +583,12 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
 
 enum ek_status job_take(const char *path, json_t *root, const struct model *model, struct job **job)
 {
-    struct job *made = calloc(1, sizeof *made);
-    if (!made || !(made->path = strdup(path))) {
-        free(made);
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    }
+    NEW(struct job, made, 1, "%s: out of memory", path);
+    made->path = arena_text(&made->arena, path);
     made->root = json_incref(root);
-    const enum ek_status st = read_root(made, root, model);
+    enum ek_status st = arena_check(&made->arena, "the job %s", path);
+    if (!st)
+        st = read_root(made, root, model);
     if (st)
         job_close(made);
     else
@@ -617,14 +609,10 @@ void job_close(struct job *job)
 {
     if (!job)
         return;
-    for (int a = 0; a < JOB_AXES; a++)
-        free(job->name[a]);
     scenes_close(&job->scenes);
     stations_close(&job->stations);
-    for (int i = 0; i < job->nconstraints; i++)
-        free(job->constraint[i].expression);
     free(job->constraint);
     json_decref(job->root);
-    free(job->path);
+    arena_free(&job->arena);
     free(job);
 }

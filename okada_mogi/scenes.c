@@ -158,27 +158,22 @@ void scene_project(const struct scene *c, const struct stations *s, double *d, d
 static enum ek_status prepare(const struct stations *s, struct scene *c)
 {
     const size_t n = (size_t)c->n, unknowns = (size_t)c->unknowns;
-    double *column = calloc(n, sizeof *column);
-    enum ek_status st = EK_OK;
-    c->seen = calloc(n, sizeof *c->seen);
-    c->shape = calloc(n * unknowns + 1, sizeof *c->shape);
-    c->frame = calloc(n * unknowns + 1, sizeof *c->frame);
-    if (c->sill > 0)
-        c->root = calloc(n * (n + 1) / 2, sizeof *c->root);
-    if (!column || !c->seen || !c->shape || !c->frame || (c->sill > 0 && !c->root))
-        st = EK_UNAVAILABLE;
-    if (!st)
-        set_shape(c, s);
-    if (!st && c->root && !set_root(c, s))
-        st = EK_USAGE;
-    if (!st && !set_frame(c, s, column))
-        st = EK_UNVERIFIED;
-    for (int i = 0; !st && s->observed && i < c->n; i++)
+    double *column = ARENA_NEW(&c->arena, n, double);
+    c->seen = ARENA_NEW(&c->arena, n, double);
+    c->shape = ARENA_NEW(&c->arena, n * unknowns, double);
+    c->frame = ARENA_NEW(&c->arena, n * unknowns, double);
+    c->root = c->sill > 0 ? ARENA_NEW(&c->arena, n * (n + 1) / 2, double) : NULL;
+    if (c->arena.failed)
+        return EK_UNAVAILABLE;
+    set_shape(c, s);
+    if (c->root && !set_root(c, s))
+        return EK_USAGE;
+    if (!set_frame(c, s, column))
+        return EK_UNVERIFIED;
+    for (int i = 0; s->observed && i < c->n; i++)
         column[i] = s->observed[c->datum[i]];
-    if (!st)
-        scene_project(c, s, column, c->seen);
-    free(column);
-    return st;
+    scene_project(c, s, column, c->seen);
+    return EK_OK;
 }
 
 static enum ek_status fill(const char *path, struct stations *s, struct scene *c)
@@ -210,9 +205,7 @@ bool scene_part(const struct scene *c, const struct stations *s, int n, const in
 {
     struct scene made = {
         .name = c->name, .n = n, .unknowns = c->unknowns, .sill = c->sill, .range = c->range};
-    made.datum = calloc((size_t)n + 1, sizeof *made.datum);
-    if (made.datum)
-        memcpy(made.datum, datum, (size_t)n * sizeof *datum);
+    made.datum = arena_copy(&made.arena, datum, (size_t)n, sizeof *datum);
     if (made.datum && !prepare(s, &made)) {
         *some = made;
         return true;
@@ -234,11 +227,9 @@ static enum ek_status begin(const char *path, const struct stations *s, const st
         all->of[i] = -1;
     *c = (struct scene){
         .name = as->name, .unknowns = as->unknowns, .sill = as->sill, .range = as->range};
-    c->datum = calloc((size_t)s->n, sizeof *c->datum);
+    c->datum = ARENA_NEW(&c->arena, s->n, int);
     all->n++;
-    if (!c->datum)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
-    return EK_OK;
+    return arena_check(&c->arena, "the scenes of %s", path);
 }
 
 static void add_datum(struct scenes *all, int datum)
@@ -292,11 +283,7 @@ enum ek_status scenes_translate(const char *path, struct stations *s, struct sce
 
 void scene_close(struct scene *c)
 {
-    free(c->datum);
-    free(c->shape);
-    free(c->frame);
-    free(c->seen);
-    free(c->root);
+    arena_free(&c->arena);
 }
 
 void scenes_close(struct scenes *all)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "okada_mogi/stations.h"
+#include "src/arena.h"
 #include <stddef.h>
 
 enum { SCENES_UNKNOWNS = 3, SCENES_MOST = 32, SCENES_COVARIANT = 4096 /* points */ };
@@ -22,6 +23,7 @@ struct scene {
     /* whitened shape = frame, which is orthonormal, times a triangle */
     double *frame; /* [unknowns][n] */
     double triangle[SCENES_UNKNOWNS][SCENES_UNKNOWNS];
+    struct arena arena; /* of the arrays */
 };
 
 struct scenes {

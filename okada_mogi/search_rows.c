@@ -2,6 +2,7 @@
  * part of the data has no more chi2 than all of them, so they may come in any order: the largest
  * first, which hold most of the signal and most of the noise that nothing explains. */
 #include "okada_mogi/search_rows.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct look {
 };
 
 struct search_rows {
+    struct arena arena; /* of rows and looks */
     const struct job *job;
     int nscenes, n;
     struct scene scene[SCENES_MOST]; /* those that are in it, their data in the rows' order */
@@ -147,29 +149,24 @@ static void set_looks(struct search_rows *r)
 
 enum ek_status search_rows_open(const struct job *job, struct search_rows **r)
 {
-    struct search_rows *made = calloc(1, sizeof *made);
+    NEW(struct search_rows, made, 1, "%s: out of memory", job->path);
     size_t most = 1;
     for (int i = 0; i < job->scenes.n; i++)
         most += (size_t)job->scenes.scene[i].n;
-    if (made) {
-        made->row = aligned_alloc(64, most * sizeof *made->row);
-        made->look = calloc(most / EVERY + 1, sizeof *made->look);
-    }
-    if (!made || !made->row || !made->look) {
-        search_rows_close(made);
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
-    }
     made->job = job;
-    enum ek_status st = EK_OK;
+    made->row = ARENA_NEW(&made->arena, most, struct row);
+    made->look = ARENA_NEW(&made->arena, most / EVERY + 1, struct look);
+    enum ek_status st = arena_check(&made->arena, "the scenes of %s", job->path);
     for (int i = 0; i < job->scenes.n && !st && isfinite(judge_chi2(job, 0)); i++)
         st = add_scene(made, &job->scenes.scene[i]);
+    if (st) {
+        search_rows_close(made);
+        return st;
+    }
     qsort(made->row, (size_t)made->n, sizeof *made->row, by_size);
     set_looks(made);
-    if (st)
-        search_rows_close(made);
-    else
-        *r = made;
-    return st;
+    *r = made;
+    return EK_OK;
 }
 
 void search_rows_close(struct search_rows *r)
@@ -178,8 +175,7 @@ void search_rows_close(struct search_rows *r)
         return;
     for (int i = 0; i < r->nscenes; i++)
         scene_close(&r->scene[i]);
-    free(r->row);
-    free(r->look);
+    arena_free(&r->arena);
     free(r);
 }
 

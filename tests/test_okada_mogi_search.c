@@ -680,7 +680,7 @@ static void test_any_order_of_axes(void **state)
     const int last = job->naxes - 1;
     const struct trial_axis slip = job->axis[last];
     const int parameter = job->parameter[last];
-    char *name = job->name[last];
+    const char *name = job->name[last];
     memmove(job->axis + 1, job->axis, (size_t)last * sizeof *job->axis);
     memmove(job->parameter + 1, job->parameter, (size_t)last * sizeof *job->parameter);
     memmove(job->name + 1, job->name, (size_t)last * sizeof *job->name);
