@@ -44,17 +44,16 @@ static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec
 {
     const double degree = acos(-1) / 180;
     const double *from = s->src[src], *to = s->rec[rec];
-    return (struct survey_pair){.source = {from[0], from[1], from[2]},
-                                .azimuth = from[3] * degree,
-                                .dip = from[4] * degree,
-                                .length = from[5],
-                                .receiver = {to[0], to[1], to[2]},
-                                .direction = {cos(to[4] * degree) * cos(to[3] * degree),
-                                              cos(to[4] * degree) * sin(to[3] * degree),
-                                              sin(to[4] * degree)},
-                                .magnetic = s->mrec,
-                                .loop = s->msrc,
-                                .line = (size_t)rec + 1};
+    struct survey_pair p = {.source = {from[0], from[1], from[2]},
+                            .azimuth = from[3] * degree,
+                            .dip = from[4] * degree,
+                            .length = from[5],
+                            .receiver = {to[0], to[1], to[2]},
+                            .magnetic = s->mrec,
+                            .loop = s->msrc,
+                            .line = (size_t)rec + 1};
+    pair_axis(to[3] * degree, to[4] * degree, p.direction);
+    return p;
 }
 
 /* What one thread works with. */

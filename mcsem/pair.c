@@ -12,7 +12,11 @@
 enum { PANEL_POINTS = 32, TURNS = 50 }; /* of a wire's panel, at most; of a search */
 #define LEAST_PANEL 1e-5                /* half of it, in half wires */
 #define NEAR        1e-2                /* least offset, in vertical distances */
-#define NULL_SHARE  1e-6                /* of a field, that is none */
+#define TOO_NEAR                                                                                   \
+    "the source touches the receiver, or wires are so long for their distance that the sum over "  \
+    "them takes more than %d points"
+#define ROUNDING   1e-15 /* of sines, for angles in radians are rounded */
+#define NULL_SHARE 1e-6  /* of a field, that is none */
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
@@ -112,6 +116,25 @@ static void make_rules(void)
         gauss_legendre(n, rules.x[n], rules.weight[n]);
 }
 
+double pair_cosine(double angle)
+{
+    const double x = cos(angle);
+    return fabs(x) < ROUNDING ? 0 : x;
+}
+
+double pair_sine(double angle)
+{
+    const double x = sin(angle);
+    return fabs(x) < ROUNDING ? 0 : x;
+}
+
+void pair_axis(double azimuth, double dip, double u[3])
+{
+    u[0] = pair_cosine(dip) * pair_cosine(azimuth);
+    u[1] = pair_cosine(dip) * pair_sine(azimuth);
+    u[2] = pair_sine(dip);
+}
+
 /* A wire, or a point. */
 struct wire {
     double centre[3], half[3];
@@ -119,9 +142,10 @@ struct wire {
 
 static struct wire source_of(const struct survey_pair *p)
 {
-    const double half = 0.5 * p->length, flat = half * cos(p->dip);
-    return (struct wire){{p->source[0], p->source[1], p->source[2]},
-                         {flat * cos(p->azimuth), flat * sin(p->azimuth), half * sin(p->dip)}};
+    const double half = 0.5 * p->length, flat = half * pair_cosine(p->dip);
+    return (struct wire){
+        {p->source[0], p->source[1], p->source[2]},
+        {flat * pair_cosine(p->azimuth), flat * pair_sine(p->azimuth), half * pair_sine(p->dip)}};
 }
 
 /* Level: all at one depth. */
@@ -352,9 +376,7 @@ struct survey_pair pair_seen(const struct survey_pair *p)
     memcpy(q.receiver, p->source, sizeof q.receiver);
     q.azimuth = atan2(p->direction[1], p->direction[0]);
     q.dip = atan2(p->direction[2], hypot(p->direction[0], p->direction[1]));
-    q.direction[0] = cos(p->dip) * cos(p->azimuth);
-    q.direction[1] = cos(p->dip) * sin(p->azimuth);
-    q.direction[2] = sin(p->dip);
+    pair_axis(p->azimuth, p->dip, q.direction);
     q.floor[0] = p->floor[1];
     q.floor[1] = p->floor[0];
     q.loop = false;
@@ -487,10 +509,10 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
     const struct wire source = source_of(p), receiver = receiver_of(p);
     const int points = points_of(&source, &receiver, layers, tolerance, x, whole);
     struct pair_sight s = {.lift = 1,
-                           .cosine = cos(p->azimuth),
-                           .sine = sin(p->azimuth),
-                           .flat = cos(p->dip),
-                           .steep = sin(p->dip),
+                           .cosine = pair_cosine(p->azimuth),
+                           .sine = pair_sine(p->azimuth),
+                           .flat = pair_cosine(p->dip),
+                           .steep = pair_sine(p->dip),
                            .direction = p->direction,
                            .magnetic = p->magnetic,
                            .loop = p->loop,
@@ -538,7 +560,7 @@ enum ek_status pair_check(const struct survey_pair *p, double tolerance, const c
     if (p->length == 0 && p->span == 0
             ? here
             : pair_sights(p, &any, tolerance, sight, share) > PAIR_SIGHTS)
-        FAIL(EK_USAGE, "%s:%zu: the source touches the receiver, or almost", path, p->line);
+        FAIL(EK_USAGE, "%s:%zu: " TOO_NEAR, path, p->line, PAIR_SIGHTS);
     return EK_OK;
 }
 
@@ -617,7 +639,7 @@ enum ek_status pair_outline(const struct earth_layers *layers, const struct surv
     w.pair = pair;
     w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
     if (w.n > PAIR_SIGHTS || !place_points(h, &w, plan))
-        FAIL(EK_USAGE, "line %zu: the source touches the receiver, or almost", pair->line);
+        FAIL(EK_USAGE, "line %zu: " TOO_NEAR, pair->line, PAIR_SIGHTS);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
         lowest = fmax(lowest, w.sight[k].z);

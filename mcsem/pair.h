@@ -165,6 +165,12 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
 int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share);
 
+/* Cosine and sine of an angle in radians, 0 where they are as near to it as angles are rounded; the
+ * unit vector of a direction, exact along an axis. */
+double pair_cosine(double angle);
+double pair_sine(double angle);
+void pair_axis(double azimuth, double dip, double u[3]);
+
 /* Whether symmetry makes the field zero over any layered earth. */
 bool pair_is_null(const struct survey_pair *pair);
 

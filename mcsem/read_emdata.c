@@ -1,5 +1,6 @@
 /* mcsem/read_emdata.c – pairs out of the tables of a MARE2DEM file. */
 #include "mcsem/emdata.h"
+#include "mcsem/pair.h"
 #include "mcsem/survey_file.h"
 
 #include <complex.h>
@@ -67,9 +68,10 @@ static int compare_entries(const void *a, const void *b)
  * beta about this x. */
 static void point_channel(const struct emdata_receiver *r, int axis, double u[3])
 {
-    const double ct = cos(r->theta * EMDATA_DEGREE), st = sin(r->theta * EMDATA_DEGREE);
-    const double ca = cos(r->alpha * EMDATA_DEGREE), sa = sin(r->alpha * EMDATA_DEGREE);
-    const double cb = cos(r->beta * EMDATA_DEGREE), sb = sin(r->beta * EMDATA_DEGREE);
+    const double theta = r->theta * EMDATA_DEGREE, alpha = r->alpha * EMDATA_DEGREE,
+                 beta = r->beta * EMDATA_DEGREE;
+    const double ct = pair_cosine(theta), st = pair_sine(theta), ca = pair_cosine(alpha),
+                 sa = pair_sine(alpha), cb = pair_cosine(beta), sb = pair_sine(beta);
     const double x[3] = {ct * ca, st * ca, sa}, y[3] = {-st, ct, 0};
     const double z[3] = {-ct * sa, -st * sa, ca};
     for (int d = 0; d < 3; d++)

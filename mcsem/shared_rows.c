@@ -115,8 +115,8 @@ void shared_parts(const struct shared *s, size_t pair, double *parts, double *le
     struct survey_pair point = *p;
     struct pair_sight sight[2 + PAIR_NEAR]; /* the wire's middle, its ends */
     const int points = p->length > 0 ? 3 : 1;
-    const double axis[3] = {cos(p->dip) * cos(p->azimuth), cos(p->dip) * sin(p->azimuth),
-                            sin(p->dip)};
+    double axis[3];
+    pair_axis(p->azimuth, p->dip, axis);
     point.length = point.span = 0;
     for (int i = 0; i < points; i++) {
         double all[PAIR_NEAR];
