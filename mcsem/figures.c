@@ -7,41 +7,32 @@
 
 enum { OFFSETS = 60 }; /* bins of offset, at most */
 
-/* To as many digits as a figure shows. */
-static json_t *rounded(double x, double unit)
+json_t *figures_number(double x, double unit)
 {
     return json_number_or_null(round(x / unit) * unit);
 }
 
+/* Of each `own` numbers the first `few`, in units of `scale`. */
+static json_t *list_of(const double *x, size_t n, size_t own, size_t few, double scale, double unit)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (i % own < few)
+            json_array_append_new(list, figures_number(x[i] / scale, unit));
+    return list;
+}
+
 static json_t *grid_of(const struct earth *e)
 {
-    json_t *tops = json_array(), *seabed = json_array();
-    for (int k = 0; k < e->nz; k++)
-        json_array_append_new(tops, rounded(e->top[k], 1e-3));
-    for (int c = 0; c < earth_columns(e); c++)
-        json_array_append_new(seabed, rounded(e->seabed[c], 0.1));
+    json_t *tops = list_of(e->top, (size_t)e->nz, 1, 1, 1, 1e-3),
+           *seabed = list_of(e->seabed, (size_t)earth_columns(e), 1, 1, 1, 0.1);
     return json_pack("{s:i s:i s:f s:f s:f s:f s:o s:o}", "nx", e->nx, "ny", e->ny, "x0", e->x0,
                      "y0", e->y0, "dx", e->dx, "dy", e->dy, "seabed", seabed, "tops", tops);
 }
 
 static json_t *model_of(const struct earth *e)
 {
-    const size_t own = (size_t)earth_unknowns(e);
-    json_t *list = json_array();
-    for (size_t i = 0; i < earth_size(e); i++)
-        if (i % own < (size_t)e->nz)
-            json_array_append_new(list, rounded(e->m[i] / log(10), 1e-3));
-    return list;
-}
-
-/* Of each `own` numbers the first `few`. */
-static json_t *list_of(const double *x, size_t n, size_t own, size_t few, double unit)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        if (i % own < few)
-            json_array_append_new(list, rounded(x[i], unit));
-    return list;
+    return list_of(e->m, earth_size(e), (size_t)earth_unknowns(e), (size_t)e->nz, log(10), 1e-3);
 }
 
 json_t *figures_certainty(const struct inversion *s, bool all)
@@ -52,35 +43,24 @@ json_t *figures_certainty(const struct inversion *s, bool all)
     if (!c)
         return json_null();
     return json_pack("{s:f s:o s:o s:o}", "smoothness", exp(c->smoother), "sigma_ln_rho",
-                     list_of(c->sigma, n, own, few, 1e-3), "resolution_m",
-                     list_of(c->length, n, own, few, 1), "investigated_m",
-                     list_of(c->depth, (size_t)earth_columns(s->start), 1, 1, 1));
+                     list_of(c->sigma, n, own, few, 1, 1e-3), "resolution_m",
+                     list_of(c->length, n, own, few, 1, 1), "investigated_m",
+                     list_of(c->depth, (size_t)earth_columns(s->start), 1, 1, 1, 1));
 }
 
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-static json_t *pairs_of(const struct survey *s)
+/* Adds what is known of each cell. */
+static void add_cells(const struct inversion *s, json_t *view)
 {
-    json_t *list = json_array();
-    for (int c = 0; c < s->ncells; c++)
-        json_array_append_new(list, json_integer((json_int_t)(s->first[c + 1] - s->first[c])));
-    return list;
-}
-
-static json_t *rms_of(const struct inversion *s)
-{
-    json_t *list = json_array();
-    for (int c = 0; c < s->survey->ncells; c++)
-        json_array_append_new(list, rounded(survey_rms(s->survey, s->response, -1, c), 1e-4));
-    return list;
-}
-
-static json_t *seconds_of(const struct inversion *s)
-{
-    json_t *list = json_array();
-    for (int c = 0; c < s->survey->ncells; c++)
-        json_array_append_new(list, rounded(s->report[c].cpu_s, 1e-6));
-    return list;
+    const struct survey *v = s->survey;
+    json_t *pairs = json_array(), *rms = json_array(), *seconds = json_array();
+    for (int c = 0; c < v->ncells; c++) {
+        json_array_append_new(pairs, json_integer((json_int_t)(v->first[c + 1] - v->first[c])));
+        json_array_append_new(rms, figures_number(survey_rms(v, s->response, -1, c), 1e-4));
+        json_array_append_new(seconds, figures_number(s->report[c].cpu_s, 1e-6));
+    }
+    json_object_set_new(view, "pairs", pairs);
+    json_object_set_new(view, "rms", rms);
+    json_object_set_new(view, "seconds", seconds);
 }
 
 /* ---- offsets --------------------------------------------------------------------------------- */
@@ -124,7 +104,8 @@ static json_t *pack_bins(const struct survey *v, const struct bins *b)
         json_t *row = json_array();
         for (int i = 0; i < b->n; i++)
             json_array_append_new(
-                row, rounded(sqrt(b->square[q * OFFSETS + i] / b->data[q * OFFSETS + i]), 1e-3));
+                row,
+                figures_number(sqrt(b->square[q * OFFSETS + i] / b->data[q * OFFSETS + i]), 1e-3));
         json_array_append_new(rms, row);
     }
     for (int i = 0; i < b->n; i++)
@@ -148,13 +129,12 @@ static json_t *offsets_of(const struct inversion *s)
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
-    *view =
-        json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false),
-                  "grid", grid_of(s->start), "model", model_of(s->inv->earth), "truth",
-                  s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
-                  pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
-                  offsets_of(s), "instruments", figures_instruments(s));
+    *view = json_pack("{s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false), "grid",
+                      grid_of(s->start), "model", model_of(s->inv->earth), "truth",
+                      s->true_earth ? model_of(s->true_earth) : json_null(), "offsets",
+                      offsets_of(s), "instruments", figures_instruments(s));
     if (!*view)
         FAIL(EK_UNAVAILABLE, "out of memory for the report's figures");
+    add_cells(s, *view);
     return EK_OK;
 }

@@ -14,6 +14,9 @@
  *   instruments: figures_instruments() */
 enum ek_status figures_open(const struct inversion *inversion, json_t **view);
 
+/* A number of a figure: in whole units. */
+json_t *figures_number(double x, double unit);
+
 /* {sources receivers every}: places [x, y] of sources, and {x y rms data} of each receiver; data of
  * every so many-th pair: channel, number of the frequency, offset, log10 of the amplitude, phase in
  * degrees, relative error, the model's amplitude and phase (null: not measured). NULL: out of

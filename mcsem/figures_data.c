@@ -9,11 +9,6 @@
 
 enum { MOST_SOURCES = 3000, MOST_DATA = 24000 }; /* on a page, about */
 
-static json_t *number(double x, double unit)
-{
-    return json_number_or_null(round(x / unit) * unit);
-}
-
 /* What of a datum a figure has: logarithmic amplitude, phase in degrees, relative error; the same
  * of the model, its phase within half a turn of the datum's. Of a real or imaginary part alone
  * there is neither. */
@@ -25,11 +20,12 @@ static json_t *datum_of(const char *channel, int freq, double offset, const stru
     const bool polar = d->part != SURVEY_REAL && d->part != SURVEY_IMAGINARY;
     const bool size = polar && d->part != SURVEY_PHASE, turn = polar && d->part != SURVEY_AMPLITUDE;
     const double off = carg(field * conj(data)) * degree;
-    return json_pack("[s,i,o,o,o,o,o,o]", channel, freq, number(offset, 1),
-                     number(size ? log10(cabs(data)) : NAN, 1e-4), number(turn ? phase : NAN, 0.01),
-                     number(d->sigma / cabs(data), 1e-4),
-                     number(size ? log10(cabs(field)) : NAN, 1e-4),
-                     number(turn ? phase + off : NAN, 0.01));
+    return json_pack("[s,i,o,o,o,o,o,o]", channel, freq, figures_number(offset, 1),
+                     figures_number(size ? log10(cabs(data)) : NAN, 1e-4),
+                     figures_number(turn ? phase : NAN, 0.01),
+                     figures_number(d->sigma / cabs(data), 1e-4),
+                     figures_number(size ? log10(cabs(field)) : NAN, 1e-4),
+                     figures_number(turn ? phase + off : NAN, 0.01));
 }
 
 /* What becomes of a receiver. */
@@ -72,11 +68,11 @@ static json_t *stations_of(const struct inversion *s, size_t every, struct stati
     }
     for (size_t r = 0; r < v->nreceivers; r++)
         if (station[r].rows)
-            json_array_append_new(list,
-                                  json_pack("{s:o s:o s:o s:o}", "x", number(station[r].at[0], 0.1),
-                                            "y", number(station[r].at[1], 0.1), "rms",
-                                            number(sqrt(station[r].square / station[r].data), 1e-3),
-                                            "data", station[r].rows));
+            json_array_append_new(
+                list, json_pack("{s:o s:o s:o s:o}", "x", figures_number(station[r].at[0], 0.1),
+                                "y", figures_number(station[r].at[1], 0.1), "rms",
+                                figures_number(sqrt(station[r].square / station[r].data), 1e-3),
+                                "data", station[r].rows));
     return list;
 }
 
@@ -90,8 +86,8 @@ static json_t *sources_of(const struct survey *v, bool *seen)
         if (p->source_id % every || seen[p->source_id])
             continue;
         seen[p->source_id] = true;
-        json_array_append_new(list,
-                              json_pack("[o,o]", number(p->source[0], 1), number(p->source[1], 1)));
+        json_array_append_new(list, json_pack("[o,o]", figures_number(p->source[0], 1),
+                                              figures_number(p->source[1], 1)));
     }
     return list;
 }
