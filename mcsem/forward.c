@@ -22,6 +22,7 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define UNLIKE      16        /* rounding may be larger than what two pairs differ by */
 
 struct forward {
+    struct arena arena; /* of what follows */
     int layers, nfreq;
     struct pair_plan plan;
     int level[PAIR_POINTS * EXACT_LEVEL]; /* of the plan */
@@ -31,25 +32,20 @@ struct forward {
     double *kept, *parts; /* [layers][4][2][LANES], the same for layers + 2 parts */
 };
 
-static double *vectors(size_t n)
-{
-    return aligned_alloc(64, (n * LANES * sizeof(double) + 63) / 64 * 64);
-}
-
 enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
 {
     NEW(struct forward, f, 1, "forward: out of memory");
     const size_t n = (size_t)layers;
     f->layers = layers;
     f->nfreq = nfreq;
-    f->deepest = calloc(PAIR_WAVES / PAIR_GROUP, sizeof *f->deepest);
-    f->table = calloc(4 * n, sizeof *f->table);
-    f->sum = vectors(VECTORS * 2 * (1 + n));
-    f->kept = vectors(8 * n);
-    f->parts = vectors(8 * (n + 2));
+    f->deepest = ARENA_NEW(&f->arena, PAIR_WAVES / PAIR_GROUP, int);
+    f->table = ARENA_NEW(&f->arena, 4 * n, double);
+    f->sum = ARENA_NEW(&f->arena, VECTORS * 2 * (1 + n) * LANES, double);
+    f->kept = ARENA_NEW(&f->arena, 8 * n * LANES, double);
+    f->parts = ARENA_NEW(&f->arena, 8 * (n + 2) * LANES, double);
     enum ek_status st = pair_open(layers, &f->plan);
-    if (!st && (!f->deepest || !f->table || !f->sum || !f->kept || !f->parts))
-        st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d layers", layers);
+    if (!st)
+        st = arena_check(&f->arena, "fields over %d layers", layers);
     if (st)
         forward_close(f);
     else
@@ -62,11 +58,7 @@ void forward_close(struct forward *f)
     if (!f)
         return;
     pair_close(&f->plan);
-    free(f->deepest);
-    free(f->table);
-    free(f->sum);
-    free(f->kept);
-    free(f->parts);
+    arena_free(&f->arena);
     free(f);
 }
 
