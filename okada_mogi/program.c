@@ -10,6 +10,7 @@
 #include "okada_mogi/posterior.h"
 #include "okada_mogi/write.h"
 #include "src/clock.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -208,11 +209,27 @@ static enum ek_status answer(void *st, bool *done)
     return p->dry_run ? estimate(p) : EK_OK;
 }
 
+/* Where a run will write in the end is tried before it runs; the accepted trials' files are where
+ * it begins. */
+static enum ek_status try_outputs(const struct program *p)
+{
+    const char *const paths[] = {p->residuals, p->geojson, p->refine_out, p->psvelo};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char first[4096];
+        snprintf(first, sizeof first, "%s%s", paths[i] ? paths[i] : "",
+                 paths[i] == p->psvelo ? ".observed" : "");
+        if (paths[i])
+            TRY(file_try(first));
+    }
+    return EK_OK;
+}
+
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct program *p = st;
     char trials[TRIAL_TEXT];
     TRY(open_job(p));
+    TRY(try_outputs(p));
     char round[32] = "";
     if (p->round)
         snprintf(round, sizeof round, " refined %d of %d", p->round, p->refine);

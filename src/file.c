@@ -178,6 +178,8 @@ static int open_as_is(const char *path)
 static enum ek_status begin(struct file *f, const char *path)
 {
     int fd = -1;
+    if (!*path)
+        return refuse("a file without a name", ENOENT);
     if (is_input(path))
         FAIL(EK_USAGE, "%s: is an input of this run and is not overwritten; choose another file",
              path);
@@ -282,7 +284,10 @@ enum ek_status file_replace_text(const char *path, const char *text)
 
 enum ek_status file_try(const char *path)
 {
+    struct stat found;
     struct file *f;
+    if (!stat(path, &found) && S_ISDIR(found.st_mode))
+        return refuse(path, EISDIR);
     if (!file_replaceable(path))
         return EK_OK;
     TRY(file_create(path, &f));

@@ -79,6 +79,8 @@ static void what_is_abandoned_leaves_nothing(void **state)
     file_abandon(f);
     file_abandon(NULL);
     assert_int_equal(file_try(in_folder("b")), EK_OK);
+    assert_int_equal(file_try(""), EK_UNAVAILABLE);
+    assert_int_equal(file_try(in_folder(".")), EK_UNAVAILABLE);
     assert_int_equal(entries(), 0);
 }
 

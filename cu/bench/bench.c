@@ -14,6 +14,7 @@
 #include "cu/bench/result.h"
 #include "cu/rank/stop.h"
 #include "cu/bench/trace.h"
+#include "src/file.h"
 #include "src/progress.h"
 
 #include <errno.h>
@@ -456,9 +457,20 @@ static enum ek_status choose_schedules(struct bench *b)
     return sched_split(b->schedules_text, b->spec, MAX_SCHEDULES, &b->nspecs);
 }
 
+/* Where a run will write is tried before it runs. */
+static enum ek_status try_outputs(const struct bench_settings *s)
+{
+    const char *const paths[] = {s->json, s->report, s->trace};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i])
+            TRY(file_try(paths[i]));
+    return EK_OK;
+}
+
 static enum ek_status plan(struct bench *b)
 {
     const struct bench_program *p = &b->program;
+    TRY(try_outputs(&b->set));
     const int said = cu_is_second_image();
     b->planned = true;
     status_mute_warnings(+said);

@@ -94,6 +94,11 @@ for option in --out --binary --json --residuals; do
     [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option on a full disk: $(cat "$work/log")"
     [ -c /dev/full ] || { say "$option has replaced a device"; break; }
 done
+# What cannot be written is told before a search, not behind it.
+for option in --certify --json --report --trace --residuals --refine-out; do
+    timeout 10 "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --layout 1x1 --quiet $option "$work" 2>"$work/log"
+    [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option of a folder: $(cat "$work/log")"
+done
 TMPDIR=$work/none "$BIN/mogi" $campi --layout 1x1 --quiet || say 'TMPDIR is wanted for a few trials'
 
 # Maps, where the zone is known; data that a trial would have left are explained by it.
