@@ -1,9 +1,11 @@
-/* okada_mogi/device.c – a device in a search: it says what cannot be left out, the worker on
- * its managing thread does the rest. */
+/* okada_mogi/device.c – a device in a search: it says what cannot be left out, the workers on the
+ * threads that feed it do the rest. */
 #include "okada_mogi/device.h"
+#include "cu/team/thread_pool.h"
 #include "src/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- buffers and launches ---------------------------------------------------------------------*/
 
@@ -27,16 +29,79 @@ enum ek_status search_device_write(struct search_device *d, int buffer, const vo
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes)
-{
-    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, to, d->buffer[buffer].mem, bytes));
-    return backend_wait(d->backend, BACKEND_COMPUTE);
-}
-
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel)
 {
     const struct backend_kernel kernels[] = {{kernel, {64, 1, 1}}};
     return backend_build_texts(d->backend, &text, 1, "", kernels, 1, &d->program);
+}
+
+/* ---- judging ----------------------------------------------------------------------------------*/
+
+enum { BLOCK = 16 };
+
+/* What all threads judge. */
+struct judging {
+    struct search_device *d;
+    size_t n;
+    enum ek_status (*judge)(struct search_device *d, int thread, size_t i);
+};
+
+/* Blocks in turn: what is worth a closer look lies together, but neighbours share work, too. */
+static void judge_part(void *arg, int thread)
+{
+    const struct judging *j = arg;
+    const size_t width = (size_t)j->d->width, even = j->n / (4 * width);
+    const size_t block = even < 1 ? 1 : even < BLOCK ? even : BLOCK;
+    enum ek_status st = EK_OK;
+    for (size_t at = (size_t)thread * block; at < j->n && !st; at += width * block)
+        for (size_t i = at; i < at + block && i < j->n && !st; i++)
+            st = j->judge(j->d, thread, i);
+    j->d->status[thread] = st;
+}
+
+/* A worker is at work on the same part as the leader's. */
+static void follow(struct search_worker *w, const struct search_worker *leader)
+{
+    memcpy(w->window, leader->window, (size_t)w->search->nstations * sizeof *w->window);
+    w->bound = leader->bound;
+    w->range = leader->range;
+    w->found.n = 0;
+    w->full = false;
+}
+
+/* The leader's worker has what all found. Where that is more than it may hold, it holds nothing: of
+ * what several have found nobody can say up to which trial it is all there is. */
+static enum ek_status gather(struct search_device *d)
+{
+    struct search_worker *leader = d->worker[0];
+    size_t n = leader->found.n;
+    bool full = leader->full;
+    for (int t = 0; t < d->width; t++) {
+        if (d->status[t] && !d->worker[t]->full)
+            return d->status[t];
+        full |= d->worker[t]->full;
+        n += t ? d->worker[t]->found.n : 0;
+    }
+    if (full || n > SEARCH_HELD) {
+        leader->found.n = 0;
+        leader->full = true;
+        return EK_STOPPED;
+    }
+    for (int t = 1; t < d->width; t++)
+        for (size_t i = 0; i < d->worker[t]->found.n; i++)
+            TRY(accepted_add(&leader->found, &d->worker[t]->found.record[i]));
+    return EK_OK;
+}
+
+enum ek_status search_device_judge(struct search_device *d, size_t n,
+                                   enum ek_status (*judge)(struct search_device *d, int thread,
+                                                           size_t i))
+{
+    struct judging j = {d, n, judge};
+    for (int t = 1; t < d->width; t++)
+        follow(d->worker[t], d->worker[0]);
+    thread_pool_run(d->pool, d->width, judge_part, &j);
+    return d->width > 1 ? gather(d) : d->status[0];
 }
 
 /* ---- opening and running ----------------------------------------------------------------------*/
@@ -54,16 +119,22 @@ static enum ek_status fill(struct search_device *d)
     if (!job->model->text)
         FAIL(EK_USAGE, "model %s has no code for devices; leave %s out", job->model->name,
              d->backend->label);
-    TRY(search_worker_open(d->search, &d->worker));
+    d->worker = calloc((size_t)d->width, sizeof(struct search_worker *));
+    d->status = calloc((size_t)d->width, sizeof *d->status);
+    if (!d->worker || !d->status)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", d->backend->label);
+    for (int t = 0; t < d->width; t++)
+        TRY(search_worker_open(d->search, &d->worker[t]));
     return joins(d) ? search_device_join_open(d) : search_device_axes_open(d);
 }
 
-enum ek_status search_device_open(const struct search *s, struct backend *backend,
+enum ek_status search_device_open(const struct search *s, struct backend *backend, int threads,
                                   struct search_device **d)
 {
     NEW(struct search_device, made, 1, "%s: out of memory", backend->label);
     made->search = s;
     made->backend = backend;
+    made->width = threads;
     const enum ek_status st = fill(made);
     if (st)
         search_device_close(made);
@@ -83,18 +154,25 @@ void search_device_close(struct search_device *d)
     for (int b = 0; b < SEARCH_BUFFERS; b++)
         backend_free(d->backend, d->buffer[b].mem);
     backend_unbuild(d->backend, d->program);
-    search_worker_close(d->worker);
+    for (int t = 0; t < d->width && d->worker; t++)
+        search_worker_close(d->worker[t]);
+    free(d->worker);
+    free(d->status);
     free(d);
 }
 
-enum ek_status search_device_run(struct search_device *d, struct trial_range range,
-                                 const struct search_sink *sink)
+enum ek_status search_device_run(struct search_device *d, struct thread_pool *pool,
+                                 struct trial_range range, const struct search_sink *sink)
 {
-    return search_run_by(d->worker, range, sink,
+    d->pool = pool;
+    return search_run_by(d->worker[0], range, sink,
                          joins(d) ? search_device_join_run : search_device_axes_run, d);
 }
 
 double search_device_evaluations(const struct search_device *d)
 {
-    return search_evaluations(d->worker);
+    double sum = 0;
+    for (int t = 0; t < d->width; t++)
+        sum += search_evaluations(d->worker[t]);
+    return sum;
 }

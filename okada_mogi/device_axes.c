@@ -17,6 +17,13 @@ enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
 enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS, FOUND_SOON = FOUND_ITEMS + 2 * 1024 };
 static const double anything = 1e300;
 
+/* Places of a range, of which each item looks at `span`. */
+struct piece {
+    trial_number first;
+    long count, items;
+    int span;
+};
+
 struct axes {
     int naxes;
     long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: as it goes to the device */
@@ -25,13 +32,8 @@ struct axes {
     double *table;
     size_t table_room, table_used;
     int *found[2];
-};
-
-/* Places of a range, of which each item looks at `span`. */
-struct piece {
-    trial_number first;
-    long count, items;
-    int span;
+    struct piece piece; /* that is judged, and what was found in it */
+    const int *judged;
 };
 
 static enum ek_status out_of_memory(const struct search_device *d)
@@ -253,8 +255,8 @@ static enum ek_status write_stations(struct search_device *d)
         if (st->npoints > 1 || at->height[0] > 0) /* the judge sees to them */
             continue;
         for (int c = 0; c < st->ncomponents; c++) {
-            row[2 + 2 * st->component[c]] = fmax(d->worker->window[i].low[c], -anything);
-            row[3 + 2 * st->component[c]] = fmin(d->worker->window[i].high[c], anything);
+            row[2 + 2 * st->component[c]] = fmax(d->worker[0]->window[i].low[c], -anything);
+            row[3 + 2 * st->component[c]] = fmin(d->worker[0]->window[i].high[c], anything);
         }
         memcpy(rows + x->nstations++ * STATION, row, sizeof row);
     }
@@ -358,17 +360,28 @@ static int by_item(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What one item of the piece at hand found. */
+static enum ek_status judge_item(struct search_device *d, int thread, size_t i)
+{
+    const struct axes *x = d->own;
+    const int *f = x->judged + FOUND_ITEMS + 2 * i;
+    for (unsigned bits = (unsigned)f[1]; bits; bits &= bits - 1)
+        TRY(d->search->ops->finish(
+            d->worker[thread],
+            x->piece.first + (trial_number)((long)f[0] * x->piece.span + __builtin_ctz(bits))));
+    return EK_OK;
+}
+
 static enum ek_status judge_piece(struct search_device *d, const struct piece *p, int *found)
 {
-    const int n = found[0], *end = found + FOUND_ITEMS + 2 * n;
+    struct axes *x = d->own;
+    const size_t n = (size_t)found[0];
     for (int k = 0; k < FOUND_TALLIES; k++)
-        d->worker->evaluations += found[1 + 2 * k] + 65536.0 * found[2 + 2 * k];
-    qsort(found + FOUND_ITEMS, (size_t)n, 2 * sizeof *found, by_item);
-    for (const int *f = found + FOUND_ITEMS; f < end; f += 2)
-        for (unsigned bits = (unsigned)f[1]; bits; bits &= bits - 1)
-            TRY(d->search->ops->finish(
-                d->worker, p->first + (trial_number)((long)f[0] * p->span + __builtin_ctz(bits))));
-    return EK_OK;
+        d->worker[0]->evaluations += found[1 + 2 * k] + 65536.0 * found[2 + 2 * k];
+    qsort(found + FOUND_ITEMS, n, 2 * sizeof *found, by_item);
+    x->piece = *p;
+    x->judged = found;
+    return search_device_judge(d, n, judge_item);
 }
 
 /* The next places before `end`: few enough that there are some pieces, enough to be worth it. */
@@ -411,7 +424,7 @@ static enum ek_status run_pieces(struct search_device *d, trial_number at, trial
 enum ek_status search_device_axes_run(void *device)
 {
     struct search_device *d = device;
-    const struct trial_range range = d->worker->range;
+    const struct trial_range range = d->worker[0]->range;
     const trial_number per = (trial_number)d->search->grid->linear; /* trials of a place */
     if (!range.count)
         return EK_OK;

@@ -1,22 +1,30 @@
 /* okada_mogi/device_join.c – joins on a device: it holds the table and answers the questions
- * that the descent through the other sources asks, many at a time. */
+ * that the descent through the other sources asks, many at a time; meanwhile the descent goes on,
+ * and then the answers are judged. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/device.h"
 
 #include <stdlib.h>
 
-enum { V, CELL, DIVISION, TARGET, SLACK, FOUND };
+enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* TARGET, FOUND: two */
 enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */
 
-struct questions {
-    struct arena arena;
-    const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
+/* Questions of a launch. */
+struct asked {
     int n;
     trial_number *trial; /* [TARGETS] */
     double *target;      /* [columns][TARGETS] */
     int *found;          /* [TARGETS][SLOTS] */
-    float *window;
-    double *one; /* [columns] target of one question */
+};
+
+struct questions {
+    struct arena arena;
+    const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
+    struct asked asked[2];
+    int filling, judged; /* one of the two */
+    bool flying;         /* the other one is the device's */
+    float *window;       /* [threads][2 columns] */
+    double *one;         /* [threads][columns] target of one question */
 };
 
 void search_device_join_close(struct search_device *d)
@@ -36,11 +44,13 @@ enum ek_status search_device_join_open(struct search_device *d)
         return EK_OK;
     const struct join_table *t = q->table;
     const size_t n = (size_t)t->columns->n;
-    q->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
-    q->target = ARENA_NEW(&q->arena, n * TARGETS, double);
-    q->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
-    q->window = ARENA_NEW(&q->arena, 2 * n, float);
-    q->one = ARENA_NEW(&q->arena, n, double);
+    for (struct asked *a = q->asked; a < q->asked + 2; a++) {
+        a->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
+        a->target = ARENA_NEW(&q->arena, n * TARGETS, double);
+        a->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
+    }
+    q->window = ARENA_NEW(&q->arena, 2 * n * (size_t)d->width, float);
+    q->one = ARENA_NEW(&q->arena, n * (size_t)d->width, double);
     TRY(arena_check(&q->arena, "questions of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
     TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
@@ -49,35 +59,42 @@ enum ek_status search_device_join_open(struct search_device *d)
                                t->first[1], t->width[1], t->ncells[1]};
     TRY(search_device_write(d, DIVISION, division, sizeof division));
     TRY(search_device_write(d, SLACK, t->columns->slack, n * sizeof *t->columns->slack));
-    TRY(search_device_room(d, FOUND, TARGETS * SLOTS * sizeof *q->found));
+    for (int slot = 0; slot < 2; slot++) {
+        TRY(search_device_room(d, TARGET + slot, n * TARGETS * sizeof *q->asked->target));
+        TRY(search_device_room(d, FOUND + slot, TARGETS * SLOTS * sizeof *q->asked->found));
+    }
     return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
 }
 
-static enum ek_status launch(struct search_device *d)
+static enum ek_status launch(struct search_device *d, int slot)
 {
     const struct questions *q = d->own;
     const struct join_table *t = q->table;
+    const int n = q->asked[slot].n;
     const struct backend_arg arg[] = {
         backend_arg_mem(d->buffer[V].mem),
         backend_arg_long(t->room),
         backend_arg_int(t->columns->n),
         backend_arg_mem(d->buffer[CELL].mem),
         backend_arg_mem(d->buffer[DIVISION].mem),
-        backend_arg_mem(d->buffer[TARGET].mem),
+        backend_arg_mem(d->buffer[TARGET + slot].mem),
         backend_arg_int(TARGETS),
-        backend_arg_int(q->n),
-        backend_arg_double(search_reach(d->worker)),
+        backend_arg_int(n),
+        backend_arg_double(search_reach(d->worker[0])),
         backend_arg_mem(d->buffer[SLACK].mem),
         backend_arg_int(SLOTS),
-        backend_arg_mem(d->buffer[FOUND].mem),
+        backend_arg_mem(d->buffer[FOUND + slot].mem),
     };
-    return backend_launch_items(d->backend, d->program, 0, (size_t)q->n, sizeof arg / sizeof *arg,
+    return backend_launch_items(d->backend, d->program, 0, (size_t)n, sizeof arg / sizeof *arg,
                                 arg);
 }
+
+/* ---- judging ----------------------------------------------------------------------------------*/
 
 /* Where the answers did not fit: one question, answered on the host. */
 struct again {
     struct search_device *d;
+    struct search_worker *worker;
     trial_number trial;
 };
 
@@ -85,59 +102,118 @@ static enum ek_status judge_row(void *arg, const struct join_row *row)
 {
     const struct again *a = arg;
     const struct questions *q = a->d->own;
-    return search_judge_trial(a->d->worker,
+    return search_judge_trial(a->worker,
                               a->trial + search_join_row(a->d->search, row - q->table->row));
 }
 
-static enum ek_status ask_host(struct search_device *d, int i)
+static enum ek_status ask_host(struct search_device *d, int thread, size_t i)
 {
     struct questions *q = d->own;
-    struct again again = {d, q->trial[i]};
+    const struct asked *asked = &q->asked[q->judged];
+    struct again again = {d, d->worker[thread], asked->trial[i]};
     const int n = q->table->columns->n;
+    double *one = q->one + thread * n;
     for (int c = 0; c < n; c++)
-        q->one[c] = q->target[c * TARGETS + i];
-    return join_table_find(q->table, q->one, search_reach(d->worker), q->window, judge_row, &again);
+        one[c] = asked->target[(size_t)c * TARGETS + i];
+    return join_table_find(q->table, one, search_reach(again.worker), q->window + thread * 2 * n,
+                           judge_row, &again);
 }
 
-/* Puts all questions to the device and judges its answers. */
+static enum ek_status judge_question(struct search_device *d, int thread, size_t i)
+{
+    const struct questions *q = d->own;
+    const struct asked *asked = &q->asked[q->judged];
+    const int *found = asked->found + i * SLOTS;
+    if (found[0] >= SLOTS)
+        return ask_host(d, thread, i);
+    for (int k = 1; k <= found[0]; k++)
+        TRY(search_judge_trial(d->worker[thread],
+                               asked->trial[i] + search_join_row(d->search, found[k])));
+    return EK_OK;
+}
+
+static enum ek_status judge(struct search_device *d, int slot)
+{
+    struct questions *q = d->own;
+    const size_t n = (size_t)q->asked[slot].n;
+    q->judged = slot;
+    q->asked[slot].n = 0;
+    return search_device_judge(d, n, judge_question);
+}
+
+/* ---- asking -----------------------------------------------------------------------------------*/
+
+/* The device gets the questions at hand; answers to those before are here on return. */
+static enum ek_status begin(struct search_device *d, int slot)
+{
+    const struct questions *q = d->own;
+    const struct asked *a = &q->asked[slot];
+    struct backend *b = d->backend;
+    const size_t columns = (size_t)q->table->columns->n;
+    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[TARGET + slot].mem, a->target,
+                     columns * TARGETS * sizeof *a->target));
+    TRY(launch(d, slot));
+    TRY(backend_record(b, BACKEND_COMPUTE, slot));
+    if (q->flying)
+        TRY(backend_wait(b, BACKEND_FEED));
+    TRY(backend_after(b, BACKEND_FEED, slot));
+    return backend_fetch(b, BACKEND_FEED, a->found, d->buffer[FOUND + slot].mem,
+                         (size_t)a->n * SLOTS * sizeof *a->found);
+}
+
+/* Puts the questions at hand to the device and judges its answers to those before. */
 static enum ek_status answer(struct search_device *d)
 {
     struct questions *q = d->own;
-    const size_t columns = (size_t)q->table->columns->n;
-    if (!q->n)
+    const int slot = q->filling;
+    const bool flew = q->flying;
+    if (!q->asked[slot].n)
         return EK_OK;
-    TRY(search_device_write(d, TARGET, q->target, columns * TARGETS * sizeof *q->target));
-    TRY(launch(d));
-    TRY(search_device_read(d, FOUND, q->found, (size_t)q->n * SLOTS * sizeof *q->found));
-    for (int i = 0; i < q->n; i++) {
-        const int *found = q->found + i * SLOTS;
-        if (found[0] >= SLOTS)
-            TRY(ask_host(d, i));
-        for (int k = 1; k <= found[0] && found[0] < SLOTS; k++)
-            TRY(search_judge_trial(d->worker, q->trial[i] + search_join_row(d->search, found[k])));
-    }
-    q->n = 0;
-    return EK_OK;
+    TRY(begin(d, slot));
+    q->flying = true;
+    q->filling = !slot;
+    return flew ? judge(d, !slot) : EK_OK;
+}
+
+/* All that is left. */
+static enum ek_status answer_all(struct search_device *d)
+{
+    struct questions *q = d->own;
+    TRY(answer(d));
+    if (!q->flying)
+        return EK_OK;
+    TRY(backend_wait(d->backend, BACKEND_FEED));
+    q->flying = false;
+    return judge(d, !q->filling);
 }
 
 static enum ek_status ask(void *arg, trial_number trial, const double *target)
 {
     struct search_device *d = arg;
     struct questions *q = d->own;
+    struct asked *a = &q->asked[q->filling];
     for (int c = 0; c < q->table->columns->n; c++)
-        q->target[c * TARGETS + q->n] = target[c];
-    q->trial[q->n++] = trial;
-    return q->n == TARGETS ? answer(d) : EK_OK;
+        a->target[c * TARGETS + a->n] = target[c];
+    a->trial[a->n++] = trial;
+    return a->n == TARGETS ? answer(d) : EK_OK;
 }
 
 enum ek_status search_device_join_run(void *device)
 {
     struct search_device *d = device;
     struct questions *q = d->own;
+    struct search_worker *leader = d->worker[0];
     if (!q->table)
-        return d->search->ops->run(d->worker, d->worker->range);
-    q->n = 0;
-    d->worker->asker = (struct search_asker){ask, d};
-    const enum ek_status st = d->search->ops->run(d->worker, d->worker->range);
-    return st ? st : answer(d);
+        return d->search->ops->run(leader, leader->range);
+    q->asked[0].n = q->asked[1].n = 0;
+    q->flying = false;
+    leader->asker = (struct search_asker){ask, d};
+    enum ek_status st = d->search->ops->run(leader, leader->range);
+    if (!st)
+        st = answer_all(d);
+    if (st) { /* nothing that is still under way may reach our memory later */
+        (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
+        (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
+    }
+    return st;
 }

@@ -59,13 +59,14 @@ enum ek_status search_run(struct search_worker *w, struct trial_range range,
 /* Source x station evaluations that this worker has done. */
 double search_evaluations(const struct search_worker *w);
 
-/* The same on a device, on the device's thread; results agree with the host's, record by record.
- * EK_USAGE: the model has no text for devices; EK_UNAVAILABLE: memory; EK_LOST: the device
- * failed. */
+/* The same on a device, on the leading one of the threads that feed it (pool: all of them, or
+ * NULL); results agree with the host's, record by record. EK_USAGE: the model has no text for
+ * devices; EK_UNAVAILABLE: memory; EK_LOST: the device failed. */
 struct search_device;
-enum ek_status search_device_open(const struct search *s, struct backend *backend,
+struct thread_pool; /* cu/team/thread_pool.h */
+enum ek_status search_device_open(const struct search *s, struct backend *backend, int threads,
                                   struct search_device **d);
 void search_device_close(struct search_device *d);
-enum ek_status search_device_run(struct search_device *d, struct trial_range range,
-                                 const struct search_sink *sink);
+enum ek_status search_device_run(struct search_device *d, struct thread_pool *pool,
+                                 struct trial_range range, const struct search_sink *sink);
 double search_device_evaluations(const struct search_device *d);

@@ -31,7 +31,7 @@ static enum ek_status open_unit(void *ctx, const struct cu *cu)
     struct units *all = ctx;
     struct unit *u = &all->unit[cu->index];
     if (cu->kind == CU_DEVICE)
-        return search_device_open(all->search, cu->device, &u->device);
+        return search_device_open(all->search, cu->device, cu->width, &u->device);
     u->worker = calloc((size_t)cu->width, sizeof(struct search_worker *));
     if (!u->worker)
         FAIL(EK_UNAVAILABLE, "out of memory for unit %s", cu->name);
@@ -123,7 +123,7 @@ static enum ek_status run_range(struct units *all, const struct cu *cu, struct t
 {
     struct unit *u = &all->unit[cu->index];
     const double start = clock_now();
-    const enum ek_status st = u->device      ? search_device_run(u->device, range, sink)
+    const enum ek_status st = u->device      ? search_device_run(u->device, cu->pool, range, sink)
                               : u->width > 1 ? run_shared(all, cu, range, sink)
                                              : search_run(u->worker[0], range, sink);
     *seconds = clock_now() - start;

@@ -37,9 +37,12 @@ search okada $examples/parkfield.json --layout 2x1
 [ "$(number accepted)" = 1324 ] || say "parkfield: $(number accepted) accepted"
 search okada $examples/gorkha.json --layout 2x1
 search mogi $examples/unimak.json --layout 1x2
+cp "$work/out.csv" "$work/unimak"
+search mogi $examples/unimak.json --layout 0x0+1x3 --devices host:0
+cmp -s "$work/out.csv" "$work/unimak" || say 'unimak differs on a device that three threads feed'
 
 # Any layout, policy and device: the same table.
-for run in '2x1 dynamic' '1x2 static' '0x0+1 static --devices host:0' \
+for run in '2x1 dynamic' '1x2 static' '0x0+1 static --devices host:0' '0x0+1x3 static --devices host:0' \
     '1x1+2 dynamic --devices host:0,host:1'; do
     set -- $run
     search mogi $examples/campi.json --layout "$1" --schedule "$2" "${@:3}"
