@@ -21,6 +21,7 @@ number() { grep -o "\"$1\": [^,]*" "$2" | head -1 | sed 's/.*: //'; } # of a nam
 needs_two_cpus() { # units take turns on one, and the programs say so
     [ "$(nproc)" -gt 1 ] || { echo 'there is one cpu, two are needed'; exit 77; }
 }
+has_opencl() { "$BIN/cu-info" | grep -q '^opencl:0'; }
 skip_under_sanitizers() {
     [ -n "${SAN:-}" ] && { echo "under sanitizers this takes too long: $1"; exit 77; }
 }

@@ -226,5 +226,5 @@ static int fake_tests(void)
 int main(void)
 {
     setenv("FAKEGPU_DEVICES", "3", 1);
-    return fakes() ? in_process(NULL, fake_tests) : with_fakes("fakegpu");
+    return fakes() ? in_process(NULL, fake_tests) : with_fakes_only("fakegpu");
 }

@@ -155,5 +155,5 @@ static int fake_tests(void)
 
 int main(void)
 {
-    return fakes() ? in_process(NULL, fake_tests) : with_fakes("fakegpu");
+    return fakes() ? in_process(NULL, fake_tests) : with_fakes_only("fakegpu");
 }

@@ -22,7 +22,7 @@ verified --class S --layout 2x1 --schedule static
 verified --class S --layout 1x2 --schedule dynamic
 verified --class S --layout 0x0+1 --devices host:0
 verified --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
-if "$BIN/bt-mz" --list-devices | grep -q '^opencl:0'; then
+if has_opencl; then
     verified --class S --layout 0x0+1 --devices opencl:0
     verified --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
     verified --class S --layout 1x1+1 --devices opencl:0 --schedule memorizing-dynamic:learn=2
@@ -33,7 +33,7 @@ refused 2 "unknown class 'Z'" --class Z
 refused 2 "unknown class ' '" --class ' '
 refused 3 '9 devices' --layout 9x9+9
 refused 2 "schedule: 'nope'" --schedule nope
-refused 3 'opencl:7' --devices opencl:7
+refused 3 'opencl:' --devices opencl:7
 refused 2 "mean 'dynamic'" --schedule dynamc
 refused 2 "mean 'schedule'" --schedul3 static
 refused 2 'mean .opencl' --devices opncl:0

@@ -89,7 +89,8 @@ check $? 'the report has its pictures'
 same() { # folder
     for file in "$work/tt"/*.tt; do cmp -s "$file" "$1/$(basename "$file")" || return 1; done
 }
-for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1+1 --donation off'; do
+device=$(has_opencl && echo auto || echo host:0)
+for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' "--layout 2x1+1 --devices $device --donation off"; do
     "$bin" $model --shots 4 --out "$work/other" $how && same "$work/other"
     check $? "the same tables with $how"
     rm -rf "$work/other"

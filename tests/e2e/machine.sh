@@ -26,7 +26,7 @@ refused 3 '5000 devices' bt --layout 0x0+5000
 
 # No home, and homes that nobody can write in; private caches, so that nothing of others helps.
 device=
-"$BIN/bt-mz" --list-devices | grep -q '^opencl:0' && device='--layout 1x1+1 --devices opencl:0'
+has_opencl && device='--layout 1x1+1 --devices opencl:0'
 mkdir "$work/tmp"
 for home in -uHOME HOME=/proc HOME=/dev/null/home HOME=; do
     env -u XDG_CACHE_HOME -u POCL_CACHE_DIR "$home" TMPDIR="$work/tmp" \

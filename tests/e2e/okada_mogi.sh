@@ -48,7 +48,7 @@ for run in '2x1 dynamic' '1x2 static' '0x0+1 static --devices host:0' '0x0+1x3 s
     search mogi $examples/campi.json --layout "$1" --schedule "$2" "${@:3}"
     cut -d, -f1 "$work/out.csv" | cmp -s - "$work/campi" || say "campi differs with $run"
 done
-if "$BIN/mogi" --list-devices | grep -q '^opencl:0'; then
+if has_opencl; then
     search mogi $examples/campi.json --layout 1x1+1 --devices opencl:0 --schedule dynamic
     cut -d, -f1 "$work/out.csv" | cmp -s - "$work/campi" || say "campi differs on opencl:0"
 fi

@@ -52,7 +52,7 @@ exec "$@" --layout "${layouts[OMPI_COMM_WORLD_RANK]}"
 END
 ranks 3 bash "$work/unlike" "$BIN/lu-mz" --class S --json - >"$work/out" 2>"$work/err" ||
     say "ranks of different layouts: $(cat "$work/err")"
-if "$BIN/lu-mz" --list-devices | grep -q '^opencl:0'; then
+if has_opencl; then
     good 'one device for two' 2 bt-mz --layout 1x1+1 --devices opencl:0 --schedule static
 fi
 

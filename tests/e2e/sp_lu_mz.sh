@@ -22,7 +22,7 @@ for program in sp-mz lu-mz; do
     verified $program --class S --layout 1x2 --schedule dynamic
     verified $program --class S --layout 0x0+1 --devices host:0
     verified $program --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
-    if "$BIN/$program" --list-devices | grep -q '^opencl:0'; then
+    if has_opencl; then
         verified $program --class S --layout 0x0+1 --devices opencl:0
         verified $program --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
     fi
