@@ -1,5 +1,6 @@
-/* tests/test_cu_link.c – latency and bandwidth come back from moves, whatever a few wild ones
- * say. */
+/* tests/test_cu_link.c – latency and bandwidth come back from moves, and what faces cost from
+ * exchanges, whatever a few wild ones say. */
+#include "cu/sched/exchange.h"
 #include "cu/sched/link.h"
 
 #include <math.h>
@@ -82,6 +83,84 @@ static void one_size_tells_one_factor(void **state)
     assert_true(fabs(l.per_byte / usual.per_byte - 3) < 0.01);
 }
 
+/* Ten faces cross where by the link alone they would take `says`. */
+static const struct exchange_load ten = {10, 1e5};
+
+static double said(void)
+{
+    return 10 * truth.latency + 1e5 * truth.per_byte;
+}
+
+static void assert_scale(const struct exchange *x, double scale)
+{
+    const struct sched_link face = exchange_face(x, &truth);
+    assert_true(fabs(face.latency - scale * truth.latency) < 1e-12);
+    assert_true(fabs(face.per_byte - scale * truth.per_byte) < 1e-18);
+}
+
+static void exchanges_tell_what_faces_cost(void **state)
+{
+    (void)state;
+    static const double times[] = {10, 1, 0.1};
+    for (int i = 0; i < 3; i++) {
+        struct exchange x = EXCHANGE_UNTIMED;
+        exchange_note(&x, &truth, 3e-4);
+        exchange_note(&x, &truth, 1e-4); /* what exchanges take without faces that cross */
+        assert_scale(&x, 1);
+        exchange_moved(&x, ten);
+        exchange_note(&x, &truth, 1e-4 + times[i] * said());
+        assert_scale(&x, times[i]);
+        exchange_note(&x, &truth, 1e-4 + times[i] * said());
+        exchange_note(&x, &truth, 1); /* somebody had to wait */
+        assert_scale(&x, times[i]);
+    }
+}
+
+/* Without an exchange in which nothing crosses, or with one that took longer, exchanges say no more
+ * than what faces cost at most. */
+static void an_exchange_may_have_more_to_do(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow <= 1; slow++) {
+        struct exchange x = EXCHANGE_UNTIMED;
+        if (slow)
+            exchange_note(&x, &truth, 100 * said());
+        exchange_moved(&x, ten);
+        exchange_note(&x, &truth, 50 * said());
+        assert_scale(&x, 1);
+        exchange_moved(&x, ten);
+        exchange_note(&x, &truth, said() / 2);
+        assert_scale(&x, 0.5);
+    }
+}
+
+/* A link that is said to be free says nothing of faces: each takes its part. */
+static void faces_of_a_free_link(void **state)
+{
+    (void)state;
+    static const struct sched_link none;
+    struct exchange x = EXCHANGE_UNTIMED;
+    exchange_note(&x, &none, 1e-4);
+    exchange_moved(&x, ten);
+    exchange_note(&x, &none, 3e-4);
+    assert_true(fabs(exchange_face(&x, &none).latency - 2e-5) < 1e-12);
+}
+
+/* Three tasks in a row, the second on one device and the third on another. */
+static void the_busiest_link_counts(void **state)
+{
+    (void)state;
+    static const size_t first[] = {0, 1, 3, 4}, neighbour[] = {1, 0, 2, 1};
+    static const double bytes[] = {10, 20, 300, 400};
+    static const int home[] = {0, 1, 2};
+    const struct sched_job job = {
+        .n = 3, .first = first, .neighbour = neighbour, .face_bytes = bytes};
+    struct exchange_load load[3];
+    const struct exchange_load most = exchange_crossing(&job, home, 3, &truth, load);
+    assert_true(most.faces == 4 && most.bytes == 730);
+    assert_true(load[0].bytes == 30 && load[2].bytes == 700 && load[2].faces == 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +168,10 @@ int main(void)
         cmocka_unit_test(the_latest_count),
         cmocka_unit_test(too_few_tell_nothing),
         cmocka_unit_test(one_size_tells_one_factor),
+        cmocka_unit_test(exchanges_tell_what_faces_cost),
+        cmocka_unit_test(an_exchange_may_have_more_to_do),
+        cmocka_unit_test(faces_of_a_free_link),
+        cmocka_unit_test(the_busiest_link_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

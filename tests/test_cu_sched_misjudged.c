@@ -379,6 +379,63 @@ static void lists_follow_neighbours(void **state)
     random_close(&c);
 }
 
+/* A grid on cores and two devices, whose exchanges take `times` what the link says; by that, to cut
+ * it evenly costs this share of the shortest step in each. Returns how long exchanges take in the
+ * mean, and how long the last step does, in shortest steps. */
+static double exchange_unlike_the_link(double share, double times, double *last)
+{
+    enum { ROW = 12, N = ROW * ROW, CORES = 8, UNITS = CORES + 2, STEPS = 30 };
+    static size_t first[N + 1], neighbour[4 * N];
+    static double cost[N], bytes[N], face[4 * N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    size_t faces = 0;
+    add_devices(unit, add_units(unit, 0, CORES, &(struct sim_unit){.width = 1, .speed = 1}), 2, 1,
+                2.7, 0);
+    for (size_t t = 0; t < N; t++) {
+        const bool is[] = {t % ROW > 0, t % ROW < ROW - 1, t >= ROW, t < N - ROW};
+        const size_t at[] = {t - 1, t + 1, t - ROW, t + ROW};
+        for (int i = 0; i < 4; i++)
+            if (is[i])
+                neighbour[faces++] = at[i];
+        first[t + 1] = faces;
+        cost[t] = 1e-4;
+        bytes[t] = 1e4;
+    }
+    for (size_t i = 0; i < faces; i++)
+        face[i] = 1e4;
+    const double step = N * cost[0] / (CORES + 2 * 2.7);
+    const struct sched_link link = {0, share * step / (2 * ROW * face[0])};
+    const struct sim_exchange parts = {{[SIM_LINK] = times * link.per_byte}};
+    const struct sim_case c = {.job = {.n = N,
+                                       .grain = 1,
+                                       .cost = cost,
+                                       .bytes = bytes,
+                                       .first = first,
+                                       .neighbour = neighbour,
+                                       .face_bytes = face,
+                                       .link = &link},
+                               .unit = unit,
+                               .ncu = UNITS,
+                               .steps = STEPS,
+                               .exchange = &parts};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    *last = span[STEPS - 1] / step;
+    return r.communication / STEPS / step;
+}
+
+/* Faces that cost thirty times as much as the link says keep to one memory node, those that cost a
+ * thirtieth do not. */
+static void faces_cost_what_they_take(void **state)
+{
+    (void)state;
+    double last;
+    assert_true(exchange_unlike_the_link(0.02, 30, &last) < 0.2);
+    assert_true(last < 1.7);
+    assert_true(exchange_unlike_the_link(0.7, 1. / 30, &last) < 0.1);
+    assert_true(last < 1.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +453,7 @@ int main(void)
         cmocka_unit_test(brought_little_by_little),
         cmocka_unit_test(brought_once),
         cmocka_unit_test(lists_follow_neighbours),
+        cmocka_unit_test(faces_cost_what_they_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 enum { TASKS = 40, UNITS = 3, STEPS = 5 };
@@ -529,6 +530,82 @@ static void a_device_rests(void **state)
     team_close(t);
 }
 
+/* ---- exchanges that take long -------------------------------------------------------------- */
+/* The device has the second half of the tasks from the fourth step on; what faces cost is heard. */
+struct listener {
+    const struct sched_job *job;
+    int step;
+    bool taken[UNITS];
+};
+
+static double heard;
+
+static enum ek_status listener_begin(void *st, const struct sched_job *j)
+{
+    *(struct listener *)st = (struct listener){.job = j};
+    return EK_OK;
+}
+
+static struct ek_range listener_next(void *st, int cu)
+{
+    struct listener *l = st;
+    const size_t own = l->step > 2 ? TASKS / 2 : TASKS;
+    if (l->taken[cu] || cu == 1 || (cu == 2 && own == TASKS))
+        return (struct ek_range){0, 0};
+    l->taken[cu] = true;
+    return cu ? (struct ek_range){own, TASKS} : (struct ek_range){0, own};
+}
+
+static void listener_step(void *st)
+{
+    const struct listener *l = st;
+    heard = l->job->face->latency;
+    *(struct listener *)st = (struct listener){.job = l->job, .step = l->step + 1};
+}
+
+static const double SLOW = 0.02;
+
+static enum ek_status slow_exchange(void *ctx, const struct cu *cu, int phase,
+                                    struct team_share share, size_t *bytes)
+{
+    const struct board *b = ctx;
+    if (cu->index == 0 && phase == 0 && b->told[TASKS - 1])
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * SLOW)}, NULL);
+    return exchange(ctx, cu, phase, share, bytes);
+}
+
+static void policies_hear_what_faces_cost(void **state)
+{
+    (void)state;
+    static const struct sched_ops listener = {.name = "listener",
+                                              .summary = "hears what faces cost",
+                                              .state_size = sizeof(struct listener),
+                                              .begin = listener_begin,
+                                              .next = listener_next,
+                                              .step = listener_step};
+    static const struct sched_link link = {1e-5, 0};
+    static size_t first[TASKS + 1], neighbour[TASKS];
+    struct sched_job ring = job;
+    struct team_ops slow = verbs;
+    struct board b = {0};
+    struct team *t;
+    for (size_t i = 0; i < TASKS; i++) {
+        first[i + 1] = i + 1;
+        neighbour[i] = (i + 1) % TASKS;
+    }
+    ring.first = first;
+    ring.neighbour = neighbour;
+    ring.link = &link;
+    slow.exchange = slow_exchange;
+    assert_int_equal(sched_add(&listener), EK_OK);
+    assert_int_equal(team_open(&set, &ring, &slow, &b, "listener", &t), EK_OK);
+    assert_int_equal(team_run(t, 3), EK_OK);
+    assert_true(heard == link.latency); /* nothing has crossed */
+    assert_int_equal(team_run(t, 4), EK_OK);
+    assert_true(heard > SLOW / 4); /* two faces cross; one without them takes less than half */
+    team_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +621,7 @@ int main(void)
         cmocka_unit_test(known_times_follow_their_tasks),
         cmocka_unit_test(tasks_leave_their_times),
         cmocka_unit_test(a_device_rests),
+        cmocka_unit_test(policies_hear_what_faces_cost),
         cmocka_unit_test(stop_keeps_finished_steps),
         cmocka_unit_test(stop_saves_the_state),
     };

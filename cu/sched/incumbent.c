@@ -22,8 +22,13 @@ static double step_of(struct partition_cost c)
     return c.makespan + c.exchange;
 }
 
-/* Units have changed: what the incumbent would take now, and what failed before may do. Where it
- * took less than was predicted that was the change. */
+static bool faces_cost_as_before(const struct incumbent *p, const struct partition *d)
+{
+    return d->face.latency == p->face.latency && d->face.per_byte == p->face.per_byte;
+}
+
+/* Units have changed, or what faces cost: what the incumbent would take now, and what failed before
+ * may do. Where it took less than was predicted that was the change. */
 static void renew(struct incumbent *p, struct partition *d)
 {
     const double planned = step_of(partition_predict(d, p->owner));
@@ -32,6 +37,7 @@ static void renew(struct incumbent *p, struct partition *d)
     if (fabs(planned / p->planned - 1) > CHANGED)
         p->caution = 1;
     p->planned = planned;
+    p->face = d->face;
 }
 
 bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int *owner)
@@ -43,7 +49,7 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
     for (int c = 0; c < e->ncu; c++)
         longest = fmax(longest, e->busy[c]);
     p->took = ran.exchange + (e->changed ? ran.makespan : longest);
-    if (e->changed)
+    if (e->changed || !faces_cost_as_before(p, d))
         renew(p, d);
     const bool same = memcmp(e->owner, p->owner, bytes) == 0;
     const bool fails = !same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT);
@@ -62,6 +68,7 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
         memcpy(p->owner, e->owner, bytes);
         p->seconds = p->took;
         p->planned = step_of(ran);
+        p->face = d->face;
     }
     if (memcmp(owner, e->owner, bytes))
         p->took = INFINITY; /* others have helped: it says nothing of the partition */

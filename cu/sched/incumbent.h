@@ -10,8 +10,9 @@ struct incumbent {
     int *owner;     /* [n] unit of each task in the fastest partition */
     double seconds; /* what a step took with it, when it was last run; INFINITY: none was run */
     double planned; /* what was predicted of it by what was known then */
-    double caution; /* by how much more than usual a new one must promise: 1 at first */
-    double took;    /* the last step with the present one; INFINITY: none yet */
+    struct sched_link face; /* and what faces cost by that */
+    double caution;         /* by how much more than usual a new one must promise: 1 at first */
+    double took;            /* the last step with the present one; INFINITY: none yet */
 };
 
 /* Nothing has run yet; memory is the job's arena's. */

@@ -170,6 +170,7 @@ void partition_find_homes(struct partition *d)
     const struct sched_job *job = d->job;
     int last = CU_HOST_MEMORY, number = number_of(d, last);
     d->link = job->link ? *job->link : SCHED_LINK_USUAL;
+    d->face = job->face ? *job->face : d->link;
     d->bound = false;
     for (size_t t = 0; t < job->n; t++) {
         int home = job->home ? job->home[t] : CU_HOST_MEMORY;
@@ -197,7 +198,7 @@ void partition_begin(struct partition *d, double horizon)
 
 /* ---- what a partition costs -------------------------------------------------------------------*/
 /* The host itself has no link: what crosses goes over those of the devices. */
-static double exchange_of(struct partition *d, const int *owner)
+double partition_exchange(struct partition *d, const int *owner)
 {
     const struct sched_job *job = d->job;
     double slowest = 0;
@@ -210,7 +211,7 @@ static double exchange_of(struct partition *d, const int *owner)
             if (from == to)
                 continue;
             double bytes = job->face_bytes ? job->face_bytes[i] : 0;
-            double sec = d->link.latency + bytes * d->link.per_byte;
+            double sec = d->face.latency + bytes * d->face.per_byte;
             d->link_s[from] += sec;
             d->link_s[to] += sec;
         }
@@ -249,7 +250,7 @@ static struct partition_cost predict_work(struct partition *d, const int *owner)
 struct partition_cost partition_predict(struct partition *d, const int *owner)
 {
     struct partition_cost cost = predict_work(d, owner);
-    cost.exchange = exchange_of(d, owner);
+    cost.exchange = partition_exchange(d, owner);
     return cost;
 }
 
@@ -267,7 +268,7 @@ static void compare(struct partition *d, struct search *s)
     double total = partition_total(d, c);
     if (total >= s->best)
         return;
-    c.exchange = exchange_of(d, d->trial);
+    c.exchange = partition_exchange(d, d->trial);
     total = partition_total(d, c);
     if (c.exchange > s->exchange)
         total += s->doubt * c.makespan;
@@ -295,7 +296,7 @@ static void try_stretches(struct partition *d, struct search *s)
     if (d->job->first) {
         if (!partition_cut(d, PARTITION_BY_MEMORY))
             return;
-        s->exchange = partition_less(s->exchange, exchange_of(d, d->trial));
+        s->exchange = partition_less(s->exchange, partition_exchange(d, d->trial));
         improve(d, s, false);
         if (d->nmemories > 1)
             improve(d, s, true);

@@ -46,11 +46,11 @@ struct partition_market {
 struct partition {
     const struct estimate *e;
     const struct sched_job *job;
-    struct sched_link link;
-    int nmemories;     /* with units; the one with most units is number 0 */
-    int *memory;       /* [ncu] so numbered */
-    int *units;        /* [nmemories] */
-    int *id;           /* [nmemories] the job's numbers of them */
+    struct sched_link link, face; /* of a task that is moved; of a face that crosses */
+    int nmemories;                /* with units; the one with most units is number 0 */
+    int *memory;                  /* [ncu] so numbered */
+    int *units;                   /* [nmemories] */
+    int *id;                      /* [nmemories] the job's numbers of them */
     int *links;        /* [nmemories + 2] of the way to a memory node: 0 host, 1 device */
     double horizon;    /* steps in which moving must pay off */
     int *home;         /* [n] memory node of a task's data, or one that has no units */
@@ -101,6 +101,9 @@ static inline double partition_less(double a, double b)
 
 /* The cost of a partition, owner [n]; leaves its busy times in d->load. */
 struct partition_cost partition_predict(struct partition *d, const int *owner);
+
+/* What an exchange takes where its tasks lie. */
+double partition_exchange(struct partition *d, const int *owner);
 
 /* Exchanges of the steps to come that find the tasks where this partition puts them, as a share: a
  * step opens with the exchange and then moves its tasks. */

@@ -87,7 +87,7 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     for (size_t i = job->first[task]; i < job->first[task + 1]; i++) {
         int there = d->memory[owner[job->neighbour[i]]];
         double face =
-            d->link.latency + (job->face_bytes ? job->face_bytes[i] : 0) * d->link.per_byte;
+            d->face.latency + (job->face_bytes ? job->face_bytes[i] : 0) * d->face.per_byte;
         if (there != to)
             sec += face * (d->links[there] + d->links[to]);
         if (there != here)

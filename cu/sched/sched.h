@@ -51,9 +51,12 @@ struct sched_job {
     const size_t *first, *neighbour;
     const double *face_bytes;
     const struct sched_link *link; /* NULL unknown: policies assume SCHED_LINK_USUAL */
-    /* [n] the memory node in which each task's data lies; NULL: all on the host. Link and homes are
-     * read where they stand: whoever runs the policy changes them, homes when a task is moved, the
-     * link between two steps. */
+    /* What each face that crosses adds to the exchange, as far as exchanges have been timed; NULL:
+     * as the link says. */
+    const struct sched_link *face;
+    /* [n] the memory node in which each task's data lies; NULL: all on the host. Links and homes
+     * are read where they stand: whoever runs the policy changes them, homes when a task is moved,
+     * links between two steps. */
     const int *home;
     /* Where ranks share tasks: [n] the number of each among all of them, and how many they are;
      * NULL: these are all. Policies need not know. */

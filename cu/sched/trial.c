@@ -30,11 +30,54 @@ static bool try_again(struct trial *t, const struct steal *s, int cu, size_t tas
     return true;
 }
 
+/* Idle, and in another memory node than the first task. */
+static int find_beyond(const struct steal *s, const int *owner)
+{
+    const struct partition *d = s->d;
+    for (int c = 0; c < s->plan.ncu; c++)
+        if (d->memory[c] != d->memory[owner[0]] && s->expected[c] == 0 &&
+            d->e->factor[c] < ESTIMATE_SLOW)
+            return c;
+    return -1;
+}
+
+/* Faces have crossed, or would cost nothing. */
+static bool knows_faces(struct partition *d)
+{
+    return !d->job->face || d->nmemories == 1 || !(d->face.latency > 0 || d->face.per_byte > 0) ||
+           partition_exchange(d, d->e->owner) > 0;
+}
+
+/* The task that is tried there for a step, and then brought back: what that costs is a small share
+ * of the steps to come, and less than there is to be won. */
+static void try_faces(struct trial *t, struct steal *s, const int *owner, size_t *task)
+{
+    struct partition *d = s->d;
+    const double gain = s->planned - partition_bound(d);
+    const int cu = find_beyond(s, owner);
+    double least = d->horizon * fmin(TRIAL * s->planned, gain);
+    for (size_t i = 0; cu >= 0 && i < s->plan.n; i++) {
+        const int memory = d->memory[cu];
+        const double there = estimate_seconds(d->e, cu, i) + estimate_launch(d->e, cu),
+                     cost = fmax(0, there - s->planned) + 2 * partition_transfer(d, memory, i) +
+                            partition_crossing(d, owner, i, memory);
+        if (cost >= least || d->memory[owner[i]] == memory)
+            continue;
+        least = cost;
+        *task = i;
+        t->unit = cu;
+    }
+}
+
 void trial_choose(struct trial *t, struct steal *s, int *owner)
 {
-    const size_t n = s->plan.n, task = n ? s->d->order[n - 1] : 0;
+    const size_t n = s->plan.n;
+    size_t task = n ? s->d->order[n - 1] : 0;
     const int before = t->unit;
     t->unit = -1;
+    if (n && s->d->job->first && !t->crossed && !knows_faces(s->d))
+        try_faces(t, s, owner, &task);
+    t->crossed = true;
     for (int c = 0; n && c < s->plan.ncu && t->unit < 0; c++)
         if (try_again(t, s, c, task))
             t->unit = c;

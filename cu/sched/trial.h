@@ -1,5 +1,6 @@
 /* cu/sched/trial.h – a unit once judged so slow that it got no task may have recovered: now and
- * then it is tried again with the shortest task. */
+ * then it is tried again with the shortest task. Faces may cost less than the link says: where
+ * nothing crosses because of that, it is tried once with the task whose faces cost least. */
 #pragma once
 
 #include "cu/sched/steal.h"
@@ -7,6 +8,7 @@
 struct trial {
     double *credit; /* [ncu] seconds that trying a unit again may cost */
     int unit;       /* that is tried in this step; -1: none */
+    bool crossed;   /* what faces cost has been tried, or need not be */
 };
 
 static inline void trial_open(struct trial *t, const struct sched_job *job)

@@ -25,23 +25,26 @@ struct sim {
     const struct sim_case *c;
     struct arena arena; /* of all that follows */
     struct sched *sched;
-    struct sched_unit *view; /* [ncu] units as the policy sees them */
-    struct actor *actor;     /* [ncu] */
-    double *factor;          /* [ncu] the actors', for sim_bound() */
-    int *heap, nheap;        /* busy units by end, then number */
-    int *home;               /* [n] memory node of each task's data */
-    double *seconds;         /* [n] of each task in this step */
-    struct loss_share *did;  /* [ncu] for the loss by cause */
-    int (*active)[2];        /* [nnodes][kind] units at work on each node */
-    bool interferes;         /* some unit is slowed by others */
-    double *link;            /* [2 * nmemories] room for the exchange */
+    struct sched_unit *view;    /* [ncu] units as the policy sees them */
+    struct actor *actor;        /* [ncu] */
+    double *factor;             /* [ncu] the actors', for sim_bound() */
+    int *heap, nheap;           /* busy units by end, then number */
+    int *home;                  /* [n] memory node of each task's data */
+    double *seconds;            /* [n] of each task in this step */
+    struct loss_share *did;     /* [ncu] for the loss by cause */
+    int (*active)[2];           /* [nnodes][kind] units at work on each node */
+    bool interferes;            /* some unit is slowed by others */
+    double *room;               /* [2 * nmemories] for the exchange */
+    struct exchange_load *load; /* [nmemories] likewise */
     int nmemories, nnodes, step, nextchange;
     int *last;                         /* [n] step in which each task is executed next */
     size_t executed;                   /* tasks in this step, each counted once */
     double *span;                      /* [steps] computation periods */
     bool moved;                        /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
-    struct sched_link link_seen;       /* what cold policies know of the link */
+    struct exchange exchange;          /* what is known of them */
+    struct sched_link link_seen;       /* what policies know of the link */
+    struct sched_link face_seen;       /* and of a face that crosses */
     struct sim_result result;
 };
 
@@ -88,20 +91,32 @@ static double slowdown_of(const struct sim *s, int cu)
 }
 
 /* ---- transfers --------------------------------------------------------------------------------*/
+static struct sched_link true_link(const struct sim *s)
+{
+    return s->c->job.link ? *s->c->job.link : (struct sched_link){0, 0};
+}
+
 /* A block takes the links of both memory nodes, one after the other; the host has none. */
 static double carry(const struct sim *s, int from, int to, double bytes)
 {
-    const struct sched_link *l = s->c->job.link;
-    double sec = l ? l->latency + bytes * l->per_byte : 0;
+    const struct sched_link link = true_link(s);
+    double sec = link.latency + bytes * link.per_byte;
     return (from && to) ? 2 * sec : sec;
 }
 
 /* Where every task is where it was, so are the costs of the exchange. */
 static void exchange(struct sim *s)
 {
-    if ((s->c->job.first && s->moved) || (s->c->exchange && s->step == 0))
-        s->exchange_s =
-            sim_exchange_seconds(s->c, s->home, s->nmemories, s->link, &s->exchange_bytes);
+    if ((s->c->job.first && s->moved) || (s->c->exchange && s->step == 0)) {
+        const struct sched_link link = true_link(s);
+        const struct exchange_load busiest =
+            exchange_crossing(&s->c->job, s->home, s->nmemories, &link, s->load);
+        exchange_moved(&s->exchange, busiest);
+        s->exchange_s = sim_exchange_seconds(s->c, s->home, s->nmemories, s->room, &busiest);
+        s->exchange_bytes = 0;
+        for (int p = 0; p < s->nmemories; p++) /* both ends */
+            s->exchange_bytes += s->load[p].bytes / 2;
+    }
     s->moved = false;
     s->result.communication += s->exchange_s;
     s->result.bytes_moved += s->exchange_bytes;
@@ -374,8 +389,10 @@ static enum ek_status run_steps(struct sim *s)
         TRY(compute(s));
         s->result.computation += s->span[s->step];
         s->result.total += s->span[s->step] + s->exchange_s + s->c->between;
-        if (s->result.migrations > 0) /* as a team measures it */
-            s->link_seen = s->c->job.link ? *s->c->job.link : (struct sched_link){0, 0};
+        if (s->result.migrations > 0) /* as a team measures them */
+            s->link_seen = true_link(s);
+        exchange_note(&s->exchange, &s->link_seen, s->exchange_s);
+        s->face_seen = exchange_face(&s->exchange, &s->link_seen);
         TRY(sched_step(s->sched));
     }
     return EK_OK;
@@ -432,19 +449,21 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->did = ARENA_NEW(&s->arena, c->ncu, struct loss_share);
     s->last = ARENA_NEW(&s->arena, c->job.n, int);
     s->active = arena_take(&s->arena, (size_t)s->nnodes, sizeof *s->active);
-    s->link = ARENA_NEW(&s->arena, 2 * s->nmemories, double);
+    s->room = ARENA_NEW(&s->arena, 2 * s->nmemories, double);
+    s->load = ARENA_NEW(&s->arena, s->nmemories, struct exchange_load);
     s->span = ARENA_NEW(&s->arena, c->steps, double);
     TRY(arena_check(&s->arena, "the simulation of %zu tasks on %d units", c->job.n, c->ncu));
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
     make_view(s);
     TRY(arena_check(&s->arena, "the profiles of %zu tasks", c->job.n));
-    static const struct sched_link free_of_charge;
-    s->link_seen = SCHED_LINK_USUAL;
+    s->link_seen = s->face_seen = c->cold ? SCHED_LINK_USUAL : true_link(s);
+    s->exchange = EXCHANGE_UNTIMED;
     struct sched_job job = c->job;
     job.unit = s->view;
     job.ncu = c->ncu;
-    job.link = c->cold ? &s->link_seen : job.link ? job.link : &free_of_charge;
+    job.link = &s->link_seen;
+    job.face = &s->face_seen;
     job.home = s->home;
     job.steps = (size_t)c->steps;
     return sched_open(schedule, &job, &s->sched);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cu/sim/loss.h"
-#include "cu/sched/sched.h"
+#include "cu/sched/exchange.h"
 #include <stdbool.h>
 
 /* By which share a unit is slower while so many others are busy: piecewise linear through (0, 0)
@@ -98,13 +98,13 @@ struct sim_result {
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result);
 
-/* How much of each part an exchange has when task t's data is in memory node home[t] of nmemories;
- * returns the bytes that cross between memory nodes. room [2 * nmemories] */
-double sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
-                          double part[SIM_PARTS]);
-/* Its seconds; *bytes is what crosses. */
+/* How much of each part an exchange has when task t's data is in memory node home[t] of nmemories.
+ * room [2 * nmemories] */
+void sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
+                        double part[SIM_PARTS]);
+/* Its seconds; *busiest: exchange_crossing(). */
 double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemories, double *room,
-                            double *bytes);
+                            const struct exchange_load *busiest);
 
 /* Share by which `busy` neighbours slow a unit of this curve. */
 double sim_curve_at(const struct sim_curve *curve, double busy);

@@ -23,8 +23,8 @@ const char *const sim_exchange_names[SIM_PARTS] = {
     [SIM_CROSS] = "cross_s", [SIM_LINK] = "link_s_per_byte",
 };
 
-double sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
-                          double part[SIM_PARTS])
+void sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
+                        double part[SIM_PARTS])
 {
     double *inside = room, *across = room + nmemories, bytes = 0;
     memset(room, 0, 2 * (size_t)nmemories * sizeof *room);
@@ -48,40 +48,17 @@ double sim_exchange_parts(const struct sched_job *job, const int *home, int nmem
         part[SIM_DEVICE] = fmax(part[SIM_DEVICE], inside[p]);
         part[SIM_LINK] = fmax(part[SIM_LINK], across[p]);
     }
-    return bytes;
 }
 
-/* Every face by itself takes the links of both memory nodes; the host has none. */
-static double face_by_face(const struct sim_case *c, const int *home, int nmemories, double *link,
-                           double *bytes)
-{
-    const struct sched_job *job = &c->job;
-    double longest = 0;
-    memset(link, 0, (size_t)nmemories * sizeof *link);
-    *bytes = 0;
-    for (size_t t = 0; job->first && t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            const int from = home[job->neighbour[i]], to = home[t];
-            if (from == to)
-                continue;
-            const double face = job->face_bytes ? job->face_bytes[i] : 0;
-            const double sec = job->link ? job->link->latency + face * job->link->per_byte : 0;
-            link[from] += sec;
-            link[to] += sec;
-            *bytes += face;
-        }
-    for (int p = 1; p < nmemories; p++)
-        longest = fmax(longest, link[p]);
-    return longest;
-}
-
+/* Without parts every face by itself takes the link; the host has none. */
 double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemories, double *room,
-                            double *bytes)
+                            const struct exchange_load *busiest)
 {
-    if (!c->exchange)
-        return face_by_face(c, home, nmemories, room, bytes);
+    const struct sched_link *link = c->job.link;
     double part[SIM_PARTS], sum = 0;
-    *bytes = sim_exchange_parts(&c->job, home, nmemories, room, part);
+    if (!c->exchange)
+        return link ? link->latency * busiest->faces + link->per_byte * busiest->bytes : 0;
+    sim_exchange_parts(&c->job, home, nmemories, room, part);
     for (int i = 0; i < SIM_PARTS; i++)
         sum += part[i] * c->exchange->seconds[i];
     return sum;

@@ -26,14 +26,13 @@ static void describe_units(struct team *t, const struct sched_unit *known)
 
 static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
 {
-    struct sched_job seen = *job;
-    t->cost = job->cost;
-    t->number = job->number;
-    seen.ncu = t->set->n;
-    seen.unit = t->view;
-    seen.link = &t->link;
-    seen.home = t->history.home;
-    return sched_open(t->schedule, &seen, &t->sched);
+    t->job = *job;
+    t->job.ncu = t->set->n;
+    t->job.unit = t->view;
+    t->job.link = &t->link;
+    t->job.face = &t->face;
+    t->job.home = t->history.home;
+    return sched_open(t->schedule, &t->job, &t->sched);
 }
 
 enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
@@ -47,6 +46,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->schedule = schedule;
     t->view = ARENA_NEW(&t->arena, set->n, struct sched_unit);
     t->unit = ARENA_NEW(&t->arena, set->n, struct unit);
+    t->load = ARENA_NEW(&t->arena, set->nmemories, struct exchange_load);
     t->lock = ARENA_NEW(&t->arena, set->nmemories, pthread_mutex_t);
     for (int m = 0; t->lock && m < set->nmemories; m++)
         pthread_mutex_init(&t->lock[m], NULL);
@@ -55,7 +55,8 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
         st = task_history_open(&t->history, job);
     if (!st) {
         describe_units(t, job->unit);
-        t->link = job->link ? *job->link : SCHED_LINK_USUAL;
+        t->link = t->face = job->link ? *job->link : SCHED_LINK_USUAL;
+        t->exchange = EXCHANGE_UNTIMED;
         st = begin_policy(t, job);
     }
     if (!st)
@@ -134,8 +135,8 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
     e.start -= t->run_start;
     e.step = t->result.steps;
     if (e.tasks.begin < e.tasks.end) {
-        e.first = t->number ? (size_t)t->number[e.tasks.begin] : e.tasks.begin;
-        e.last = t->number ? (size_t)t->number[e.tasks.end - 1] : e.tasks.end - 1;
+        e.first = t->job.number ? (size_t)t->job.number[e.tasks.begin] : e.tasks.begin;
+        e.last = t->job.number ? (size_t)t->job.number[e.tasks.end - 1] : e.tasks.end - 1;
     }
     events_add(&u->events, e);
 }
@@ -205,7 +206,7 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     u->launches += launch;
     u->tasks += r.end - r.begin;
     for (size_t task = r.begin; task < r.end; task++)
-        u->work += t->cost ? t->cost[task] : 1;
+        u->work += t->job.cost ? t->job.cost[task] : 1;
     sched_done(t->sched, cu->index, r, sum + launch, &t->history.seconds[r.begin]);
     return EK_OK;
 }
@@ -317,6 +318,9 @@ static enum ek_status tell_homes(struct team *t, bool changed)
         changed |= t->unit[c].moved;
         t->unit[c].moved = false;
     }
+    if (changed && t->job.first)
+        exchange_moved(&t->exchange, exchange_crossing(&t->job, t->history.home, t->set->nmemories,
+                                                       &t->link, t->load));
     return changed && t->ops->set_placement ? t->ops->set_placement(t->ctx, t->history.home)
                                             : EK_OK;
 }
@@ -359,16 +363,20 @@ static enum ek_status save(struct team *t, bool now)
     return t->ops->save(t->ctx, t->saved_step);
 }
 
-/* Where tasks were moved, more is known of the link now. */
-static enum ek_status measure_link(struct team *t)
+/* Where tasks were moved, more is known of the link now, and of faces after each exchange: unless
+ * ranks wait for one another in it. */
+static enum ek_status measure_links(struct team *t)
 {
     unsigned moves = 0;
     for (int c = 0; c < t->set->n; c++)
         moves += t->unit[c].link.count;
-    if (moves == t->moves)
-        return EK_OK;
+    if (moves != t->moves)
+        TRY(link_learn(&t->unit->link, t->set->n, sizeof *t->unit, &t->link));
     t->moves = moves;
-    return link_learn(&t->unit->link, t->set->n, sizeof *t->unit, &t->link);
+    if (t->job.first && cluster_size() == 1)
+        exchange_note(&t->exchange, &t->link, t->exchanged - t->step_start);
+    t->face = exchange_face(&t->exchange, &t->link);
+    return EK_OK;
 }
 
 static enum ek_status next_step(struct team *t)
@@ -376,8 +384,8 @@ static enum ek_status next_step(struct team *t)
     if (atomic_load(&t->data_lost))
         return roll_back(t);
     const struct team_step step = account_step(t);
+    TRY(measure_links(t));
     TRY(tell_homes(t, false));
-    TRY(measure_link(t));
     if (t->ops->finish)
         TRY(t->ops->finish(t->ctx, &step, &t->done));
     if (t->on_step)

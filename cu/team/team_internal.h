@@ -5,6 +5,7 @@
 #include "cu/team/task_history.h"
 #include "cu/team/fault.h"
 #include "cu/team/barrier.h"
+#include "cu/sched/exchange.h"
 #include "cu/sched/link.h"
 #include "cu/team/team.h"
 #include <pthread.h>
@@ -32,17 +33,18 @@ struct team {
     void *ctx;
     const char *schedule; /* borrowed */
     struct sched *sched;
-    const double *cost;          /* [tasks] declared, NULL = equal; borrowed */
-    const int *number;           /* [tasks] over all ranks, NULL = as here; borrowed */
+    struct sched_job job;        /* as policies see it; its members are borrowed */
     struct task_history history; /* of the tasks */
     struct unit *unit;           /* [units] */
     /* [set->nmemories] taken in pairs by whoever moves a task; that of the host never is, whose
      * pages are the tasks' own. */
     pthread_mutex_t *lock;
-    struct sched_link link; /* as policies see it: as far as it has been measured */
-    unsigned moves;         /* from which */
-    atomic_int status;      /* first failure of any unit */
-    atomic_bool data_lost;  /* a device went with its tasks' data: this step is void */
+    struct sched_link link, face; /* as policies see them: as far as they have been measured */
+    unsigned moves;               /* from which */
+    struct exchange exchange;     /* and that */
+    struct exchange_load *load;   /* [set->nmemories] room */
+    atomic_int status;            /* first failure of any unit */
+    atomic_bool data_lost;        /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step, last;         /* steps */
     struct barrier barrier;                   /* of the units' leading threads */

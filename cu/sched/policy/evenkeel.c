@@ -38,12 +38,13 @@ struct state {
     struct choice choice;
     struct trial trial;
     const struct sched_job *job;
-    bool binds_late; /* in this step */
-    int *owner;      /* [n] unit of each task */
-    double horizon;  /* option; 0: as many steps as are left */
-    double steps;    /* left, as far as is known */
-    double patience; /* searches in vain raise what counts as a surprise so many times */
-    double leisure;  /* seconds that planning may still take */
+    bool binds_late;        /* in this step */
+    int *owner;             /* [n] unit of each task */
+    double horizon;         /* option; 0: as many steps as are left */
+    double steps;           /* left, as far as is known */
+    double patience;        /* searches in vain raise what counts as a surprise so many times */
+    double leisure;         /* seconds that planning may still take */
+    struct sched_link face; /* what faces cost by the last search */
 };
 
 static const struct opt options[] = {
@@ -78,10 +79,27 @@ static void look(struct state *s)
     choice_look(&s->choice);
 }
 
+/* Faces cost so many times what they did. */
+static const double OTHERWISE = 1.2;
+
+static bool differ(double a, double b)
+{
+    return fmax(a, b) > OTHERWISE * fmin(a, b);
+}
+
+/* Faces cost otherwise than by the last search. */
+static bool faces_differ(const struct state *s)
+{
+    const struct sched_link now = s->partition.face, then = s->face;
+    return s->job->first &&
+           (differ(now.latency, then.latency) || differ(now.per_byte, then.per_byte));
+}
+
 /* present: there is a partition. */
 static void partition_anew(struct state *s, bool present)
 {
     const long looks = s->choice.looks;
+    s->face = s->partition.face;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* What late binding has made was nobody's choice. */
     if (choice_make(&s->choice, present, !s->binds_late, s->owner)) {
@@ -188,7 +206,7 @@ static void step(void *st)
         steal_expect(&s->steal);
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
-    if (fails || s->incumbent.caution < caution || s->binds_late || recovered ||
+    if (fails || s->incumbent.caution < caution || s->binds_late || recovered || faces_differ(s) ||
         steal_differs(&s->steal, s->patience * SURPRISE))
         partition_anew(s, true);
     s->binds_late = false;

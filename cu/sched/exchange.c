@@ -1,0 +1,68 @@
+/* cu/sched/exchange.c – what exchanges take beside what the link says of what crosses in them. */
+#include "cu/sched/exchange.h"
+#include "cu/sched/line.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What differs by less than this share of an exchange is chance. */
+static const double DOUBT = 0.2;
+
+static double seconds_by(const struct sched_link *link, struct exchange_load load)
+{
+    return link->latency * load.faces + link->per_byte * load.bytes;
+}
+
+struct exchange_load exchange_crossing(const struct sched_job *job, const int *home, int nmemories,
+                                       const struct sched_link *link, struct exchange_load *load)
+{
+    struct exchange_load busiest = {0, 0};
+    memset(load, 0, (size_t)nmemories * sizeof *load);
+    for (size_t t = 0; job->first && t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
+            const int ends[] = {home[job->neighbour[i]], home[t]};
+            for (int e = 0; ends[0] != ends[1] && e < 2; e++) {
+                load[ends[e]].faces++;
+                load[ends[e]].bytes += job->face_bytes ? job->face_bytes[i] : 0;
+            }
+        }
+    for (int p = 0; p < nmemories; p++)
+        if (p != CU_HOST_MEMORY && load[p].faces > 0 &&
+            (busiest.faces == 0 || seconds_by(link, load[p]) > seconds_by(link, busiest)))
+            busiest = load[p];
+    return busiest;
+}
+
+void exchange_moved(struct exchange *x, struct exchange_load load)
+{
+    x->load = load;
+    x->count = 0;
+}
+
+/* The latest one, or the median of three. */
+static double usual_seconds(const struct exchange *x)
+{
+    double sorted[EXCHANGE_LATEST];
+    if (x->count < EXCHANGE_LATEST)
+        return x->took[x->count - 1];
+    memcpy(sorted, x->took, sizeof sorted);
+    return line_median(sorted, EXCHANGE_LATEST);
+}
+
+/* An exchange that takes no longer than one in which nothing crosses says what faces take at most:
+ * less is to be done elsewhere, too. */
+void exchange_note(struct exchange *x, const struct sched_link *link, double seconds)
+{
+    x->took[x->count++ % EXCHANGE_LATEST] = seconds;
+    if (x->load.faces == 0) {
+        x->alone = fmin(x->alone, seconds);
+        return;
+    }
+    const double usual = usual_seconds(x), says = seconds_by(link, x->load);
+    const double unit = says > 0 ? says : x->load.faces;
+    double *known = says > 0 ? &x->scale : &x->more;
+    if (usual < x->alone)
+        *known = fmin(*known, usual / unit);
+    else if (fabs(usual - x->alone - *known * unit) > DOUBT * usual)
+        *known = (usual - x->alone) / unit;
+}
