@@ -105,12 +105,25 @@ static void most_are_nothing(void **state)
     assert_true(l.a == 0 && l.b == 0);
 }
 
+/* All but two of the points are of one size: those two tell the height. */
+static void nearly_all_are_alike(void **state)
+{
+    (void)state;
+    double x[POINTS], y[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = i < POINTS - 2 ? 2 : 0;
+        y[i] = 5 + 3 * x[i];
+    }
+    const struct line l = fit(x, y, POINTS);
+    assert_true(fabs(l.a - 5) < 1e-12 && fabs(l.b - 3) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selection_is_sorting),      cmocka_unit_test(a_line_is_found),
         cmocka_unit_test(wild_points_change_little), cmocka_unit_test(no_model_of_work),
-        cmocka_unit_test(most_are_nothing),
+        cmocka_unit_test(most_are_nothing),          cmocka_unit_test(nearly_all_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

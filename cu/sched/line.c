@@ -52,13 +52,26 @@ static struct line through_origin(const double *x, double *y, size_t m)
     return (struct line){0, m > 0 ? line_median(y, m) : 0};
 }
 
+/* Of a third: its lower median, by x. */
+static size_t middle_of(size_t third)
+{
+    return third - 1 - (third - 1) / 2;
+}
+
+/* From the middle of the largest third to that of the smallest. */
+static double width(const double *x, size_t m, size_t third)
+{
+    return x[middle_of(third)] - x[m - third + middle_of(third)];
+}
+
 struct line line_fit(const double *x, double *y, double *room, size_t m)
 {
     size_t third = m / 3;
-    size_t middle = third ? third - 1 - (third - 1) / 2 : 0; /* of a third: its lower median */
-    double wide = third ? x[middle] - x[m - third + middle] : 0;
-    if (m < 6 || !(wide > 0))
+    while (third > 2 && !(width(x, m, third) > 0)) /* nearly all are of one size */
+        third /= 2;
+    if (m < 6 || !(width(x, m, third) > 0))
         return through_origin(x, y, m);
+    const double wide = width(x, m, third);
     memcpy(room, y, third * sizeof *room);
     double large = line_median(room, third);
     memcpy(room, y + m - third, third * sizeof *room);
