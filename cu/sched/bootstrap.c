@@ -10,7 +10,7 @@
 static const double SMALL = 0.125;
 
 /* Tasks up to this share may be done by CPU units, before and after devices are known. */
-static const double FITS[] = {0.5, 0.8};
+static const double FITS[] = {0.25, 0.8};
 
 /* A launch may take this share of its range. */
 static const double LAUNCH = 0.02;

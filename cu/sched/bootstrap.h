@@ -2,7 +2,7 @@
  * but their kinds. Idle units help themselves.
  *
  * Largest first: an idle unit takes the task of the largest declared cost that is left. Only what
- * would keep a CPU unit busy for half of the step or more is left to the devices while smaller
+ * would keep a CPU unit busy for a quarter of the step or more is left to the devices while smaller
  * tasks last (a device counts as ESTIMATE_DEVICE CPU units there), and of that at least half, as
  * long as some device has not shown on a smaller task what it can do. One that is slower than the
  * CPU units is treated as one of them.
