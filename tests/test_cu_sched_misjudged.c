@@ -1,5 +1,6 @@
 /* tests/test_cu_sched_misjudged.c – what evenkeel must not make of its measurements: chance,
  * launches, tasks of no cost, and a model of links, each of which once led it astray. */
+#include "tests/plan_case_text.h"
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
 
@@ -436,6 +437,54 @@ static void faces_cost_what_they_take(void **state)
     assert_true(last < 1.1);
 }
 
+/* Small cases beside another policy: what evenkeel takes in all, as a share of that. */
+static void beside_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *why, *text, *rival;
+        double most;
+    } all[] = {
+        {"idle units kept for ever what a device should have brought once",
+         "{'units': [{'kind': 'cpu', 'count': 4, 'speed': 1},"
+         "           {'kind': 'device', 'count': 2, 'speed': 4, 'fixed_s': 0.5}],"
+         " 'tasks': {'cost': [0, 1, 1], 'bytes': [1, 1, 1]},"
+         " 'link': {'latency_s': 0.4, 'bandwidth_Bps': 1e9}, 'steps': 5}",
+         "heft", 1.001},
+        {"few tasks, each slow to bring, were brought all at once",
+         "{'units': [{'kind': 'cpu', 'count': 2, 'speed': 1},"
+         "           {'kind': 'device', 'count': 1, 'speed': 3}],"
+         " 'tasks': {'cost': [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"
+         "           'bytes': [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]},"
+         " 'link': {'latency_s': 1.5, 'bandwidth_Bps': 1e9}, 'steps': 12}",
+         "heft", 0.9},
+        {"a unit that nobody needed was tried again",
+         "{'units': [{'kind': 'cpu', 'count': 4, 'speed': 1}], 'tasks': {'cost': [1, 1, 0.9]},"
+         " 'changes': [{'unit': 0, 'step': 1, 'factor': 0.8},"
+         "             {'unit': 0, 'step': 5, 'factor': 0.3}], 'steps': 30}",
+         "heft", 1.001},
+        {"a unit that is slow in every second step was believed each time",
+         "{'units': [{'kind': 'cpu', 'count': 6, 'speed': 1}],"
+         " 'tasks': {'cost': [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]},"
+         " 'changes': [{'unit': 1, 'step': 1, 'factor': 0.2}, {'unit': 1, 'step': 2, 'factor': 1},"
+         "             {'unit': 1, 'step': 3, 'factor': 0.2}, {'unit': 1, 'step': 4, 'factor': 1},"
+         "             {'unit': 1, 'step': 5, 'factor': 0.2}], 'steps': 6}",
+         "chunk", 0.97},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[1024];
+        struct plan_case c;
+        snprintf(text, sizeof text, "%s", all[i].text);
+        for (char *at = text; (at = strchr(at, '\'')); at++)
+            *at = '"';
+        assert_int_equal(plan_case_text(&c, text), EK_OK);
+        const double ratio = run(&c.sim, "evenkeel").total / run(&c.sim, all[i].rival).total;
+        if (!(ratio < all[i].most))
+            fail_msg("%s: %g of %s", all[i].why, ratio, all[i].rival);
+        plan_case_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +503,7 @@ int main(void)
         cmocka_unit_test(brought_once),
         cmocka_unit_test(lists_follow_neighbours),
         cmocka_unit_test(faces_cost_what_they_take),
+        cmocka_unit_test(beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,10 @@ static const double ALIKE = 0.005, SURE = 3, SURER = 4;
 /* A unit that is slower or faster by so much, beyond chance, is believed at once. */
 static const double SUDDEN = 1.1;
 
+/* One that became slow twice within so few steps may do so again: that it is fast must be seen
+ * twice, too. */
+enum { WARY = 3 };
+
 /* So many tasks have a median that tells more than their sum. */
 enum { SEVERAL = 5 };
 
@@ -64,6 +68,7 @@ static void sort_units(struct estimate *e, const struct sched_job *job)
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         e->launch[c] = job->unit[c].launch / e->factor[c];
+        e->slowed[c] = -WARY;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             e->ratio[c][i] = 1;
     }
@@ -106,6 +111,8 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->kind = ARENA_NEW(job->arena, ncu, int);
     e->judged = ARENA_NEW(job->arena, ncu, bool);
     e->sudden = ARENA_NEW(job->arena, ncu, bool);
+    e->slowed = ARENA_NEW(job->arena, ncu, int);
+    e->again = ARENA_NEW(job->arena, ncu, bool);
     e->begun = ARENA_NEW(job->arena, ncu, struct estimate_begun);
     e->factor = ARENA_NEW(job->arena, ncu, double);
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
@@ -302,7 +309,13 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     ratio[ESTIMATE_SAMPLES - 1] = now;
     memcpy(sorted, ratio, sizeof sorted);
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    e->sudden[c] = alone && knows && agrees && (e->judged[c] || other) && far_off(now, chance);
+    const bool back = now < 1 && e->again[c] && e->steps - e->slowed[c] < WARY;
+    e->sudden[c] =
+        alone && knows && agrees && !back && (e->judged[c] || other) && far_off(now, chance);
+    if (e->sudden[c] && now > 1) {
+        e->again[c] = e->steps - e->slowed[c] < WARY;
+        e->slowed[c] = e->steps;
+    }
     if (e->sudden[c]) {
         usual = latest > 0 && fabs(log(latest / now)) > SURE * scatter ? latest : now;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)

@@ -69,6 +69,8 @@ struct estimate {
                                         * tasks', and in them */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
     bool *sudden;                      /* [ncu] its speed has changed in this step */
+    int *slowed;                       /* [ncu] step in which it suddenly became slow, */
+    bool *again;                       /* [ncu] soon after it had become slow before */
     struct estimate_begun *begun;      /* [ncu] */
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */

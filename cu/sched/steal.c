@@ -18,6 +18,9 @@ static const double SLOWER = 2;
 /* One that is late by more has been interrupted: what it has not begun is not late. */
 static const double INTERRUPTED = 30;
 
+/* Tasks that take less than this share of a step to bring are soon there, a few in each step. */
+static const double SOON = 0.5;
+
 /* So many small tasks at the end of a list are looked at for one that is worth helping with. */
 enum { MOST_TAKEN = 32 };
 
@@ -55,9 +58,11 @@ static const double OF_ITSELF = 0.2;
 static void load(struct steal *s)
 {
     partition_load(s->d, s->owner);
-    s->planned = 0;
-    for (int c = 0; c < s->plan.ncu; c++)
+    s->planned = s->makespan = 0;
+    for (int c = 0; c < s->plan.ncu; c++) {
         s->planned = fmax(s->planned, s->d->full[c]);
+        s->makespan = fmax(s->makespan, s->d->load[c]);
+    }
 }
 
 void steal_expect(struct steal *s)
@@ -68,13 +73,10 @@ void steal_expect(struct steal *s)
 
 bool steal_differs(struct steal *s, double share)
 {
-    double makespan = 0;
     load(s);
-    for (int c = 0; c < s->plan.ncu; c++)
-        makespan = fmax(makespan, s->d->load[c]);
     for (int c = 0; c < s->plan.ncu; c++) {
         double difference = fabs(s->d->load[c] - s->expected[c]);
-        if (difference > share * makespan || difference > OF_ITSELF * s->expected[c])
+        if (difference > share * s->makespan || difference > OF_ITSELF * s->expected[c])
             return true;
     }
     return false;
@@ -125,6 +127,7 @@ void steal_rewind(struct steal *s)
         sum_tails(s);
     for (int c = 0; c < s->plan.ncu; c++) {
         s->worker[c].holds = false;
+        s->worker[c].began = false;
         s->worker[c].left = false;
         s->worker[c].took = s->worker[c].expected = 0;
         set(&s->worker[c].start, 0);
@@ -204,13 +207,15 @@ static void add_task(const struct steal *s, int cu, int victim, size_t task, str
 
 /* Tasks that are done elsewhere than planned are carried there and back, and their faces cross
  * between memory nodes for a step: not worth it for tasks that take less than twice that. But
- * those that have yet to be brought to the victim, which ends last, may as well stay for a step:
- * what would make one step long is brought little by little. */
+ * those that have yet to be brought to the victim, which ends last and brings others, may as well
+ * stay for a step: what would make one step long is brought little by little. */
 static bool pays(const struct steal *s, int cu, int victim, const struct helping *h, double left,
                  bool last)
 {
     const struct partition *d = s->d;
-    const bool stay = last && h->brought > 0 && h->carried == 0 && h->crossing <= h->there;
+    const bool soon = h->brought <= SOON * s->makespan && !d->job->first;
+    const bool stay = last && s->worker[victim].began && h->brought > 0 && h->carried == 0 &&
+                      (soon || h->crossing <= h->there);
     if (stay || d->memory[cu] == d->memory[victim])
         return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
@@ -318,6 +323,7 @@ static void note_range(struct steal *s, int cu, struct ek_range r)
     struct steal_worker *w = &s->worker[cu];
     double carrying, sec = range_seconds(s, cu, r, &carrying);
     w->holds = true;
+    w->began = true;
     set(&w->start, get(&w->until) + carrying);
     set(&w->until, get(&w->start) + sec);
 }

@@ -13,6 +13,7 @@ struct steal_worker {
     double took, expected; /* sums over its ranges, of which each counts half as much as the next */
     double late;           /* it may take so many times as long before it is slow */
     bool holds;            /* tasks of which it has not said that they are done */
+    _Atomic bool began;    /* some task in this step */
     _Atomic bool left;     /* it was given nothing when it asked last */
     _Atomic bool lost;
 };
@@ -25,7 +26,8 @@ struct steal {
     int *unit;        /* [n] */
     double *tail;     /* [n + 1] seconds planned from an entry of the plan to the last */
     bool brings;      /* some of them are to be brought first */
-    double planned;   /* when the step should end */
+    double planned;   /* when the step should end, */
+    double makespan;  /* and when once tasks have been brought */
     double *expected; /* [ncu] busy times by what was known when the partition was made */
     double *slowdown; /* [ncu] the units' when tails were summed up */
     struct steal_worker *worker; /* [ncu] */

@@ -18,13 +18,32 @@ static double end_of_trial(const struct partition *d, const int *owner, int cu, 
                            2 * partition_transfer(d, d->memory[cu], task));
 }
 
+/* Nobody needs the unit: one like it that is as fast as ever has nothing to do, either, or the step
+ * takes no longer than the longest task, which the unit would not shorten. */
+static bool is_spare(const struct steal *s, int cu)
+{
+    const struct partition *d = s->d;
+    const struct estimate *e = d->e;
+    const size_t longest = d->order[0];
+    const double there = e->of[e->kind[cu]].seconds[longest],
+                 here = estimate_seconds(e, s->owner[longest], longest);
+    if (fmin(there, here) >= s->planned * (1 - 1e-6))
+        return true;
+    for (int c = 0; c < s->plan.ncu; c++)
+        if (s->expected[c] == 0 && e->factor[c] < ESTIMATE_SLOW && e->kind[c] == e->kind[cu] &&
+            d->memory[c] == d->memory[cu])
+            return true;
+    return false;
+}
+
 static bool try_again(struct trial *t, const struct steal *s, int cu, size_t task)
 {
     const double share = TRIAL * s->planned;
     if (WITHOUT(TRIALS) || s->expected[cu] > 0 || s->d->e->factor[cu] < ESTIMATE_SLOW)
         return false;
     t->credit[cu] += share;
-    if (t->credit[cu] < fmax(2 * share, end_of_trial(s->d, s->owner, cu, task) - s->planned))
+    if (is_spare(s, cu) ||
+        t->credit[cu] < fmax(2 * share, end_of_trial(s->d, s->owner, cu, task) - s->planned))
         return false;
     t->credit[cu] = -8 * share;
     return true;
