@@ -137,15 +137,18 @@ void steal_rewind(struct steal *s)
 }
 
 /* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
- * help at the end, the longest task comes first and the shortest is left for them. */
+ * help at the end, there or from anywhere, the longest task comes first and the shortest is left
+ * for them. */
 void steal_plan(struct steal *s)
 {
     const struct partition *d = s->d;
+    const bool anywhere = !d->bound && !d->job->first;
     size_t n = s->plan.n, at = 0;
     for (int shared = 0; shared <= 1; shared++)
         for (size_t i = 0; i < n; i++) {
             size_t t = shared ? d->order[i] : i;
-            if ((d->units[d->memory[s->owner[t]]] > 1 && !d->launches) == shared)
+            const bool helped = anywhere || d->units[d->memory[s->owner[t]]] > 1;
+            if ((helped && !d->launches) == shared)
                 s->order[at++] = t;
         }
     for (size_t i = 0; i < n; i++)
