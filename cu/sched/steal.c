@@ -8,6 +8,10 @@
  * so much ahead of it. */
 static const double BEHIND = 1.01;
 
+/* So many times as long a task might take there and still end first: a victim that is late because
+ * of its neighbours will be less so. */
+static const double SURE = 1.25;
+
 /* Ranges are worth so many of their launches: less than half a percent is lost to them. */
 static const double LAUNCHES = 250;
 
@@ -224,7 +228,7 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
         return false;
-    return h->here + h->carried < left && h->there > 2 * h->crossing;
+    return SURE * (h->here + h->carried) < left && h->there > 2 * h->crossing;
 }
 
 /* How many of the victim's last tasks it takes until helping pays: one, or a few where the last
