@@ -102,14 +102,15 @@ void steal_allow(struct steal *s, int cu, double late)
 /* With what brings tasks to where they are not yet: as long as there are such. */
 static void sum_tails(struct steal *s)
 {
-    s->brings = false;
+    bool brings = false;
     memcpy(s->slowdown, s->d->e->slowdown, (size_t)s->plan.ncu * sizeof *s->slowdown);
     for (size_t i = s->plan.n; i-- > 0;) {
         size_t t = s->plan.task[i];
         double carrying = partition_transfer(s->d, s->d->memory[s->owner[t]], t);
-        s->brings |= carrying > 0;
+        brings |= carrying > 0;
         s->tail[i] = s->tail[i + 1] + estimate_seconds(s->d->e, s->owner[t], t) + carrying;
     }
+    s->brings = brings;
 }
 
 /* Since tails were summed up a unit has become so much slower or faster: by its neighbours, too. */
@@ -273,8 +274,11 @@ static struct ek_range help(struct steal *s, int cu)
         if (!tasks)
             return (struct ek_range){0, 0};
         struct ek_range r = plan_steal(&s->plan, victim, tasks);
-        if (r.begin < r.end)
-            return r;
+        if (r.begin == r.end)
+            continue;
+        if (s->d->memory[cu] != s->d->memory[victim])
+            s->brings = true;
+        return r;
     }
 }
 

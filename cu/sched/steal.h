@@ -21,15 +21,15 @@ struct steal_worker {
 struct steal {
     struct partition *d;
     struct plan plan;
-    const int *owner; /* [n] the partition that is executed */
-    size_t *order;    /* [n] in which lists are executed; and its units */
-    int *unit;        /* [n] */
-    double *tail;     /* [n + 1] seconds planned from an entry of the plan to the last */
-    bool brings;      /* some of them are to be brought first */
-    double planned;   /* when the step should end, */
-    double makespan;  /* and when once tasks have been brought */
-    double *expected; /* [ncu] busy times by what was known when the partition was made */
-    double *slowdown; /* [ncu] the units' when tails were summed up */
+    const int *owner;    /* [n] the partition that is executed */
+    size_t *order;       /* [n] in which lists are executed; and its units */
+    int *unit;           /* [n] */
+    double *tail;        /* [n + 1] seconds planned from an entry of the plan to the last */
+    _Atomic bool brings; /* some of them are to be brought first, or have been taken elsewhere */
+    double planned;      /* when the step should end, */
+    double makespan;     /* and when once tasks have been brought */
+    double *expected;    /* [ncu] busy times by what was known when the partition was made */
+    double *slowdown;    /* [ncu] the units' when tails were summed up */
     struct steal_worker *worker; /* [ncu] */
     double *idle;                /* [ncu] room: when each unit may begin something */
 };

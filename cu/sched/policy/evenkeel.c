@@ -184,7 +184,8 @@ static void step(void *st)
         s->steps--;
     if (!has_leisure(s)) {
         estimate_pass(&s->estimate);
-        partition_find_homes(&s->partition);
+        if (s->steal.brings)
+            partition_find_homes(&s->partition);
         steal_rewind(&s->steal);
         return;
     }
