@@ -520,7 +520,7 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
         return bad;
     }
     if (pocl_open()->version == 5) /* see backends/opencl.c */
-        snprintf(words + strlen(words), 20, " -DFAKE_GPU=%d", 10 * g->index + FAKE_HIP);
+        snprintf(words + strlen(words), 24, " -DFAKE_GPU=%d", 10 * g->index + FAKE_HIP);
     struct module *m = calloc(1, sizeof *m);
     m->gpu = g;
     m->program = pocl_build(text, words, &log);
