@@ -76,8 +76,8 @@ rank_is() { # number: pids of the processes that search as this rank of the run 
         tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^CU_FAMILY=$1 " && echo "$p"
     done
 }
-until_there() { # command that prints something once it is so
-    for _ in $(seq 1200); do
+until_there() { # command that prints something once it is so: a busy machine slows slow units, too
+    for _ in $(seq 5000); do
         [ -n "$("$@")" ] && return
         kill -0 $launcher 2>/dev/null || break
         sleep 0.05
