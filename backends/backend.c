@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 
 #include "src/opt.h"
+#include "src/owned.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -294,13 +295,11 @@ enum ek_status backend_parse(const char *text, int want, struct backend_device *
 {
     if (!strcmp(text, "auto"))
         return parse_auto(want, devices, max, n);
-    char *words = strdup(text);
+    OWNED_MEMORY char *words = strdup(text);
     if (!words)
         FAIL(EK_UNAVAILABLE, "devices: out of memory");
     int found;
-    enum ek_status st = parse_words(words, devices, max, &found);
-    free(words);
-    if (!st)
-        *n = found;
-    return st;
+    TRY(parse_words(words, devices, max, &found));
+    *n = found;
+    return EK_OK;
 }

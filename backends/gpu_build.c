@@ -1,6 +1,7 @@
 /* backends/gpu_build.c – kernel texts to modules of a GPU, with a disk cache. */
 #include "backends/build_log.h"
 #include "backends/gpu.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,11 +211,10 @@ enum ek_status gpu_build(void *dev, const char *text, const char *options, int n
     struct gpu_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->function);
     if (!p)
         FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
+    LOCKED(&compiling);
     enum ek_status st = gpu_use(d);
-    pthread_mutex_lock(&compiling);
     if (!st)
         st = make_module(d, text, options, p);
-    pthread_mutex_unlock(&compiling);
     if (st)
         free(p);
     else

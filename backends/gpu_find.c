@@ -2,6 +2,7 @@
  * devices. */
 #include "backends/binding.h"
 #include "backends/gpu.h"
+#include "src/owned.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -134,7 +135,7 @@ static void start(struct gpu_found *f, const struct gpu_vendor *v)
 static void find(const struct gpu_vendor *v)
 {
     struct gpu_found *f = v->found;
-    pthread_mutex_lock(&f->lock);
+    LOCKED(&f->lock);
     if (!f->done) {
         struct binding saved;
         bool widened = binding_widen(&saved);
@@ -143,7 +144,6 @@ static void find(const struct gpu_vendor *v)
             binding_set(0, &saved);
         f->done = true;
     }
-    pthread_mutex_unlock(&f->lock);
 }
 
 enum ek_status gpu_count(const struct gpu_vendor *v, int *n)

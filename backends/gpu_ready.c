@@ -5,6 +5,7 @@
  * translated it. */
 #include "backends/cache.h"
 #include "backends/gpu.h"
+#include "src/owned.h"
 #include "src/self.h"
 
 #include <limits.h>
@@ -73,12 +74,18 @@ bool gpu_ready_find(const struct gpu_vendor *v, const char *text, const char *op
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+static void free_code(struct gpu_code *c)
+{
+    free(c->code);
+    free(c->log);
+}
+
 static enum ek_status make(const struct gpu_vendor *v, const char *text, const char *options,
                            const char *target)
 {
     char path[PATH_MAX];
     struct gpu_compiler c;
-    struct gpu_code made = {0};
+    OWNED(free_code) struct gpu_code made = {0};
     const struct cache_key key = gpu_code_key(v, text, options, target);
     if (!folder(path))
         FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: CU_KERNEL_CODE names the folder for the code: set it");
@@ -88,14 +95,9 @@ static enum ek_status make(const struct gpu_vendor *v, const char *text, const c
     if (strcmp(c.target, target))
         FAIL(EK_UNAVAILABLE, "%s: %s %d.%d makes no code for %s", v->name, c.library, c.major,
              c.minor, target);
-    enum ek_status st = gpu_compile(v, v->name, &c, text, options, &made);
-    if (!st)
-        st = gpu_code_sign(v->name, c.library, &made);
-    if (!st)
-        st = cache_save_to(path, &key, made.code, made.size);
-    free(made.code);
-    free(made.log);
-    return st;
+    TRY(gpu_compile(v, v->name, &c, text, options, &made));
+    TRY(gpu_code_sign(v->name, c.library, &made));
+    return cache_save_to(path, &key, made.code, made.size);
 }
 
 static bool is_of(const struct gpu_vendor *v, const char *target)
@@ -109,11 +111,9 @@ static bool is_of(const struct gpu_vendor *v, const char *target)
 enum ek_status gpu_ready_make(const struct gpu_vendor *v, const char *text, const char *options,
                               const char *list)
 {
-    char *words = strdup(list), *rest = words;
-    enum ek_status st = EK_OK;
-    for (char *word; words && !st && (word = strsep(&rest, ","));)
-        if (is_of(v, word))
-            st = make(v, text, options, word);
-    free(words);
-    return st;
+    OWNED_MEMORY char *words = strdup(list);
+    char *rest = words;
+    for (char *word; words && (word = strsep(&rest, ","));)
+        TRY(is_of(v, word) ? make(v, text, options, word) : EK_OK);
+    return EK_OK;
 }

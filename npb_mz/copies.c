@@ -4,6 +4,7 @@
 #include "cu/rank/survive.h"
 #include "src/arena.h"
 #include "src/checksum.h"
+#include "src/owned.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -305,23 +306,15 @@ static void find_senders(struct copies *c, int step)
 static enum ek_status fetch(struct copies *c)
 {
     const int me = cluster_rank();
-    struct cluster_message *m = calloc((size_t)c->mz->nzones + 1, sizeof *m);
-    struct cluster_mail *mail = NULL;
     int n = 0;
-    for (int zone = 0; m && zone < c->mz->nzones; zone++) {
+    OWNED_MEMORY NEW(struct cluster_message, m, c->mz->nzones + 1,
+                     "out of memory for copies of zones");
+    for (int zone = 0; zone < c->mz->nzones; zone++) {
         const int from = (int)c->from[zone], to = c->rank_of[zone];
         if (from >= 0 && (from == me || to == me))
             m[n++] = message_of(c, c->found, zone, from == me ? to : from, from == me);
     }
-    enum ek_status st = m ? cluster_mail_open(m, n, &mail)
-                          : status_fail(EK_UNAVAILABLE, "out of memory for copies of zones");
-    for (int i = 0; !st && i < n; i++)
-        cluster_mail_start(mail, i);
-    if (!st)
-        cluster_mail_wait(mail);
-    cluster_mail_close(mail);
-    free(m);
-    return st;
+    return cluster_exchange(m, n);
 }
 
 enum ek_status copies_load(struct copies *c, struct mz *mz, int step)

@@ -2,6 +2,7 @@
 #include "npb_mz/ranks.h"
 #include "cu/rank/cluster.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 
@@ -64,18 +65,10 @@ static void settle(struct mz *mz, const int *of, const int *next)
 enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next)
 {
     const int n = list_zones(mz, of, next, NULL);
-    struct cluster_mail *mail = NULL;
-    NEW(struct cluster_message, m, (size_t)n + 1, "%s: out of memory for %d messages",
-        mz->ops->name, n);
+    OWNED_MEMORY NEW(struct cluster_message, m, (size_t)n + 1, "%s: out of memory for %d messages",
+                     mz->ops->name, n);
     list_zones(mz, of, next, m);
-    enum ek_status st = cluster_mail_open(m, n, &mail);
-    for (int i = 0; !st && i < n; i++)
-        cluster_mail_start(mail, i);
-    if (!st) {
-        cluster_mail_wait(mail);
-        settle(mz, of, next);
-    }
-    cluster_mail_close(mail);
-    free(m);
-    return st;
+    TRY(cluster_exchange(m, n));
+    settle(mz, of, next);
+    return EK_OK;
 }

@@ -2,6 +2,7 @@
 #include "src/demand.h"
 #include "src/file.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,25 +116,21 @@ static void blank_non_numbers(char *text)
 static enum ek_status parse(const char *path, const char *text, json_t **root)
 {
     json_error_t error;
-    char *copy = strdup(text);
+    OWNED_MEMORY char *copy = strdup(text);
     if (!copy)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     blank_non_numbers(copy);
-    json_t *made = json_loads(copy, JSON_REJECT_DUPLICATES, &error);
-    free(copy);
-    if (!made)
+    *root = json_loads(copy, JSON_REJECT_DUPLICATES, &error);
+    if (!*root)
         FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
-    *root = made;
     return EK_OK;
 }
 
 enum ek_status demand_open(const char *path, json_t **root)
 {
-    char *text;
+    OWNED_MEMORY char *text = NULL;
     TRY(file_read_text(path, &text));
-    const enum ek_status st = parse(strcmp(path, "-") ? path : "standard input", text, root);
-    free(text);
-    return st;
+    return parse(strcmp(path, "-") ? path : "standard input", text, root);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/

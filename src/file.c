@@ -1,6 +1,7 @@
 /* src/file.c – files are replaced as a whole or not at all. */
 #include "src/file.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,10 +36,9 @@ static bool is_input(const char *path)
     bool found = false;
     if (stat(path, &st))
         return false;
-    pthread_mutex_lock(&inputs.lock);
+    LOCKED(&inputs.lock);
     for (size_t i = 0; i < inputs.n && !found; i++)
         found = !fstat(inputs.fd[i], &in) && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
-    pthread_mutex_unlock(&inputs.lock);
     return found;
 }
 
@@ -48,7 +48,7 @@ void file_input(const char *path)
     const int fd = is_input(path) ? -1 : open(path, O_PATH | O_CLOEXEC); /* once is enough */
     if (fd < 0)
         return;
-    pthread_mutex_lock(&inputs.lock);
+    LOCKED(&inputs.lock);
     int *more = NULL;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode))
         more = realloc(inputs.fd, (inputs.n + 1) * sizeof *more);
@@ -58,7 +58,6 @@ void file_input(const char *path)
     } else {
         close(fd);
     }
-    pthread_mutex_unlock(&inputs.lock);
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/

@@ -15,6 +15,7 @@
 #include "cu/rank/stop.h"
 #include "cu/bench/trace.h"
 #include "src/file.h"
+#include "src/owned.h"
 #include "src/progress.h"
 
 #include <errno.h>
@@ -24,6 +25,9 @@
 #include <unistd.h>
 
 enum { MAX_SCHEDULES = 64 };
+
+OWNED_POINTER(struct team, team_close)
+OWNED_POINTER(struct record, record_close)
 
 /* Everything of one process. */
 struct bench {
@@ -134,7 +138,7 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
                                struct watch *watch)
 {
     const struct bench_run *p = &b->program.run;
-    struct team *team;
+    OWNED(owned_team_close) struct team *team = NULL;
     if (p->schedule)
         p->schedule(b->st, schedule);
     TRY(p->reset(b->st));
@@ -164,23 +168,19 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
         st = taken ? taken : st;
         run->interrupted = st == EK_STOPPED; /* ranks find out when they judge */
     }
-    team_close(team);
     return st;
 }
 
 /* Builds kernels, touches pages, fills caches; leaves nothing behind. */
 static enum ek_status warm_up(struct bench *b)
 {
-    struct team *team;
+    OWNED(owned_team_close) struct team *team = NULL;
     if (b->program.run.cold)
         return EK_OK;
     TRY(b->program.run.reset(b->st));
     TRY(team_open(b->units, &b->job, b->program.run.verbs, b->st, "static", &team));
-    enum ek_status st = team_run(team, 1);
-    if (!st)
-        st = team_bring_home(team);
-    team_close(team);
-    return st;
+    TRY(team_run(team, 1));
+    return team_bring_home(team);
 }
 
 /* Makes a profile if that was asked for, and lets the policies know what there is. */
@@ -248,45 +248,38 @@ static json_t *case_of(struct bench *b)
 {
     char name[1024];
     const struct result_host *h = &b->results.host;
-    struct record *all;
+    OWNED(owned_record_close) struct record *all = NULL;
     snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program.identity.name, b->problem,
              cu_layout_text(&h->set->layout), h->devices[0] ? " " : "", h->devices);
-    if (record_open(b->units, &b->job, &all))
+    if (record_open(b->units, &b->job, &all) || merge_records(b, all))
         return json_null();
-    json_t *json =
-        merge_records(b, all) ? json_null() : record_case(all, name, b->program.run.steps(b->st));
-    record_close(all);
-    return json;
+    return record_case(all, name, b->program.run.steps(b->st));
 }
 
 static enum ek_status write_report(struct bench *b, const json_t *json)
 {
     const struct bench_program *p = &b->program;
-    json_t *view = NULL;
+    json_auto_t *view = NULL;
     if (p->output.view)
         TRY(p->output.view(b->st, &view));
-    const enum ek_status st = report_write(b->set.report, p->identity.name, json,
-                                           trace_events(b->trace), p->output.page, view);
-    json_decref(view);
-    return st;
+    return report_write(b->set.report, p->identity.name, json, trace_events(b->trace),
+                        p->output.page, view);
 }
 
 static enum ek_status write_files(struct bench *b)
 {
     if (!b->set.json && !b->trace && !b->set.report)
         return EK_OK;
-    json_t *json = result_json(&b->results, b->set.compare != NULL);
-    enum ek_status st = EK_OK;
-    if (json && b->records)
+    json_auto_t *json = result_json(&b->results, b->set.compare != NULL);
+    if (!json)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", b->program.identity.name);
+    if (b->records)
         json_object_set_new(json, "case", case_of(b));
-    if (b->set.json && json)
-        st = json_write(b->set.json, json);
-    if (!st && b->trace && json)
-        st = trace_write(b->trace, b->set.trace, json);
-    if (!st && b->set.report && json)
-        st = write_report(b, json);
-    json_decref(json);
-    return st;
+    if (b->set.json)
+        TRY(json_write(b->set.json, json));
+    if (b->trace)
+        TRY(trace_write(b->trace, b->set.trace, json));
+    return b->set.report ? write_report(b, json) : EK_OK;
 }
 
 /* The worst of all verdicts: wrong, not verifiable, verified. */
@@ -322,10 +315,10 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
         print_heading(b);
         result_table(b->out, &b->results);
         const struct result_run *best = result_best(&b->results);
-        json_t *said = b->program.output.remark && best ? result_run_json(&b->results, best) : NULL;
+        json_auto_t *said =
+            b->program.output.remark && best ? result_run_json(&b->results, best) : NULL;
         if (said)
             b->program.output.remark(b->out, b->st, said);
-        json_decref(said);
     }
     TRY(write_files(b));
     if (st)

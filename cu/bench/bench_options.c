@@ -4,6 +4,7 @@
 #include "cu/team/fault.h"
 #include "src/arena.h"
 #include "src/isa.h"
+#include "src/owned.h"
 #include "src/version.h"
 
 #include <stdlib.h>
@@ -89,15 +90,14 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
     if (!p->command.operand)
         return opt_parse(groups, 2, argc, argv, NULL, NULL);
     int n = 0;
-    NEW(const char *, word, argc, "out of memory");
-    enum ek_status status = opt_parse(groups, 2, argc, argv, word, &n);
-    if (!status && n > 1)
-        status = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1],
-                             p->identity.name, p->command.operand);
-    if (!status && n == 1)
+    OWNED_MEMORY NEW(const char *, word, argc, "out of memory");
+    TRY(opt_parse(groups, 2, argc, argv, word, &n));
+    if (n > 1)
+        FAIL(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1], p->identity.name,
+             p->command.operand);
+    if (n == 1)
         *(const char **)((char *)st + p->command.operand_at) = word[0];
-    free(word);
-    return status;
+    return EK_OK;
 }
 
 /* "" is the option without a word. */

@@ -2,12 +2,15 @@
  * runs: HEFT that is told that all other units would take for ever. */
 #include "cu/bench/bench_profile.h"
 #include "cu/rank/cluster.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <unistd.h>
 
 enum { STEPS = 5 }; /* of each kind; the median counts */
 static const double FOREVER = 1e30;
+
+OWNED_POINTER(struct team, team_close)
 
 enum ek_status bench_profile_open(const struct bench_program *program, const char *problem,
                                   struct cu_set *set, const struct sched_job *job,
@@ -43,17 +46,13 @@ static enum ek_status take_seconds(const struct team *team, struct profile *p,
 static enum ek_status measure(struct bench_profile *p, const struct bench_program *program,
                               void *st, const struct sched_job *job, struct profile_kind *kind)
 {
-    struct team *team;
+    OWNED(owned_team_close) struct team *team = NULL;
     int steps = program->run.steps(st);
     TRY(program->run.reset(st));
     TRY(team_open(p->set, job, program->run.verbs, st, "heft:learn=0", &team));
-    enum ek_status status = team_run(team, steps < STEPS ? steps : STEPS);
-    if (!status)
-        status = take_seconds(team, &p->profile, kind);
-    if (!status)
-        status = team_bring_home(team);
-    team_close(team);
-    return status;
+    TRY(team_run(team, steps < STEPS ? steps : STEPS));
+    TRY(take_seconds(team, &p->profile, kind));
+    return team_bring_home(team);
 }
 
 /* Units of this kind take as long as the tasks cost, the others for ever. */
@@ -68,7 +67,6 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
                                   void *st, const struct sched_job *job)
 {
     struct sched_job steered = *job;
-    enum ek_status status = EK_OK;
     if (cluster_size() > 1)
         FAIL(EK_USAGE, "--profile wants one process, not %d", cluster_size());
     double *times = ARENA_NEW(&p->profile.arena, 2 * job->n, double);
@@ -78,11 +76,11 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
         times[job->n + t] = FOREVER;
     }
     steered.unit = p->unit;
-    for (int k = 0; !status && k < p->profile.nkinds; k++) {
+    for (int k = 0; k < p->profile.nkinds; k++) {
         steer(p, &p->profile.kind[k], times, times + job->n);
-        status = measure(p, program, st, &steered, &p->profile.kind[k]);
+        TRY(measure(p, program, st, &steered, &p->profile.kind[k]));
     }
-    return status ? status : profile_save(&p->profile, p->path);
+    return profile_save(&p->profile, p->path);
 }
 
 /* ---- using ------------------------------------------------------------------------------------*/

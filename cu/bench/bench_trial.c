@@ -3,6 +3,7 @@
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
+#include "src/owned.h"
 #include "src/process.h"
 #include "src/self.h"
 #include "src/sort.h"
@@ -23,6 +24,8 @@
 
 enum { LEARNING = 4, MOST_STEPS = 4096 }; /* steps that policies take to learn do not count */
 static const double GRACE = 3;            /* seconds to end in order */
+
+OWNED_POINTER(struct team, team_close)
 
 /* ---- the trial --------------------------------------------------------------------------------*/
 double bench_trial_wanted(void)
@@ -82,12 +85,11 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
 static void print_tasks(const struct team *team, size_t n)
 {
     struct width_tasks tasks = {0};
-    double *seconds = n < INT_MAX ? malloc(n * sizeof *seconds) : NULL;
+    OWNED_MEMORY double *seconds = n < INT_MAX ? malloc(n * sizeof *seconds) : NULL;
     for (size_t i = 0; seconds && i < n; i++)
         seconds[i] = team_task_seconds(team, i, CU_CPU);
     if (seconds)
         width_levels(seconds, (int)n, &tasks);
-    free(seconds);
     if (!tasks.ntasks)
         return;
     fprintf(stderr, "tasks %d", tasks.ntasks);
@@ -100,22 +102,18 @@ static enum ek_status run_steps(const struct bench_program *program, void *st, s
                                 const struct sched_job *job, const char *schedule, int steps,
                                 bool tasks, struct watch *watch, double *rate)
 {
-    struct team *team;
+    OWNED(owned_team_close) struct team *team = NULL;
     TRY(program->run.reset(st));
     TRY(team_open(set, job, program->run.verbs, st, schedule, &team));
     team_on_step(team, note_step, watch);
     double start = watch->last = clock_now();
     watch->n = 0;
-    enum ek_status status = team_run(team, steps);
-    if (status == EK_STOPPED)
-        status = EK_OK;
-    if (!status) {
-        *rate = rate_of(watch, team, set, job->n, start);
-        if (tasks)
-            print_tasks(team, job->n);
-    }
-    team_close(team);
-    return status;
+    const enum ek_status status = team_run(team, steps);
+    TRY(status == EK_STOPPED ? EK_OK : status);
+    *rate = rate_of(watch, team, set, job->n, start);
+    if (tasks)
+        print_tasks(team, job->n);
+    return EK_OK;
 }
 
 enum ek_status bench_trial_run(const struct bench_program *program, void *st, struct cu_set *set,
@@ -246,18 +244,13 @@ enum ek_status bench_trial_start(char **argv, const char *layout, const char *de
     snprintf(wanted, sizeof wanted, "--layout=%s", layout);
     snprintf(named, sizeof named, "--devices=%s", devices);
     snprintf(asked, sizeof asked, "CU_TRIAL=%g", seconds);
-    char **arguments = bench_trial_argv(argv, wanted, named), **env = environment(asked);
-    enum ek_status st = EK_OK;
+    OWNED_MEMORY char **arguments = bench_trial_argv(argv, wanted, named);
+    OWNED_MEMORY char **env = environment(asked);
     pid_t pid = -1;
     int from = -1;
     if (!arguments || !env)
-        st = status_fail(EK_UNAVAILABLE, "layout auto: out of memory");
-    if (!st)
-        st = start(arguments, env, &pid, &from);
-    free(arguments);
-    free(env);
-    if (st)
-        return st;
+        FAIL(EK_UNAVAILABLE, "layout auto: out of memory");
+    TRY(start(arguments, env, &pid, &from));
     listen_to(pid, from, deadline, text, sizeof text);
     close(from);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

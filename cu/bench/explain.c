@@ -3,6 +3,7 @@
 #include "src/demand.h"
 #include "src/json.h"
 #include "src/opt.h"
+#include "src/owned.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -250,8 +251,9 @@ static void compare_steps(const struct sum *step, int steps, int units, double *
  * or says too little. */
 static bool find_pace(const json_t *root, const json_t *run, struct pace *p)
 {
-    struct sum *step = calloc(STEPS, sizeof *step), unit[UNITS] = {{0}};
-    double *room = calloc(STEPS, sizeof *room);
+    OWNED_MEMORY struct sum *step = calloc(STEPS, sizeof *step);
+    OWNED_MEMORY double *room = calloc(STEPS, sizeof *room);
+    struct sum unit[UNITS] = {{0}};
     const json_t *units = json_object_get(run, "units");
     const int n = (int)json_array_size(units);
     int steps = 0;
@@ -262,8 +264,6 @@ static bool find_pace(const json_t *root, const json_t *run, struct pace *p)
         compare_units(units, unit, p);
     if (steps > 2)
         compare_steps(step, steps, n, room, p);
-    free(step);
-    free(room);
     return steps > 0;
 }
 
@@ -327,19 +327,14 @@ static void explain(FILE *out, const json_t *root, const json_t *run, const json
 
 enum ek_status explain_run(FILE *out, const char *path)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
     const json_t *trace = json_object_get(json_object_get(root, "otherData"), "result");
     const json_t *result = trace ? trace : root, *runs = json_object_get(result, "runs");
     const json_t *run = runs ? json_array_get(runs, 0) : result;
-    const bool known = json_number_of(run, "seconds") > 0 && json_object_get(run, "loss");
-    if (known)
-        explain(out, root, run, runs);
-    json_decref(root);
-    if (!known)
+    if (!(json_number_of(run, "seconds") > 0) || !json_object_get(run, "loss"))
         FAIL(EK_USAGE,
-             "%s: no finished run in it; give what a program wrote with --json or "
-             "--trace",
-             path);
+             "%s: no finished run in it; give what a program wrote with --json or --trace", path);
+    explain(out, root, run, runs);
     return EK_OK;
 }

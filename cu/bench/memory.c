@@ -1,6 +1,7 @@
 /* cu/bench/memory.c – what the system says of its memory. */
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
+#include "src/owned.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -19,12 +20,10 @@ static size_t ask(const struct source *s)
 {
     size_t found = 0;
     char line[256];
-    FILE *f = fopen(s->path, "r");
+    OWNED_STREAM FILE *f = fopen(s->path, "r");
     while (f && !found && fgets(line, sizeof line, f))
         if (sscanf(line, s->form, &found) != 1)
             found = 0;
-    if (f)
-        fclose(f);
     return found > SIZE_MAX / s->unit ? 0 : found * s->unit;
 }
 

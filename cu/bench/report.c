@@ -25,14 +25,12 @@ static json_t *thin_out(const json_t *events)
 enum ek_status report_write(const char *path, const char *title, const json_t *result,
                             const json_t *events, const char *part, const json_t *view)
 {
-    json_t *data = json_pack("{s:o}", "events", thin_out(events));
+    json_auto_t *data = json_pack("{s:o}", "events", thin_out(events));
     if (view && data)
         json_object_set(data, "view", (json_t *)view);
     json_t *shown = json_copy((json_t *)result);
     json_object_del(shown, "case"); /* these are for cu-plan */
     json_object_del(shown, "task_seconds");
     json_object_set_new(data, "result", shown);
-    enum ek_status st = page_write(path, "cu/bench/report.html", title, part, data);
-    json_decref(data);
-    return st;
+    return page_write(path, "cu/bench/report.html", title, part, data);
 }

@@ -4,6 +4,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/unit/topology.h"
 #include "src/isa.h"
+#include "src/owned.h"
 #include "src/version.h"
 #include "src/sort.h"
 
@@ -18,15 +19,12 @@ json_t *result_gather(json_t *list)
 {
     if (cluster_size() == 1)
         return list;
-    char *own = json_dumps(list, JSON_EMBED); /* without the brackets */
-    char *all = cluster_gather_text(own ? own : "");
-    char *text = NULL;
+    OWNED_MEMORY char *own = json_dumps(list, JSON_EMBED); /* without the brackets */
+    OWNED_MEMORY char *all = cluster_gather_text(own ? own : "");
+    OWNED_MEMORY char *text = NULL;
     json_t *gathered = NULL;
     if (all && asprintf(&text, "[%s]", all) > 0)
         gathered = json_loads(text, 0, NULL);
-    free(own);
-    free(all);
-    free(text);
     json_decref(list);
     return gathered;
 }
@@ -458,7 +456,7 @@ static void table_feeding(FILE *out, const struct result_run *const *ranked, int
 
 void result_table(FILE *out, const struct result_set *set)
 {
-    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    OWNED_MEMORY const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
     if (!ranked)
         return;
     int n = rank_runs(set, ranked), width = 10;
@@ -482,7 +480,6 @@ void result_table(FILE *out, const struct result_set *set)
     if (!isnan(bound))
         table_losses(out, set, ranked, n, width);
     table_feeding(out, ranked, n, width);
-    free(ranked);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -573,7 +570,7 @@ static json_t *with_seconds(const struct result_set *set, json_t *root)
 json_t *result_json(const struct result_set *set, bool compare)
 {
     double bound = bound_of(set);
-    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    OWNED_MEMORY const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
     json_t *runs = json_array();
     int n = ranked ? rank_runs(set, ranked) : 0;
     const int cores = topology_lent_cores();
@@ -582,7 +579,6 @@ json_t *result_json(const struct result_set *set, bool compare)
         json_object_set_new(run, "cores", json_integer(cores));
         json_array_append_new(runs, run);
     }
-    free(ranked);
     if (compare)
         return with_seconds(set, json_pack("{s:o}", "runs", runs));
     json_t *only = json_incref(json_array_get(runs, 0));

@@ -4,6 +4,7 @@
 #include "cu/team/ek_grid_internal.h"
 #include "cu/team/thread_pool.h"
 #include "src/clock.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -57,17 +58,12 @@ static enum ek_status find_kernels(struct ek_device *d, const char *program, cha
 
 static enum ek_status build(struct ek_device *d, const struct ek_tasks *job)
 {
-    char *text = strdup(job->kernels), *whole = NULL;
-    enum ek_status st = text ? find_kernels(d, job->name, text) : EK_OK;
-    if (!st && text)
-        whole = embed_source(job->name, text);
-    if (!st && !whole)
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the kernels", job->name);
-    if (!st)
-        st = backend_build(d->backend, whole, "", d->kernel, d->nkernels, &d->program);
-    free(whole);
-    free(text);
-    return st;
+    OWNED_MEMORY char *text = strdup(job->kernels);
+    TRY(text ? find_kernels(d, job->name, text) : EK_OK);
+    OWNED_MEMORY char *whole = text ? embed_source(job->name, text) : NULL;
+    if (!whole)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", job->name);
+    return backend_build(d->backend, whole, "", d->kernel, d->nkernels, &d->program);
 }
 
 static enum ek_status open_device(const struct ek_tasks *job, struct ek_unit *u)

@@ -5,6 +5,7 @@
 #include "cu/rank/cluster.h"
 #include "src/arena.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,16 +64,14 @@ static void add_event(json_t *events, int pid, int tid, const struct events_entr
 /* How many units the ranks before this one have. */
 static int units_before(const struct cu_set *set)
 {
-    double *units = calloc((size_t)cluster_size(), sizeof *units), sum = 0;
-    if (cluster_any(!units)) {
-        free(units);
+    OWNED_MEMORY double *units = calloc((size_t)cluster_size(), sizeof *units);
+    double sum = 0;
+    if (cluster_any(!units))
         return 0;
-    }
     units[cluster_rank()] = set->n;
     cluster_sum(units, (size_t)cluster_size());
     for (int r = 0; r < cluster_rank(); r++)
         sum += units[r];
-    free(units);
     return (int)sum;
 }
 
@@ -104,11 +103,10 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
     int pid = t->processes++;
     t->name[pid] = schedule;
     add_name(t->events, "process_name", pid, 0, schedule);
-    json_t *all = result_gather(own_events(set, team, pid));
+    json_auto_t *all = result_gather(own_events(set, team, pid));
     if (!all)
         FAIL(EK_UNAVAILABLE, "trace: out of memory");
     json_array_extend(t->events, all);
-    json_decref(all);
     return EK_OK;
 }
 
@@ -239,22 +237,18 @@ static bool paje_wanted(const char *path)
 static enum ek_status paje_write(const char *path, const json_t *events)
 {
     struct file *f;
-    NEW(struct change, list, 2 * json_array_size(events) + 1, "trace: out of memory");
-    enum ek_status st = file_create(path, &f);
-    if (!st) {
-        FILE *out = file_stream(f);
-        const size_t n = list_changes(events, list);
-        const double end = n ? list[n - 1].time : 0;
-        put_definitions(out);
-        put_containers(out, events, "process_name", NULL);
-        put_containers(out, events, "thread_name", NULL);
-        put_changes(out, list, n);
-        put_containers(out, events, "thread_name", &end);
-        put_containers(out, events, "process_name", &end);
-        st = file_finish(f);
-    }
-    free(list);
-    return st;
+    OWNED_MEMORY NEW(struct change, list, 2 * json_array_size(events) + 1, "trace: out of memory");
+    TRY(file_create(path, &f));
+    FILE *out = file_stream(f);
+    const size_t n = list_changes(events, list);
+    const double end = n ? list[n - 1].time : 0;
+    put_definitions(out);
+    put_containers(out, events, "process_name", NULL);
+    put_containers(out, events, "thread_name", NULL);
+    put_changes(out, list, n);
+    put_containers(out, events, "thread_name", &end);
+    put_containers(out, events, "process_name", &end);
+    return file_finish(f);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/
@@ -264,12 +258,11 @@ enum ek_status trace_write(const struct trace *t, const char *path, const json_t
         return EK_OK;
     if (paje_wanted(path))
         return paje_write(path, t->events);
-    json_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit", "ms",
-                             "otherData", "result", result);
-    enum ek_status st =
-        root ? json_write(path, root) : status_fail(EK_UNAVAILABLE, "trace: out of memory");
-    json_decref(root);
-    return st;
+    json_auto_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit",
+                                  "ms", "otherData", "result", result);
+    if (!root)
+        FAIL(EK_UNAVAILABLE, "trace: out of memory");
+    return json_write(path, root);
 }
 
 const json_t *trace_events(const struct trace *t)

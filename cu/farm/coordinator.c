@@ -1,6 +1,7 @@
 /* cu/farm/coordinator.c – a policy over nodes, and the batches that are out. */
 #include "cu/farm/coordinator.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -237,10 +238,14 @@ static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
     return (struct ek_range){r.begin, end};
 }
 
-static enum coordinator_answer next(struct coordinator *c, int node, double now,
-                                    struct ek_range *batch)
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
+                                         double now, struct ek_range *batch)
 {
     struct node *n = &c->node[node];
+    LOCKED(&c->lock);
+    n->slots = a.slots;
+    n->ahead = a.ahead;
+    c->start = fmin(c->start, now);
     if (is_over(c))
         return COORDINATOR_DONE;
     const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
@@ -262,21 +267,10 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     return COORDINATOR_BATCH;
 }
 
-enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
-                                         double now, struct ek_range *batch)
-{
-    pthread_mutex_lock(&c->lock);
-    c->node[node].slots = a.slots;
-    c->node[node].ahead = a.ahead;
-    c->start = fmin(c->start, now);
-    const enum coordinator_answer answer = next(c, node, now, batch);
-    pthread_mutex_unlock(&c->lock);
-    return answer;
-}
-
-static bool report(struct coordinator *c, int node, struct ek_range batch, double now)
+bool coordinator_report(struct coordinator *c, int node, struct ek_range batch, double now)
 {
     struct node *n = &c->node[node];
+    LOCKED(&c->lock);
     const int i = find(n, batch);
     if (i < 0)
         return false;
@@ -292,20 +286,11 @@ static bool report(struct coordinator *c, int node, struct ek_range batch, doubl
     return true;
 }
 
-bool coordinator_report(struct coordinator *c, int node, struct ek_range batch, double now)
-{
-    pthread_mutex_lock(&c->lock);
-    const bool wanted = report(c, node, batch, now);
-    pthread_mutex_unlock(&c->lock);
-    return wanted;
-}
-
 void coordinator_taken(struct coordinator *c, struct ek_range batch)
 {
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     c->done += tasks_in(batch);
     change(c);
-    pthread_mutex_unlock(&c->lock);
 }
 
 /* Each task of a batch that failed is tried by itself from now on. */
@@ -322,46 +307,40 @@ static void note_failure(struct coordinator *c, int node, size_t task)
 
 bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now)
 {
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     const int i = find(&c->node[node], batch);
-    if (i >= 0) {
-        drop(c, &c->node[node], i, now);
-        for (size_t t = batch.begin; t < batch.end; t++)
-            note_failure(c, node, t);
-        change(c);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return i >= 0;
+    if (i < 0)
+        return false;
+    drop(c, &c->node[node], i, now);
+    for (size_t t = batch.begin; t < batch.end; t++)
+        note_failure(c, node, t);
+    change(c);
+    return true;
 }
 
 int coordinator_failures(struct coordinator *c, size_t task, bool *aside)
 {
-    pthread_mutex_lock(&c->lock);
-    const struct trouble t = c->trouble[task];
-    pthread_mutex_unlock(&c->lock);
-    *aside = t.aside;
-    return t.failures;
+    LOCKED(&c->lock);
+    *aside = c->trouble[task].aside;
+    return c->trouble[task].failures;
 }
 
 void coordinator_give_up(struct coordinator *c)
 {
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     c->given_up = true;
     change(c);
-    pthread_mutex_unlock(&c->lock);
 }
 
 bool coordinator_over(struct coordinator *c)
 {
-    pthread_mutex_lock(&c->lock);
-    const bool over = is_over(c);
-    pthread_mutex_unlock(&c->lock);
-    return over;
+    LOCKED(&c->lock);
+    return is_over(c);
 }
 
 void coordinator_lost(struct coordinator *c, int node)
 {
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     struct node *n = &c->node[node];
     n->known.lost += !is_over(c); /* else it has left, as it should */
     n->slots = 0;
@@ -370,15 +349,12 @@ void coordinator_lost(struct coordinator *c, int node)
     if (c->job.source)
         leave(c, node, (struct ek_range){0, 0});
     change(c);
-    pthread_mutex_unlock(&c->lock);
 }
 
 struct coordinator_node coordinator_node(struct coordinator *c, int node)
 {
-    pthread_mutex_lock(&c->lock);
-    const struct coordinator_node known = c->node[node].known;
-    pthread_mutex_unlock(&c->lock);
-    return known;
+    LOCKED(&c->lock);
+    return c->node[node].known;
 }
 
 void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds)
@@ -388,9 +364,8 @@ void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds)
     const double at = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)at;
     until.tv_nsec = (long)((at - floor(at)) * 1e9);
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     if (c->changes == *seen)
         pthread_cond_timedwait(&c->changed, &c->lock, &until);
     *seen = c->changes;
-    pthread_mutex_unlock(&c->lock);
 }

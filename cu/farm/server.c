@@ -1,6 +1,7 @@
 /* cu/farm/server.c – messages in, batches out. */
 #include "cu/farm/server.h"
 #include "src/arena.h"
+#include "src/owned.h"
 #include "src/process.h"
 
 #include <pthread.h>
@@ -56,24 +57,21 @@ void server_close(struct server *s)
 
 void server_begin(struct server *s, int run, struct coordinator *c)
 {
-    pthread_mutex_lock(&s->lock);
+    LOCKED(&s->lock);
     s->run = run;
     s->coordinator = c;
-    pthread_mutex_unlock(&s->lock);
 }
 
 struct farm_worker server_worker(struct server *s, int rank)
 {
-    pthread_mutex_lock(&s->lock);
-    const struct farm_worker is = s->guest[rank].is;
-    pthread_mutex_unlock(&s->lock);
-    return is;
+    LOCKED(&s->lock);
+    return s->guest[rank].is;
 }
 
 /* Its guard goes on, and finds it dead. */
 void server_end_frozen(struct server *s)
 {
-    pthread_mutex_lock(&s->lock);
+    LOCKED(&s->lock);
     for (int r = 1; r < s->size; r++) {
         const struct guest *g = &s->guest[r];
         const bool ours = g->host == (uint64_t)gethostid();
@@ -82,7 +80,6 @@ void server_end_frozen(struct server *s)
         if (ours && process_is_frozen(g->guard))
             kill(g->guard, SIGCONT);
     }
-    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- answers, under the lock ------------------------------------------------------------------*/
@@ -127,11 +124,10 @@ static void retire_overdue(struct server *s)
 
 void server_ended(struct server *s, int rank)
 {
-    pthread_mutex_lock(&s->lock);
+    LOCKED(&s->lock);
     s->guest[rank].ended = true;
     if (s->guest[rank].missed > 0)
         retire(s, rank);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static bool answer(struct server *s, int rank, enum message_kind kind, struct farm_batch batch)
@@ -250,7 +246,7 @@ enum ek_status server_serve(struct server *s, double seconds)
 {
     struct transport_event e;
     TRY(s->transport.ops->receive(s->transport.st, seconds, &e));
-    pthread_mutex_lock(&s->lock);
+    LOCKED(&s->lock);
     enum ek_status st = EK_OK;
     if (e.kind == TRANSPORT_MESSAGE)
         st = hear(s, &e);
@@ -259,6 +255,5 @@ enum ek_status server_serve(struct server *s, double seconds)
     retire_overdue(s);
     if (!st)
         answer_waiting(s);
-    pthread_mutex_unlock(&s->lock);
     return st;
 }

@@ -11,6 +11,7 @@
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/json.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,7 +238,8 @@ static void vacate(struct agent *a, const struct seat *s)
 static char **environment(const struct agent *a, const struct seat *s, struct arena *arena)
 {
     static const char *const visible[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
-    json_t *set = json_deep_copy(json_object_get(s->order, "env")), *value;
+    json_auto_t *set = json_deep_copy(json_object_get(s->order, "env"));
+    json_t *value;
     char gpus[1024] = "", word[256];
     const char *name;
     size_t n = 0, i = 0;
@@ -262,14 +264,13 @@ static char **environment(const struct agent *a, const struct seat *s, struct ar
             env[i++] = text;
         }
     }
-    json_decref(set);
     return env;
 }
 
 static enum ek_status launch(struct agent *a, struct seat *s)
 {
     char out[4200], err[4200];
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     char **env = environment(a, s, &arena);
     int *cpu = ARENA_NEW(&arena, s->ncpus, int);
     path_of(a, s, "out", out);
@@ -284,11 +285,8 @@ static enum ek_status launch(struct agent *a, struct seat *s)
                                      .out = out,
                                      .err = err,
                                      .lock = a->lock};
-    enum ek_status st = arena_check(&arena, "a task");
-    if (!st)
-        st = task_start(&start, &s->pid);
-    arena_free(&arena);
-    return st;
+    TRY(arena_check(&arena, "a task"));
+    return task_start(&start, &s->pid);
 }
 
 static enum ek_status begin(struct agent *a, const struct farm_batch *batch)
@@ -374,7 +372,7 @@ static enum ek_status report(struct agent *a, struct seat *s)
     const double wall = s->ended - s->begin;
     struct agent_report r = {.code = s->code, .wall = wall, .seconds = wall};
     size_t n = sizeof r;
-    char *all = malloc(n);
+    OWNED_MEMORY char *all = malloc(n);
     path_of(a, s, "out", out);
     path_of(a, s, "err", err);
     judge(s, out, err, &r);
@@ -387,9 +385,7 @@ static enum ek_status report(struct agent *a, struct seat *s)
         FAIL(EK_UNAVAILABLE, "out of memory for a report");
     memcpy(all, &r, sizeof r);
     vacate(a, s);
-    const enum ek_status st = farm_report(a->farm, &s->batch, r.code, 0, all, n);
-    free(all);
-    return st;
+    return farm_report(a->farm, &s->batch, r.code, 0, all, n);
 }
 
 /* Who has ended? */

@@ -1,6 +1,7 @@
 /* cu/moldable/agent_text.c – what the master tells agents, as JSON. */
 #include "cu/moldable/agent.h"
 #include "src/json.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,23 +101,18 @@ static json_t *variables_of(const struct run_job *j, const struct agent_task *t,
 char *agent_task_text(const struct run_job *j, const struct agent_task *t, int node)
 {
     const struct run_command *c = &j->command[t->kind];
-    char *swept = run_job_text(j, t->task, c->text);
+    OWNED_MEMORY char *swept = run_job_text(j, t->task, c->text);
     json_t *outputs = json_array(), *one;
     size_t i;
     json_array_foreach(c->output, i, one)
     {
-        char *path = run_job_text(j, t->task, json_string_value(one));
+        OWNED_MEMORY char *path = run_job_text(j, t->task, json_string_value(one));
         json_array_append_new(outputs, json_string(path ? path : ""));
-        free(path);
     }
-    char *command = swept ? placed_text(t, swept) : NULL;
-    json_t *o = json_pack("{s:s, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "",
-                          "cores", t->cores, "gpus", j->problem.kinds[t->kind].gpus, "walltime",
-                          c->walltime, "measure", c->measure ? c->measure : "", "env",
-                          variables_of(j, t, node), "outputs", outputs);
-    char *text = command && o ? json_dumps(o, JSON_COMPACT) : NULL;
-    json_decref(o);
-    free(command);
-    free(swept);
-    return text;
+    OWNED_MEMORY char *command = swept ? placed_text(t, swept) : NULL;
+    json_auto_t *o = json_pack(
+        "{s:s, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "", "cores", t->cores,
+        "gpus", j->problem.kinds[t->kind].gpus, "walltime", c->walltime, "measure",
+        c->measure ? c->measure : "", "env", variables_of(j, t, node), "outputs", outputs);
+    return command && o ? json_dumps(o, JSON_COMPACT) : NULL;
 }

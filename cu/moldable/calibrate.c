@@ -8,6 +8,7 @@
 #include "src/cachedir.h"
 #include "src/json.h"
 #include "src/opt.h"
+#include "src/owned.h"
 #include "src/progress.h"
 #include "src/sort.h"
 
@@ -61,9 +62,10 @@ struct calibration {
     int repeat;
     struct trial *trial; /* [ntrials] those of a node one after the other */
     int ntrials, ntasks;
-    size_t room;     /* of `trial` */
-    double *seconds; /* [ntasks] as the task says */
-    double *wall;    /* [ntasks] of the whole run */
+    size_t room;        /* of `trial` */
+    double *seconds;    /* [ntasks] as the task says */
+    double *wall;       /* [ntasks] of the whole run */
+    struct arena arena; /* of both */
     pthread_mutex_t lock;
     struct farm *farm;
     char *text;
@@ -147,7 +149,7 @@ static struct ek_range deal(void *arg, int rank)
 {
     struct calibration *c = arg;
     struct ek_range task = {0, 0};
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     struct trial *t = c->trial;
     while (t < c->trial + c->ntrials && (t->node != rank - 1 || t->over == t->copies * c->repeat))
         t++;
@@ -155,19 +157,17 @@ static struct ek_range deal(void *arg, int rank)
         task.begin = (size_t)(t->first + t->begun++);
         task.end = task.begin + 1;
     }
-    pthread_mutex_unlock(&c->lock);
     return task;
 }
 
 static void back(void *arg, int rank, struct ek_range task)
 {
     struct calibration *c = arg;
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     if (c->failed < 0)
         for (int t = 0; t < c->ntrials; t++)
             if (c->trial[t].node == rank - 1)
                 c->failed = t;
-    pthread_mutex_unlock(&c->lock);
     (void)task;
 }
 
@@ -176,7 +176,7 @@ static void describe(void *arg, struct farm_batch *batch)
     struct calibration *c = arg;
     const struct run_job *j = c->job;
     char hosts[300], counts[16];
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     const struct trial *t = trial_of(c, batch->tasks.begin);
     const char *host = j->node[t->node].host ? j->node[t->node].host : "localhost";
     snprintf(hosts, sizeof hosts, "%s:%d", host, t->cores);
@@ -196,7 +196,6 @@ static void describe(void *arg, struct farm_batch *batch)
                                         j->problem.node[t->node].factor};
     free(c->text);
     batch->text = c->text = agent_task_text(j, &task, t->node);
-    pthread_mutex_unlock(&c->lock);
 }
 
 static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
@@ -208,7 +207,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     if (bytes < sizeof r)
         FAIL(EK_USAGE, "a report is none of this program's");
     memcpy(&r, result, sizeof r);
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     struct trial *t = trial_of(c, batch->tasks.begin);
     t->over++;
     c->seconds[batch->tasks.begin] = r.seconds;
@@ -217,17 +216,15 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         c->failed = (int)(t - c->trial);
         c->status = failed;
     }
-    pthread_mutex_unlock(&c->lock);
     return EK_OK;
 }
 
 static int tasks_over(struct calibration *c)
 {
     int n = 0;
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     for (int t = 0; t < c->ntrials; t++)
         n += c->trial[t].over;
-    pthread_mutex_unlock(&c->lock);
     return n;
 }
 
@@ -370,66 +367,60 @@ static enum ek_status tell(const struct calibration *c, const struct settings *s
         TRY(json_write(s->json, c->tasks));
     if (!s->out)
         return EK_OK;
-    json_t *job = calibrated_job(c);
-    enum ek_status st = json_write(s->out, job);
-    json_decref(job);
-    return st;
+    json_auto_t *job = calibrated_job(c);
+    return json_write(s->out, job);
 }
 
 /* ---- the command ------------------------------------------------------------------------------*/
 static enum ek_status choose_widths(const struct run_job *j, const char *list, struct widths *w)
 {
     int all = j->problem.node[0].cores;
-    char *copy = list ? strdup(list) : NULL, *rest = copy;
-    enum ek_status st = EK_OK;
+    OWNED_MEMORY char *copy = list ? strdup(list) : NULL;
+    char *rest = copy;
     for (int p = 1; !list && p < all; p *= 2)
         w->cores[w->n++] = p;
     if (!list)
         w->cores[w->n++] = all;
-    for (char *word; !st && rest && (word = strsep(&rest, ","));) {
+    for (char *word; rest && (word = strsep(&rest, ","));) {
         long p;
         if (!opt_integer(word, 1, all, &p) || w->n == MOST_WIDTHS)
-            st = status_fail(EK_USAGE,
-                             "--cores %s: '%s' is no number from 1 to %d, which node '%s' "
-                             "has",
-                             list, word, all, j->problem.node[0].name);
-        else
-            w->cores[w->n++] = (int)p;
+            FAIL(EK_USAGE, "--cores %s: '%s' is no number from 1 to %d, which node '%s' has", list,
+                 word, all, j->problem.node[0].name);
+        w->cores[w->n++] = (int)p;
     }
-    free(copy);
-    return st;
+    return EK_OK;
+}
+
+static void close_calibration(struct calibration *c)
+{
+    json_decref(c->tasks);
+    arena_free(&c->arena);
+    free(c->trial);
+    free(c->text);
 }
 
 static enum ek_status calibrate(const struct run_job *j, const struct settings *s)
 {
+    OWNED(close_calibration)
     struct calibration c = {
         .job = j, .repeat = s->repeat, .failed = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
     TRY(choose_widths(j, s->cores, &c.widths));
     stop_catch();
     c.tasks = json_array();
-    enum ek_status st = list_trials(&c);
-    c.seconds = st ? NULL : calloc((size_t)c.ntasks, sizeof *c.seconds);
-    c.wall = st ? NULL : calloc((size_t)c.ntasks, sizeof *c.wall);
-    if (!st && (!c.seconds || !c.wall))
-        st = status_fail(EK_UNAVAILABLE, "out of memory for %d runs", c.ntasks);
-    if (!st)
-        st = measure(&c);
-    for (int k = 0; k < j->problem.nkinds && !st; k++)
-        st = fit_kind(&c, k);
-    if (!st)
-        st = tell(&c, s);
-    json_decref(c.tasks);
-    free(c.trial);
-    free(c.seconds);
-    free(c.wall);
-    free(c.text);
-    return st;
+    TRY(list_trials(&c));
+    c.seconds = ARENA_NEW(&c.arena, c.ntasks, double);
+    c.wall = ARENA_NEW(&c.arena, c.ntasks, double);
+    TRY(arena_check(&c.arena, "%d runs", c.ntasks));
+    TRY(measure(&c));
+    for (int k = 0; k < j->problem.nkinds; k++)
+        TRY(fit_kind(&c, k));
+    return tell(&c, s);
 }
 
 enum ek_status run_calibrate(int argc, char **argv)
 {
     struct settings s = {.repeat = 3};
-    struct run_job job;
+    OWNED(run_job_close) struct run_job job = {0};
     const char *path;
     TRY(run_words(argc, argv, options, &s, &s.help,
                   "Usage: cu-run calibrate JOB.json [options]\n\n"
@@ -443,11 +434,7 @@ enum ek_status run_calibrate(int argc, char **argv)
         FAIL(EK_USAGE, "calibrate wants one job file; try cu-run calibrate --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
-    enum ek_status st = s.out ? file_try(s.out) : EK_OK; /* before hours of work */
-    if (!st && s.json)
-        st = file_try(s.json);
-    if (!st)
-        st = calibrate(&job, &s);
-    run_job_close(&job);
-    return st;
+    TRY(s.out ? file_try(s.out) : EK_OK); /* before hours of work */
+    TRY(s.json ? file_try(s.json) : EK_OK);
+    return calibrate(&job, &s);
 }

@@ -1,10 +1,14 @@
 /* cu/moldable/cpus.c – affinity, and what Slurm says of an allocation. */
 #include "cu/moldable/cpus.h"
 #include "cu/unit/topology.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)
+OWNED_POINTER(struct hwloc_topology, topology_close)
 
 /* ---- Slurm ------------------------------------------------------------------------------------*/
 /* Is `node` among those of a list such as n[1-3],n7? */
@@ -82,19 +86,15 @@ static int take_round(hwloc_topology_t topology, hwloc_bitmap_t left, int *cpu)
 
 enum ek_status cpus_own(struct arena *arena, int **cpu, int *n)
 {
-    hwloc_topology_t topology;
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
     TRY(topology_open(NULL, &topology));
-    hwloc_bitmap_t left = hwloc_bitmap_alloc();
-    enum ek_status st = topology_process_cpus(left);
-    if (!st)
-        keep_allocated(topology, left);
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t left = hwloc_bitmap_alloc();
+    TRY(topology_process_cpus(left));
+    keep_allocated(topology, left);
+    *cpu = ARENA_NEW(arena, hwloc_bitmap_weight(left), int);
+    TRY(arena_check(arena, "cpus"));
     *n = 0;
-    *cpu = ARENA_NEW(arena, st ? 0 : hwloc_bitmap_weight(left), int);
-    if (!st)
-        st = arena_check(arena, "cpus");
-    for (int more = !st; more; *n += more)
+    for (int more = 1; more; *n += more)
         more = take_round(topology, left, *cpu + *n);
-    hwloc_bitmap_free(left);
-    topology_close(topology);
-    return st;
+    return EK_OK;
 }

@@ -10,6 +10,7 @@
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/opt.h"
+#include "src/owned.h"
 #include "src/progress.h"
 
 #include <math.h>
@@ -118,7 +119,7 @@ static struct ek_range deal(void *arg, int rank)
 {
     struct execution *x = arg;
     struct ek_range task = {0, 0};
-    pthread_mutex_lock(&x->lock);
+    LOCKED(&x->lock);
     if (x->replan)
         plan_anew(x);
     const int chosen = x->status || !x->waiting ? -1 : choose_task(x, rank - 1);
@@ -131,7 +132,6 @@ static struct ek_range deal(void *arg, int rank)
         x->waiting--;
         task = (struct ek_range){(size_t)chosen, (size_t)chosen + 1};
     }
-    pthread_mutex_unlock(&x->lock);
     return task;
 }
 
@@ -154,7 +154,7 @@ static void leave(struct execution *x, int task, enum run_state state)
 static void back(void *arg, int rank, struct ek_range task)
 {
     struct execution *x = arg;
-    pthread_mutex_lock(&x->lock);
+    LOCKED(&x->lock);
     const int node = rank - 1;
     if (task.end > task.begin) {
         leave(x, (int)task.begin, RUN_WAITS);
@@ -165,7 +165,6 @@ static void back(void *arg, int rank, struct ek_range task)
             status_warn("node '%s' is lost; its tasks are planned anew over the others",
                         x->history.job->problem.node[node].name);
     }
-    pthread_mutex_unlock(&x->lock);
 }
 
 /* ---- what a node is told ----------------------------------------------------------------------*/
@@ -196,10 +195,12 @@ static void describe(void *arg, struct farm_batch *batch)
     struct execution *x = arg;
     const struct run_history *b = &x->history;
     const int task = (int)batch->tasks.begin;
-    pthread_mutex_lock(&x->lock);
+    LOCKED(&x->lock);
     const struct run_entry *e = &b->entry[task];
     const int node = run_history_node(e, 0);
-    char *hosts = listed(b, e, "h:c"), *names = listed(b, e, "h"), *counts = listed(b, e, "c");
+    OWNED_MEMORY char *hosts = listed(b, e, "h:c");
+    OWNED_MEMORY char *names = listed(b, e, "h");
+    OWNED_MEMORY char *counts = listed(b, e, "c");
     const struct agent_task t = {.task = task,
                                  .kind = b->job->problem.kind[task],
                                  .cores = e->placed->part[0].ncores,
@@ -212,10 +213,6 @@ static void describe(void *arg, struct farm_batch *batch)
                                  .seconds = e->placed->finish - e->placed->start};
     free(x->text);
     batch->text = x->text = agent_task_text(b->job, &t, node);
-    free(hosts);
-    free(names);
-    free(counts);
-    pthread_mutex_unlock(&x->lock);
 }
 
 /* ---- what comes of a task ---------------------------------------------------------------------*/
@@ -294,17 +291,13 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         FAIL(EK_USAGE, "task %d: its report is none of this program's", task);
     const int failures =
         coordinator_failures(farm_coordinator(x->farm), batch->tasks.begin, &aside);
-    pthread_mutex_lock(&x->lock);
+    LOCKED(&x->lock);
     x->history.entry[task].attempts = failures + !r.code;
-    enum ek_status st = EK_OK;
-    if (r.carried)
-        st = keep_output(&x->history, task, "out", output, r.out);
-    if (!st && r.carried)
-        st = keep_output(&x->history, task, "err", output + r.out, r.err);
-    if (!st)
-        st = note_end(x, task, &r, aside);
-    pthread_mutex_unlock(&x->lock);
-    return st;
+    if (r.carried) {
+        TRY(keep_output(&x->history, task, "out", output, r.out));
+        TRY(keep_output(&x->history, task, "err", output + r.out, r.err));
+    }
+    return note_end(x, task, &r, aside);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------*/
@@ -332,20 +325,17 @@ static bool all_here(const struct execution *x)
 static enum ek_status at_an_end(struct execution *x, bool *end)
 {
     const bool here = all_here(x);
-    pthread_mutex_lock(&x->lock);
-    enum ek_status st = x->status;
-    const int waiting = x->waiting;
+    LOCKED(&x->lock);
     const double still = elapsed(x) - x->changed;
-    *end = st || (!x->running && (!waiting || still > (here ? STILL : STILL + AGENT_GRACE)));
-    if (*end && !st && waiting && x->drains)
-        st = status_fail(EK_STOPPED,
-                         "the allocation has no time left for %d tasks; the same command with "
-                         "--resume goes on",
-                         waiting);
-    else if (*end && !st && waiting)
-        st = status_fail(EK_UNAVAILABLE, "%d tasks wait, and none of them can start", waiting);
-    pthread_mutex_unlock(&x->lock);
-    return st;
+    *end =
+        x->status || (!x->running && (!x->waiting || still > (here ? STILL : STILL + AGENT_GRACE)));
+    if (!*end || x->status || !x->waiting)
+        return x->status;
+    if (x->drains)
+        FAIL(EK_STOPPED,
+             "the allocation has no time left for %d tasks; the same command with --resume goes on",
+             x->waiting);
+    FAIL(EK_UNAVAILABLE, "%d tasks wait, and none of them can start", x->waiting);
 }
 
 static enum ek_status serve(struct execution *x)
@@ -358,9 +348,8 @@ static enum ek_status serve(struct execution *x)
         launch_watch(x->launch);
         if (!st && !done)
             st = at_an_end(x, &end);
-        pthread_mutex_lock(&x->lock);
+        LOCKED(&x->lock);
         progress_at(work_done(&x->history, false));
-        pthread_mutex_unlock(&x->lock);
     }
     if (!st && stop_requested())
         st = status_fail(EK_STOPPED, "interrupted; the same command with --resume goes on");
@@ -446,7 +435,7 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
 enum ek_status run_run(int argc, char **argv)
 {
     struct settings s = {0};
-    struct run_job job;
+    OWNED(run_job_close) struct run_job job = {0};
     const char *path;
     TRY(run_words(argc, argv, options, &s, &s.help,
                   "Usage: cu-run run JOB.json [options]\n\n"
@@ -459,13 +448,8 @@ enum ek_status run_run(int argc, char **argv)
         FAIL(EK_USAGE, "run wants one job file; try cu-run run --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
-    enum ek_status st = run_job_timed(&job);
-    if (!st && s.json)
-        st = file_try(s.json);
-    if (!st && s.report)
-        st = file_try(s.report);
-    if (!st)
-        st = run_tasks(&job, &s);
-    run_job_close(&job);
-    return st;
+    TRY(run_job_timed(&job));
+    TRY(s.json ? file_try(s.json) : EK_OK);
+    TRY(s.report ? file_try(s.report) : EK_OK);
+    return run_tasks(&job, &s);
 }

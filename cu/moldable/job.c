@@ -3,6 +3,7 @@
 #include "cu/moldable/cpus.h"
 #include "src/demand.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <regex.h>
@@ -153,24 +154,22 @@ static enum ek_status read_hostfile(struct run_job *j, const char *path)
 {
     char line[512], host[256];
     int number = 0;
-    enum ek_status st = EK_OK;
     file_input(path);
-    FILE *f = fopen(path, "re");
+    OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f)
         FAIL(EK_USAGE, "%s: hostfile %s cannot be opened: %m", j->path, path);
-    while (!st && fgets(line, sizeof line, f)) {
+    while (fgets(line, sizeof line, f)) {
         int cores = 0;
         number++;
         line[strcspn(line, "#\n")] = 0;
         if (sscanf(line, " %255[^ \t:]%*[ \t:]slots=%d", host, &cores) < 2 &&
             sscanf(line, " %255[^ \t:]:%d", host, &cores) < 2 && sscanf(line, " %255s", host) < 1)
             continue;
-        st = cores > 0 ? add_node(j, host, host, cores, 1, "all", RUN_SSH)
-                       : status_fail(EK_USAGE, "%s:%d: '%s' wants its cores, as slots=8", path,
-                                     number, host);
+        if (cores < 1)
+            FAIL(EK_USAGE, "%s:%d: '%s' wants its cores, as slots=8", path, number, host);
+        TRY(add_node(j, host, host, cores, 1, "all", RUN_SSH));
     }
-    fclose(f);
-    return st;
+    return EK_OK;
 }
 
 /* An allocation's hosts by scontrol, their cores from "16(x3),8". */

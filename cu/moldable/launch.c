@@ -4,6 +4,7 @@
 #include "cu/rank/stop.h"
 #include "src/arena.h"
 #include "src/clock.h"
+#include "src/owned.h"
 #include "src/self.h"
 
 #include <errno.h>
@@ -108,11 +109,11 @@ static void become_child(const struct launch *l, int node, const char *remote, i
 static enum ek_status start(struct launch *l, int node)
 {
     struct child *c = &l->child[node];
-    json_t *line = agent_start_json(&l->run, node);
-    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL, *remote = remote_text();
+    json_auto_t *line = agent_start_json(&l->run, node);
+    OWNED_MEMORY char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    OWNED_MEMORY char *remote = remote_text();
     int pipe_ends[2] = {-1, -1};
     enum ek_status st = EK_OK;
-    json_decref(line);
     c->err = memfd_create("cu-run agent", MFD_CLOEXEC);
     if (!text || !remote || c->err < 0 || pipe2(pipe_ends, O_CLOEXEC))
         st = status_fail(EK_UNAVAILABLE, "node '%s': no agent can be started: %m",
@@ -128,8 +129,6 @@ static enum ek_status start(struct launch *l, int node)
             close(pipe_ends[i]);
     c->since = clock_now();
     c->attempts++;
-    free(text);
-    free(remote);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #include "cu/moldable/timeline.h"
 #include "src/clock.h"
 #include "src/opt.h"
+#include "src/owned.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -267,12 +268,11 @@ static enum ek_status plan_on(struct moldable_plan *plan, struct timeline *timel
 enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
                                   const struct moldable_method *method)
 {
-    struct timeline timeline;
+    OWNED(timeline_close) struct timeline timeline = {0};
     const double begin = clock_now();
     *plan = (struct moldable_plan){.method = method->name};
     TRY(timeline_open(&timeline, p));
     const enum ek_status st = plan_on(plan, &timeline, method, begin);
-    timeline_close(&timeline);
     if (st)
         moldable_plan_close(plan);
     return st;

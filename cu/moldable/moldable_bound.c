@@ -1,5 +1,6 @@
 /* cu/moldable/moldable_bound.c – the lower bound of a moldable problem. */
 #include "cu/moldable/timeline.h"
+#include "src/owned.h"
 
 #include <math.h>
 
@@ -72,16 +73,13 @@ static double bisect(const struct offer *o)
 
 double moldable_bound(const struct moldable_problem *p)
 {
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     struct offer o = {.problem = p, .widest = moldable_widest(p)};
     o.factor = ARENA_NEW(&arena, o.widest, double);
     o.count = ARENA_NEW(&arena, p->nkinds, int);
     o.cores = ARENA_NEW(&arena, p->nclusters, int);
-    double bound = NAN;
-    if (!arena_check(&arena, "the bound")) {
-        survey(&o);
-        bound = bisect(&o);
-    }
-    arena_free(&arena);
-    return bound;
+    if (arena_check(&arena, "the bound"))
+        return NAN;
+    survey(&o);
+    return bisect(&o);
 }

@@ -1,6 +1,7 @@
 /* cu/moldable/moldable_read.c – problems from words: laws, tasks and nodes. */
 #include "cu/moldable/moldable.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -240,10 +241,12 @@ static enum ek_status add_node_item(struct moldable_problem *p, char *item)
 static enum ek_status each(struct moldable_problem *p, const char *list,
                            enum ek_status (*add)(struct moldable_problem *, char *))
 {
-    enum ek_status st = EK_OK;
-    for (char *item; !st && (item = next_item(&list)); free(item))
-        st = add(p, item);
-    return st;
+    for (;;) {
+        OWNED_MEMORY char *item = next_item(&list);
+        if (!item)
+            return EK_OK;
+        TRY(add(p, item));
+    }
 }
 
 enum ek_status moldable_tasks_parse(struct moldable_problem *p, const char *text)
@@ -265,16 +268,16 @@ static int by_name(const void *a, const void *b)
 
 static enum ek_status check_names(const struct moldable_problem *p)
 {
-    const struct moldable_node **sorted = malloc((size_t)p->nnodes * sizeof *sorted), *twice = NULL;
+    OWNED_MEMORY const struct moldable_node **sorted = malloc((size_t)p->nnodes * sizeof *sorted);
     if (!sorted)
         FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
     for (int j = 0; j < p->nnodes; j++)
         sorted[j] = &p->node[j];
     qsort(sorted, (size_t)p->nnodes, sizeof *sorted, by_name);
-    for (int j = 1; j < p->nnodes && !twice; j++)
-        twice = strcmp(sorted[j - 1]->name, sorted[j]->name) ? NULL : sorted[j];
-    free(sorted);
-    return twice ? status_fail(EK_USAGE, "node '%s' is named twice", twice->name) : EK_OK;
+    for (int j = 1; j < p->nnodes; j++)
+        if (!strcmp(sorted[j - 1]->name, sorted[j]->name))
+            FAIL(EK_USAGE, "node '%s' is named twice", sorted[j]->name);
+    return EK_OK;
 }
 
 /* The most cores that a task of the kind could get: of a node, or of a cluster. */

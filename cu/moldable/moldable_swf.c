@@ -3,6 +3,7 @@
  * processors that it had and asked for; -1 stands for what is not known. */
 #include "cu/moldable/moldable.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,24 +43,21 @@ static enum ek_status add_job(struct moldable_problem *p, const double *field, i
 enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, int cores,
                                  double scale)
 {
-    char *line = NULL;
+    OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     double field[FIELDS];
-    enum ek_status st = EK_OK;
     file_input(path);
-    FILE *f = fopen(path, "re");
+    OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    for (int number = 1; !st && getline(&line, &room, f) >= 0; number++) {
+    for (int number = 1; getline(&line, &room, f) >= 0; number++) {
         line[strcspn(line, ";\r\n")] = 0;
         if (!line[strspn(line, " \t")])
             continue;
         const int n = read_fields(line, field);
-        st = n == FIELDS ? add_job(p, field, cores, scale)
-                         : status_fail(EK_USAGE, "%s:%d: a job has %d numbers, this line %d", path,
-                                       number, FIELDS, n);
+        if (n < FIELDS)
+            FAIL(EK_USAGE, "%s:%d: a job has %d numbers, this line %d", path, number, FIELDS, n);
+        TRY(add_job(p, field, cores, scale));
     }
-    free(line);
-    fclose(f);
-    return st;
+    return EK_OK;
 }

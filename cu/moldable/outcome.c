@@ -51,12 +51,9 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
     for (int n = 0; n < p->nnodes; n++)
         json_array_append_new(nodes, json_pack("{s:s, s:i, s:f}", "name", p->node[n].name, "cores",
                                                p->node[n].cores, "factor", p->node[n].factor));
-    json_t *data = json_pack("{s:s, s:i, s:o, s:O}", "title", title, "tasks", p->ntasks, "nodes",
-                             nodes, "plans", plans);
-    enum ek_status st = data ? page_write(path, "cu/moldable/run.html", title, NULL, data)
-                             : status_fail(EK_UNAVAILABLE, "out of memory for %s", path);
-    json_decref(data);
-    return st;
+    json_auto_t *data = json_pack("{s:s, s:i, s:o, s:O}", "title", title, "tasks", p->ntasks,
+                                  "nodes", nodes, "plans", plans);
+    return page_write(path, "cu/moldable/run.html", title, NULL, data);
 }
 
 /* ---- runs -------------------------------------------------------------------------------------*/
@@ -125,15 +122,14 @@ static json_t *run_json(const struct run_history *b, int done, int failed)
 static enum ek_status write_page(const struct run_history *b, const char *path, const json_t *run)
 {
     const struct run_epoch *first = b->epoch[0];
-    json_t *plans = json_array(), *measured = json_deep_copy(run);
+    json_auto_t *plans = json_array();
+    json_t *measured = json_deep_copy(run);
     json_object_set_new(measured, "method", json_string("measured"));
     json_array_append_new(plans, measured);
     if (first->plan.ntasks)
         json_array_append_new(
             plans, run_plan_json(&first->problem, &first->plan, moldable_bound(&b->job->problem)));
-    enum ek_status st = run_page(path, "cu-run run", &b->job->problem, plans);
-    json_decref(plans);
-    return st;
+    return run_page(path, "cu-run run", &b->job->problem, plans);
 }
 
 static void print_outcome(const struct run_history *b, int done, int failed)
@@ -170,10 +166,8 @@ enum ek_status run_outcome(const struct run_history *b, const char *json, const 
     }
     if (!json || strcmp(json, "-"))
         print_outcome(b, done, failed);
-    json_t *run = json || report ? run_json(b, done, failed) : NULL;
-    enum ek_status st = json ? json_write(json, run) : EK_OK;
-    if (!st && report)
-        st = write_page(b, report, run);
-    json_decref(run);
-    return st ? st : failed ? name_failed(b) : EK_OK;
+    json_auto_t *run = json || report ? run_json(b, done, failed) : NULL;
+    TRY(json ? json_write(json, run) : EK_OK);
+    TRY(report ? write_page(b, report, run) : EK_OK);
+    return failed ? name_failed(b) : EK_OK;
 }

@@ -2,6 +2,7 @@
 #include "cu/moldable/run_history.h"
 #include "src/arena.h"
 #include "src/checksum.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +23,12 @@ static uint64_t job_hash(const struct run_job *j)
     struct checksum c;
     checksum_begin(&c, "cu-run journal");
     for (int k = 0; k < j->problem.nkinds; k++) {
-        char *sweep = json_dumps(j->command[k].sweep, JSON_COMPACT);
+        OWNED_MEMORY char *sweep = json_dumps(j->command[k].sweep, JSON_COMPACT);
         const int end = k + 1 < j->problem.nkinds ? j->command[k + 1].first : j->problem.ntasks;
         const int count = end - j->command[k].first;
         checksum_add_text(&c, j->command[k].text);
         checksum_add_text(&c, sweep ? sweep : "");
         checksum_add(&c, &count, sizeof count);
-        free(sweep);
     }
     return checksum_end(&c);
 }
@@ -41,16 +41,16 @@ static uint64_t line_sum(const char *text, size_t n)
 
 static enum ek_status write_line(struct run_history *b, json_t *line)
 {
-    char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    OWNED_MEMORY char *text =
+        line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(line);
     if (!text)
         FAIL(EK_UNAVAILABLE, "%s/journal: out of memory", b->folder);
     const size_t n = strlen(text) - 1; /* without the brace */
     const int all = (int)n + 27;
-    bool written = dprintf(b->journal, "%.*s,\"sum\":\"%016llx\"}\n", (int)n, text,
-                           (unsigned long long)line_sum(text, n)) == all;
-    free(text);
-    if (!written || fsync(b->journal))
+    if (dprintf(b->journal, "%.*s,\"sum\":\"%016llx\"}\n", (int)n, text,
+                (unsigned long long)line_sum(text, n)) != all ||
+        fsync(b->journal))
         FAIL(EK_UNAVAILABLE, "%s/journal cannot be written: %m; what is in it is safe", b->folder);
     return EK_OK;
 }
@@ -79,9 +79,8 @@ static bool has_outputs(const struct run_job *j, int task)
     bool all = true;
     json_array_foreach(list, i, one)
     {
-        char *path = run_job_text(j, task, json_string_value(one));
+        OWNED_MEMORY char *path = run_job_text(j, task, json_string_value(one));
         all = all && path && !access(path, R_OK);
-        free(path);
     }
     return all;
 }
@@ -90,7 +89,7 @@ static bool has_outputs(const struct run_job *j, int task)
  * a crash cut short, one whose outputs are gone. */
 static void recall(struct run_history *b, const char *text)
 {
-    json_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
+    json_auto_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
     int task = -1, status = -1, attempts = 0;
     double start, finish, seconds;
     if (line &&
@@ -104,7 +103,6 @@ static void recall(struct run_history *b, const char *text)
                                             .seconds = seconds,
                                             .attempts = attempts,
                                             .before = true};
-    json_decref(line);
 }
 
 static bool all_done(const struct run_history *b)
@@ -140,27 +138,20 @@ static enum ek_status check_untouched(const struct run_history *b, bool there)
 
 static enum ek_status read_journal(struct run_history *b, bool resume)
 {
-    char path[4200], *line = NULL;
+    char path[4200];
+    OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     unsigned long long hash = 0;
     snprintf(path, sizeof path, "%s/journal", b->folder);
-    FILE *f = fopen(path, "re");
-    if (!f || getline(&line, &room, f) < 0) {
-        if (f)
-            fclose(f);
-        free(line);
+    OWNED_STREAM FILE *f = fopen(path, "re");
+    if (!f || getline(&line, &room, f) < 0)
         return check_untouched(b, f != NULL);
-    }
-    enum ek_status st = EK_OK;
     if (sscanf(line, "{\"job\":\"%llx\"", &hash) != 1 || hash != job_hash(b->job))
-        st = status_fail(EK_USAGE, "%s holds the run of another job; choose another --results",
-                         b->folder);
-    while (!st && getline(&line, &room, f) >= 0)
+        FAIL(EK_USAGE, "%s holds the run of another job; choose another --results", b->folder);
+    while (getline(&line, &room, f) >= 0)
         recall(b, line);
-    free(line);
-    fclose(f);
-    if (st || resume)
-        return st;
+    if (resume)
+        return EK_OK;
     if (all_done(b))
         return begin_anew(b, path);
     FAIL(EK_USAGE,

@@ -3,6 +3,7 @@
 #include "cu/moldable/run.h"
 #include "src/json.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,14 +56,13 @@ enum ek_status run_words(int argc, char **argv, const struct opt *table, void *v
 static enum ek_status plan_with(const struct moldable_problem *p, const struct moldable_method *m,
                                 double bound, bool text, json_t *methods)
 {
-    struct moldable_plan plan;
+    OWNED(moldable_plan_close) struct moldable_plan plan = {0};
     TRY(moldable_plan_open(&plan, p, m));
     if (text)
         printf("%-10s %14.6g %9.4f %12.3f\n", m->name, plan.makespan, plan.makespan / bound,
                plan.planning);
     if (methods)
         json_array_append_new(methods, run_plan_json(p, &plan, bound));
-    moldable_plan_close(&plan);
     return EK_OK;
 }
 
@@ -71,11 +71,11 @@ static enum ek_status choose_methods(const char *list, const struct moldable_met
 {
     for (*n = 0; !list && moldable_methods[*n]; ++*n)
         method[*n] = moldable_methods[*n];
-    char *copy = list ? strdup(list) : NULL, *rest = copy;
+    OWNED_MEMORY char *copy = list ? strdup(list) : NULL;
+    char *rest = copy;
     for (char *name; rest && (name = strsep(&rest, ",")) && *n < MOST_METHODS;)
         if (!(method[(*n)++] = moldable_find(name)))
-            return free(copy), EK_USAGE;
-    free(copy);
+            return EK_USAGE;
     return EK_OK;
 }
 
@@ -88,49 +88,38 @@ static enum ek_status plan_all(const struct moldable_problem *p, const struct se
     double bound = moldable_bound(p);
     if (isnan(bound))
         return EK_UNAVAILABLE;
-    json_t *methods = s->json || s->report ? json_array() : NULL;
+    json_auto_t *methods = s->json || s->report ? json_array() : NULL;
     if (text)
         printf("%d tasks on %d nodes, no schedule is shorter than %.6g s\n\n%-10s %14s %9s %12s\n",
                p->ntasks, p->nnodes, bound, "method", "makespan s", "/ bound", "planning s");
-    enum ek_status st = EK_OK;
-    for (int i = 0; i < n && !st; i++)
-        st = plan_with(p, method[i], bound, text, methods);
-    if (!st && s->report)
-        st = run_page(s->report, "cu-run plan", p, methods);
-    if (!st && s->json) {
-        json_t *root = json_pack("{s:i, s:i, s:f, s:O}", "tasks", p->ntasks, "nodes", p->nnodes,
-                                 "lower_bound_s", bound, "methods", methods);
-        st = root ? json_write(s->json, root)
-                  : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
-        json_decref(root);
-    }
-    json_decref(methods);
-    return st;
+    for (int i = 0; i < n; i++)
+        TRY(plan_with(p, method[i], bound, text, methods));
+    if (s->report)
+        TRY(run_page(s->report, "cu-run plan", p, methods));
+    if (!s->json)
+        return EK_OK;
+    json_auto_t *root = json_pack("{s:i, s:i, s:f, s:O}", "tasks", p->ntasks, "nodes", p->nnodes,
+                                  "lower_bound_s", bound, "methods", methods);
+    if (!root)
+        FAIL(EK_UNAVAILABLE, "out of memory for JSON");
+    return json_write(s->json, root);
 }
 
 static enum ek_status plan_words(const struct settings *s)
 {
-    struct moldable_problem p = {0};
-    enum ek_status st = moldable_tasks_parse(&p, s->tasks);
-    if (!st)
-        st = moldable_nodes_parse(&p, s->nodes);
-    if (!st)
-        st = moldable_check(&p);
-    if (!st)
-        st = plan_all(&p, s);
-    moldable_problem_close(&p);
-    return st;
+    OWNED(moldable_problem_close) struct moldable_problem p = {0};
+    TRY(moldable_tasks_parse(&p, s->tasks));
+    TRY(moldable_nodes_parse(&p, s->nodes));
+    TRY(moldable_check(&p));
+    return plan_all(&p, s);
 }
 
 static enum ek_status plan_job(const struct settings *s, const char *path)
 {
-    struct run_job job;
+    OWNED(run_job_close) struct run_job job = {0};
     TRY(run_job_open(&job, path));
-    enum ek_status st = run_job_timed(&job);
-    if (!st)
-        st = plan_all(&job.problem, s);
-    run_job_close(&job);
-    return st;
+    TRY(run_job_timed(&job));
+    return plan_all(&job.problem, s);
 }
 
 enum ek_status run_plan(int argc, char **argv)

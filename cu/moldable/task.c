@@ -2,6 +2,7 @@
  * other threads exist. */
 #include "cu/moldable/task.h"
 #include "src/clock.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +174,7 @@ int task_exit_code(int status)
 /* ---- measuring --------------------------------------------------------------------------------*/
 static bool find_seconds(const regex_t *regex, FILE *f, double *seconds)
 {
-    char *line = NULL;
+    OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     regmatch_t match[2];
     bool found = false;
@@ -187,21 +188,18 @@ static bool find_seconds(const regex_t *regex, FILE *f, double *seconds)
             found = true;
         }
     }
-    free(line);
     return found;
 }
 
 enum ek_status task_measured(const char *measure, const char *out, double *seconds)
 {
     regex_t regex;
-    FILE *f = fopen(out, "re");
+    OWNED_STREAM FILE *f = fopen(out, "re");
     bool found = f && !regcomp(&regex, measure, REG_EXTENDED | REG_NEWLINE);
     if (found) {
         found = find_seconds(&regex, f, seconds);
         regfree(&regex);
     }
-    if (f)
-        fclose(f);
     return found ? EK_OK
                  : status_fail(EK_USAGE, "nothing in its output matches the measure '%s'", measure);
 }

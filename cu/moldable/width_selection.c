@@ -2,6 +2,7 @@
  * does most of it. */
 #include "cu/moldable/width_selection.h"
 #include "cu/moldable/moldable.h"
+#include "src/owned.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -102,17 +103,12 @@ static enum ek_status busiest(struct moldable_plan *plan, int cores, int *width)
 
 enum ek_status width_selection_best(const struct width_selection *m, int cores, int *width)
 {
-    struct moldable_problem problem = {0};
-    struct moldable_plan plan = {0};
+    OWNED(moldable_problem_close) struct moldable_problem problem = {0};
+    OWNED(moldable_plan_close) struct moldable_plan plan = {0};
     *width = 0;
     if (m->n < 2 || cores < 1)
         return EK_OK;
-    enum ek_status st = describe(m, cores, &problem);
-    if (!st)
-        st = moldable_plan_open(&plan, &problem, moldable_find(METHOD));
-    if (!st)
-        st = busiest(&plan, cores, width);
-    moldable_plan_close(&plan);
-    moldable_problem_close(&problem);
-    return st;
+    TRY(describe(m, cores, &problem));
+    TRY(moldable_plan_open(&plan, &problem, moldable_find(METHOD)));
+    return busiest(&plan, cores, width);
 }

@@ -2,6 +2,7 @@
 #include "cu/rank/cluster.h"
 #include "src/arena.h"
 #include "src/clock.h"
+#include "src/owned.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -319,16 +320,26 @@ void cluster_mail_close(struct cluster_mail *mail)
     free(mail);
 }
 
+enum ek_status cluster_exchange(const struct cluster_message *m, int n)
+{
+    struct cluster_mail *mail;
+    TRY(cluster_mail_open(m, n, &mail));
+    for (int i = 0; i < n; i++)
+        cluster_mail_start(mail, i);
+    cluster_mail_wait(mail);
+    cluster_mail_close(mail);
+    return EK_OK;
+}
+
 void cluster_mail_start_at(struct cluster_mail *mail, int i, double *buffer)
 {
-    pthread_mutex_lock(&turn);
+    LOCKED(&turn);
     if (mail->message[i].buffer != buffer) {
         mail->message[i].buffer = buffer;
         MPI_Request_free(&mail->request[i]);
         init(mail, i);
     }
     MPI_Start(&mail->request[i]);
-    pthread_mutex_unlock(&turn);
 }
 
 void cluster_mail_start(struct cluster_mail *mail, int i)
@@ -347,7 +358,6 @@ void cluster_mail_progress(struct cluster_mail *mail)
 
 void cluster_mail_wait(struct cluster_mail *mail)
 {
-    pthread_mutex_lock(&turn);
+    LOCKED(&turn);
     wait_all(mail->n, mail->request, mail->message);
-    pthread_mutex_unlock(&turn);
 }

@@ -73,3 +73,5 @@ void cluster_mail_start_at(struct cluster_mail *mail, int i, double *buffer);
 void cluster_mail_progress(struct cluster_mail *mail);
 /* Waits for all that were started, here and there. */
 void cluster_mail_wait(struct cluster_mail *mail);
+/* All that, once. */
+enum ek_status cluster_exchange(const struct cluster_message *m, int n);
