@@ -1,5 +1,6 @@
 /* kirchhoff/batch.c – from the file and the tables to what is summed. */
 #include "kirchhoff/batch.h"
+#include "cu/team/thread_pool.h"
 #include "src/arena.h"
 
 #include <math.h>
@@ -193,25 +194,12 @@ static void leave_out(const struct batch_input *in, struct batch_trace *t)
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
 
-enum ek_status batch_begin(struct batch *b, size_t begin, size_t end)
+static enum ek_status fill(struct batch *b, int part, float *raw)
 {
-    const struct chunks *s = b->in->survey;
-    b->ntraces = b->nends = b->nnodes = 0;
-    for (size_t i = s->first[begin]; i < s->first[end]; i++)
-        TRY(add_trace(b, s->order[i]));
-    TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes));
-    b->holds = true;
-    return EK_OK;
-}
-
-enum ek_status batch_fill(struct batch *b, int part, int parts)
-{
-    struct filter_bank_scratch *scratch = NULL;
-    float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
-    if (!raw)
-        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
-    enum ek_status st = filter_bank_scratch_open(b->in->bank, &scratch);
-    for (int t = part; t < b->ntraces && !st; t += parts) {
+    struct filter_bank_scratch *scratch;
+    TRY(filter_bank_scratch_open(b->in->bank, &scratch));
+    enum ek_status st = EK_OK;
+    for (int t = part; t < b->ntraces && !st; t += b->parts) {
         bool silent;
         st = read_trace(b->in, b->index[t], raw, &silent);
         if (st)
@@ -223,8 +211,33 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
                          b->sample + (size_t)t * filter_bank_size(b->in->bank));
     }
     filter_bank_scratch_close(scratch);
-    free(raw);
     return st;
+}
+
+/* Every so-manieth trace. */
+static void fill_part(void *arg, int thread)
+{
+    struct batch *b = arg;
+    float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
+    const enum ek_status st =
+        raw ? fill(b, thread, raw) : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
+    free(raw);
+    if (st)
+        b->status = (int)st;
+}
+
+enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const struct cu *cu)
+{
+    const struct chunks *s = b->in->survey;
+    b->ntraces = b->nends = b->nnodes = 0;
+    b->status = EK_OK;
+    b->parts = cu ? cu->width : 1;
+    for (size_t i = s->first[begin]; i < s->first[end]; i++)
+        TRY(add_trace(b, s->order[i]));
+    TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes, cu));
+    b->holds = true;
+    thread_pool_run(cu ? cu->pool : NULL, b->parts, fill_part, b);
+    return (enum ek_status)b->status;
 }
 
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,

@@ -6,6 +6,7 @@
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
 #include "kirchhoff/mute.h"
+#include "cu/unit/cu.h"
 #include "src/arena.h"
 #include <stdatomic.h>
 
@@ -51,6 +52,8 @@ struct batch {
     float *sample;             /* [ntraces][filter_bank_size()] */
     uint32_t *index;           /* [ntraces] in the file's index */
     bool holds;
+    int parts; /* threads that read */
+    _Atomic int status;
     struct arena arena;
 };
 
@@ -61,12 +64,11 @@ void batch_close(struct batch *b);
 size_t batch_bytes(const struct batch_input *in);
 size_t batch_longest(const struct chunks *s);
 
-/* Traces, ends and tables of chunks begin .. end-1; samples are not read yet. EK_UNAVAILABLE,
- * EK_USAGE: tables. */
-enum ek_status batch_begin(struct batch *b, size_t begin, size_t end);
-/* Reads and filters every `parts`-th trace, beginning with number `part`: threads divide them. */
-enum ek_status batch_fill(struct batch *b, int part, int parts);
-/* The adjoint of what batch_fill() does to trace t: levels [filter_bank_size()] to out [ns]. */
+/* Traces, ends and tables of chunks begin .. end-1; threads of the unit, NULL: the caller alone,
+ * divide tables, and the traces to read and filter. EK_UNAVAILABLE, EK_USAGE: tables or traces;
+ * batch_end() all the same. */
+enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const struct cu *cu);
+/* The adjoint of reading trace t: levels [filter_bank_size()] to out [ns]. */
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
                    const double *levels, float *out);
 /* Releases the tables. */

@@ -135,7 +135,7 @@ static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_ra
             continue;
         while (end < r.end && p->m->slabs == 1 && p->todo[end] == p->todo[end - 1] + 1)
             end++;
-        TRY(migrate_device_run(p->device[cu->index], p->todo[begin], p->todo[end - 1] + 1));
+        TRY(migrate_device_run(p->device[cu->index], cu, p->todo[begin], p->todo[end - 1] + 1));
         for (size_t t = begin; t < end; t++) {
             seconds[t - r.begin] += (clock_now() - start) / (double)(end - begin);
             note_task(p, t);

@@ -2,6 +2,7 @@
  * batches take turns. */
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
+#include "cu/team/thread_pool.h"
 #include "src/arena.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -40,6 +41,8 @@ struct migrate_device {
     int window;              /* image columns that rows are made for at once */
     double *sums;            /* what came back */
     struct resum_sum *again; /* [m->resum->n] of the range at hand */
+    const struct cu *cu;     /* who feeds it */
+    const struct batch *at;  /* of which points are summed again */
     float *folds;
     struct arena arena;
 };
@@ -388,25 +391,32 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
     return launch(d, FOLD, columns * nodes, sizeof fold / sizeof *fold, fold);
 }
 
+static void resum_part(void *arg, int thread)
+{
+    struct migrate_device *d = arg;
+    for (int q = thread; q < d->m->resum->n; q += d->cu ? d->cu->width : 1)
+        resum_add(d->m->resum, d->at, q, &d->again[q]);
+}
+
 /* Chunks that come next: as many as a batch takes and the tables' slots hold. */
 static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t begin, size_t end)
 {
     const int columns = (int)d->m->image->columns;
     TRY(land(d, f));
-    TRY(batch_begin(f->batch, begin, end));
-    enum ek_status st = batch_fill(f->batch, 0, 1);
+    enum ek_status st = batch_begin(f->batch, begin, end, d->cu);
     if (!st)
         st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes,
                                  LANDED + (int)(f == d->flight)); /* of the other flight */
     if (!st)
         st = send(d, f);
-    for (int q = 0; q < d->m->resum->n && !st; q++)
-        resum_add(d->m->resum, f->batch, q, &d->again[q]);
     for (int first = 0; first < columns && !st; first += d->window)
         st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
     if (!st)
         st = backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight));
     f->flying = !st;
+    d->at = f->batch;
+    if (!st)
+        thread_pool_run(d->cu ? d->cu->pool : NULL, d->cu ? d->cu->width : 1, resum_part, d);
     batch_end(f->batch);
     return st;
 }
@@ -431,10 +441,12 @@ static enum ek_status fetch(struct migrate_device *d)
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t end)
+enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
+                                  size_t end)
 {
     enum ek_status st = clear(d);
     int turn = 0;
+    d->cu = cu;
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
     for (size_t c = begin; c < end && !st; c += d->chunks, turn ^= 1)
         st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);

@@ -1,5 +1,5 @@
 /* kirchhoff/migrate_device.h – chunks on a device. Several make a batch; while the device works on
- * one batch, its managing thread reads, filters and sends the next. */
+ * one batch, those of the host that feed it make tables for the next, read and filter it. */
 #pragma once
 
 #include "backends/backend.h"
@@ -14,9 +14,11 @@ enum ek_status migrate_device_open(const struct migrate *m, struct backend *back
                                    struct migrate_device **d);
 void migrate_device_close(struct migrate_device *d);
 
-/* Adds chunks begin .. end-1 to the host's image; on return they are there, so that a device which
- * is lost takes nothing along but what it was at. EK_LOST. */
-enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t end);
+/* Adds chunks begin .. end-1 to the host's image; the unit's threads, NULL: the caller alone,
+ * divide what the host has to do for it; on return they are there, so that a device which is lost
+ * takes nothing along but what it was at. EK_LOST. */
+enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
+                                  size_t end);
 
 /* tables_device.c: tables on a device, as many as there are slots for; the longest unused makes
  * room. */

@@ -168,14 +168,6 @@ static void add_tile(const struct migrate_worker *w, struct thread_own *own, siz
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
 
-static void fill_part(void *arg, int thread)
-{
-    struct migrate_worker *w = arg;
-    const enum ek_status st = batch_fill(w->batch, thread, w->width);
-    if (st)
-        w->status = (int)st;
-}
-
 static void sum_part(void *arg, int thread)
 {
     struct migrate_worker *w = arg;
@@ -213,16 +205,14 @@ static void spread_part(void *arg, int thread)
 static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                               void (*sum)(void *arg, int thread))
 {
-    struct thread_pool *pool = cu ? cu->pool : NULL;
     w->status = EK_OK;
     w->tile = 0;
     w->first = cu ? (size_t)cu->index * 7919 : 0;
-    TRY(batch_begin(w->batch, chunk, chunk + 1));
-    thread_pool_run(pool, w->width, fill_part, w);
-    if (!w->status)
-        thread_pool_run(pool, w->width, sum, w);
+    const enum ek_status st = batch_begin(w->batch, chunk, chunk + 1, cu);
+    if (!st)
+        thread_pool_run(cu ? cu->pool : NULL, w->width, sum, w);
     batch_end(w->batch);
-    return (enum ek_status)w->status;
+    return st ? st : (enum ek_status)w->status;
 }
 
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)

@@ -2,10 +2,12 @@
  * there is no room. Where a velocity has no formula they were computed before (tables_made.c). */
 #include "kirchhoff/traveltime_cache.h"
 #include "cu/bench/memory.h"
+#include "cu/team/thread_pool.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,23 +245,77 @@ static void drop(struct traveltime_cache *t, const int *node, int n)
 {
     for (int i = 0; i < n; i++)
         t->table[node[i]].holders--;
-    pthread_cond_broadcast(&t->released);
+    pthread_cond_broadcast(&t->changed);
 }
 
-/* With all of them taken, so that none goes for another one. */
-static enum ek_status load_missing(struct traveltime_cache *t, const int *node, int n)
+/* Tables that a unit's threads bring, while others do what they like. */
+struct arrivals {
+    struct traveltime_cache *t;
+    int n;
+    struct arrival {
+        int node;
+        float *data;
+    } * table; /* [n] */
+    atomic_int next, status;
+};
+
+static void load_some(void *arg, int thread)
 {
+    struct arrivals *a = arg;
+    (void)thread;
+    for (int i; !a->status && (i = atomic_fetch_add(&a->next, 1)) < a->n;) {
+        const enum ek_status st = load(a->t, a->table[i].node, &a->table[i].data);
+        if (st)
+            a->status = (int)st;
+    }
+}
+
+/* Of those that are taken, so that none goes for another one: what nobody brings. */
+static void claim(struct arrivals *a, const int *node, int n)
+{
+    struct traveltime_cache *t = a->t;
     for (int i = 0; i < n; i++) {
         struct traveltime_table *table = &t->table[node[i]];
-        if (table->data)
+        if (table->data || table->coming)
             continue;
         while (t->resident >= t->most && evict(t) >= 0)
             continue;
-        TRY(load(t, node[i], &table->data));
+        table->coming = true;
+        a->table[a->n++] = (struct arrival){.node = node[i]};
         t->resident++;
-        t->loads++;
     }
-    return EK_OK;
+}
+
+static void arrive(struct arrivals *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        struct traveltime_table *table = &a->t->table[a->table[i].node];
+        table->coming = false;
+        table->data = a->table[i].data;
+        a->t->loads += table->data != NULL;
+        a->t->resident -= table->data == NULL;
+    }
+    pthread_cond_broadcast(&a->t->changed);
+}
+
+/* What others bring is waited for; what they could not bring is tried once more here, which says
+ * why. With the lock, but for the loading. */
+static enum ek_status load_missing(struct arrivals *a, const int *node, int n, const struct cu *cu)
+{
+    struct traveltime_cache *t = a->t;
+    while (!a->status && missing(t, node, n)) {
+        a->n = a->next = 0;
+        claim(a, node, n);
+        if (!a->n) {
+            pthread_cond_wait(&t->changed, &t->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&t->lock);
+        thread_pool_run(cu ? cu->pool : NULL, cu ? cu->width : 1, load_some, a);
+        pthread_mutex_lock(&t->lock);
+        arrive(a);
+    }
+    return (enum ek_status)a->status;
 }
 
 /* Room for what is missing, once those who hold others have let go. */
@@ -273,21 +329,26 @@ static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node,
              n, memory_text((size_t)n * t->bytes, need, sizeof need),
              memory_text(t->most * t->bytes, have, sizeof have));
     while (missing(t, node, n) && held(t) && held(t) + (size_t)n > t->most)
-        pthread_cond_wait(&t->released, &t->lock);
+        pthread_cond_wait(&t->changed, &t->lock);
     return EK_OK;
 }
 
-enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n)
+enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n,
+                                     const struct cu *cu)
 {
+    struct arrivals a = {.t = t, .table = malloc((size_t)n * sizeof *a.table + 1)};
+    if (!a.table)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tables", n);
     pthread_mutex_lock(&t->lock);
     enum ek_status st = wait_for_room(t, node, n);
     if (!st) {
         take(t, node, n);
-        st = load_missing(t, node, n);
+        st = load_missing(&a, node, n, cu);
         if (st)
             drop(t, node, n);
     }
     pthread_mutex_unlock(&t->lock);
+    free(a.table);
     return st;
 }
 
@@ -404,7 +465,7 @@ static struct traveltime_cache *new_travel(void)
     struct traveltime_cache *t = calloc(1, sizeof *t);
     if (t) {
         pthread_mutex_init(&t->lock, NULL);
-        pthread_cond_init(&t->released, NULL);
+        pthread_cond_init(&t->changed, NULL);
     }
     return t;
 }
@@ -451,6 +512,6 @@ void traveltime_cache_close(struct traveltime_cache *t)
     tfolder_close(t->folder);
     velocity_close(t->velocity);
     pthread_mutex_destroy(&t->lock);
-    pthread_cond_destroy(&t->released);
+    pthread_cond_destroy(&t->changed);
     free(t);
 }

@@ -6,6 +6,7 @@
  * between two, those without weight are not asked for. */
 #pragma once
 
+#include "cu/unit/cu.h"
 #include "kirchhoff/tfolder.h"
 #include "kirchhoff/velocity.h"
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct traveltime_corners {
 struct traveltime_table {
     float *data; /* [columns][TABLE_FIELDS][nz] (kernels/migrate.h), NULL: not here */
     int holders;
+    bool coming;        /* somebody loads it */
     unsigned long used; /* when, for the one that is longest unused */
 };
 
@@ -36,11 +38,11 @@ struct traveltime_cache {
     int nodes;
     struct traveltime_table *table; /* [nodes] */
     size_t bytes;                   /* of one table */
-    size_t most, resident;          /* tables that may be here, and are */
+    size_t most, resident;          /* tables that may be here; that are, or are coming */
     unsigned long clock;
     size_t loads; /* tables brought here so far */
     pthread_mutex_t lock;
-    pthread_cond_t released;
+    pthread_cond_t changed; /* tables were released, or came */
 };
 
 /* Tables of a folder, or computed for `surface` and `grid`: where they are needed from a velocity
@@ -60,11 +62,12 @@ void traveltime_cache_place(const struct traveltime_cache *t, int node, double a
 enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double x, double y,
                                         const char *what, struct traveltime_corners *c);
 
-/* Brings the tables of nodes node[n] here, all or none, and keeps them until they are released.
- * Waits where others hold what must go first. EK_UNAVAILABLE: the budget is too small for so many
- * at once (the line has both numbers); EK_USAGE: a table is damaged. Any thread; a thread holds one
- * set. */
-enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n);
+/* Brings the tables of nodes node[n] here, all or none, and keeps them until they are released; the
+ * threads of the unit, NULL: the caller alone, divide those that nobody brings already. Waits where
+ * others hold what must go first. EK_UNAVAILABLE: the budget is too small for so many at once (the
+ * line has both numbers); EK_USAGE: a table is damaged. A unit's leader; it holds one set. */
+enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n,
+                                     const struct cu *cu);
 void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n);
 
 /* Reads the velocity that the tables name, unless it is there. EK_USAGE, EK_UNAVAILABLE: it cannot

@@ -4,13 +4,17 @@
 #include "kirchhoff/generate.h"
 #include "kirchhoff/chunks.h"
 #include "src/kernel.h"
+#include "src/random.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -199,7 +203,7 @@ static void tables_stay_within_their_budget(void **state)
     const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
     static const size_t loads[] = {4, 6, 7, 11}; /* of four, two and one to come back, four */
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(traveltime_cache_hold(t, sets[i], 4), EK_OK);
+        assert_int_equal(traveltime_cache_hold(t, sets[i], 4, NULL), EK_OK);
         assert_true(t->resident <= 5);
         for (int k = 0; k < 4; k++)
             assert_non_null(t->table[sets[i][k]].data);
@@ -208,9 +212,45 @@ static void tables_stay_within_their_budget(void **state)
     }
     const int many[] = {0, 1, 2, 3, 4, 5};
     status_mute(1);
-    assert_int_equal(traveltime_cache_hold(t, many, 6), EK_UNAVAILABLE);
+    assert_int_equal(traveltime_cache_hold(t, many, 6, NULL), EK_UNAVAILABLE);
     status_mute(-1);
     traveltime_cache_close(t);
+}
+
+/* Each finds its own tables while others let theirs go: more than half of the budget is held at any
+ * time. What one brings is what a thread alone brings. */
+static void units_share_what_they_bring(void **state)
+{
+    (void)state;
+    const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
+    struct traveltime_cache *t = few_tables(14 * bytes), *alone = few_tables(200 * bytes);
+    atomic_int wrong = 0;
+#pragma omp parallel num_threads(3)
+    for (int round = 0; round < 200; round++) {
+        uint64_t draw = (uint64_t)(round * 3 + omp_get_thread_num());
+        const int node = (int)(random_uniform(&draw) * (t->nodes - 3));
+        const int set[4] = {node, node + 1, node + 2, node + 3};
+        wrong += traveltime_cache_hold(t, set, 4, NULL) != EK_OK;
+        for (int k = 0; k < 4; k++)
+            wrong += !t->table[set[k]].data;
+#pragma omp critical
+        {
+            wrong += traveltime_cache_hold(alone, set, 4, NULL) != EK_OK;
+            for (int k = 0; k < 4; k++)
+                wrong += memcmp(t->table[set[k]].data, alone->table[set[k]].data, bytes) != 0;
+        }
+        traveltime_cache_release(t, set, 4);
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(t->resident <= 14);
+    size_t here = 0;
+    for (int i = 0; i < t->nodes; i++) {
+        assert_int_equal(t->table[i].holders, 0);
+        here += t->table[i].data != NULL;
+    }
+    assert_int_equal(here, t->resident);
+    traveltime_cache_close(t);
+    traveltime_cache_close(alone);
 }
 
 static void corners_blend_to_the_place(void **state)
@@ -245,6 +285,7 @@ int main(void)
         cmocka_unit_test(chunks_hold_each_trace_once),
         cmocka_unit_test(traces_without_use_are_counted),
         cmocka_unit_test(tables_stay_within_their_budget),
+        cmocka_unit_test(units_share_what_they_bring),
         cmocka_unit_test(corners_blend_to_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

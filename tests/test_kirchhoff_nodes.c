@@ -125,7 +125,7 @@ static int fill_scene(const struct scene *s, double *to, struct errors *most)
         assert_int_equal(
             traveltime_cache_corners(s->travel, s->end[e][0], s->end[e][1], "an end", &end.corners),
             EK_OK);
-        assert_int_equal(traveltime_cache_hold(s->travel, c->node, c->n), EK_OK);
+        assert_int_equal(traveltime_cache_hold(s->travel, c->node, c->n, NULL), EK_OK);
         for (int i = 0; i < s->image.n[0]; i++)
             for (int j = 0; j < s->image.n[1]; j++) {
                 nodes_fill(&p, s->travel, &end, i, j, scratch, row);
