@@ -109,6 +109,16 @@ static bool next_node(const struct grid *g, int at[3])
     return false;
 }
 
+/* Its S alone. */
+static double slowness_of(const struct traveltime_cache *t, const double source[3],
+                          const struct ttable *table, const int at[3])
+{
+    double way[3];
+    const double r = way_to(t, source, at, way);
+    return is_source(t, r) ? mean_of(t, source, table, at).s
+                           : (double)table->time[grid_index(&t->grid, at[0], at[1], at[2])] / r;
+}
+
 static void add_change(const struct traveltime_cache *t, int node, const struct ttable *table,
                        double weight, int field, float *data)
 {
@@ -116,7 +126,7 @@ static void add_change(const struct traveltime_cache *t, int node, const struct 
     int at[3] = {0};
     traveltime_cache_place(t, node, source);
     do
-        *field_of(t, data, at, field) += (float)(weight * mean_of(t, source, table, at).s);
+        *field_of(t, data, at, field) += (float)(weight * slowness_of(t, source, table, at));
     while (next_node(&t->grid, at));
 }
 
