@@ -89,8 +89,9 @@ static enum ek_status add_layer(struct velocity *v, double top, double speed)
     if (v->nlayers && !(top > v->top[v->nlayers - 1]))
         FAIL(EK_USAGE, "velocity '%s': the layer at %g m does not lie below the one before it",
              v->text, top);
-    if (!(speed > 0))
-        FAIL(EK_USAGE, "velocity '%s': %g m/s is not positive", v->text, speed);
+    if (!(speed > 0 && speed <= VELOCITY_MOST))
+        FAIL(EK_USAGE, "velocity '%s': %g m/s is not between 0 and %g", v->text, speed,
+             VELOCITY_MOST);
     v->top[v->nlayers] = top;
     v->speed[v->nlayers++] = speed;
     return EK_OK;

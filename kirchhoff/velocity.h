@@ -21,6 +21,7 @@
 
 enum velocity_kind { VELOCITY_LINEAR, VELOCITY_LENS, VELOCITY_LAYERS, VELOCITY_CUBE };
 enum { VELOCITY_LAYERS_MOST = 64, VELOCITY_TEXT = 256 };
+#define VELOCITY_MOST 1e5 /* m/s; what is faster is no velocity, but a mark that there is none */
 
 struct velocity {
     enum velocity_kind kind;

@@ -72,10 +72,11 @@ static enum ek_status check_speeds(const struct velocity *v, const float *speed)
 {
     const struct grid *g = &v->grid;
     for (size_t i = 0; i < grid_nodes(g); i++)
-        if (!(speed[i] > 0) || !isfinite(speed[i])) {
+        if (!(speed[i] > 0 && (double)speed[i] <= VELOCITY_MOST)) {
             const size_t k = i % (size_t)g->n[2], j = i / (size_t)g->n[2] % (size_t)g->n[1];
-            FAIL(EK_USAGE, "velocity %s: node (%zu, %zu, %zu) is %g m/s, not positive", v->text,
-                 i / ((size_t)g->n[1] * (size_t)g->n[2]), j, k, (double)speed[i]);
+            FAIL(EK_USAGE, "velocity %s: node (%zu, %zu, %zu) is %g m/s, not between 0 and %g",
+                 v->text, i / ((size_t)g->n[1] * (size_t)g->n[2]), j, k, (double)speed[i],
+                 VELOCITY_MOST);
         }
     return EK_OK;
 }

@@ -168,6 +168,7 @@ static void test_bad_models(void **state)
                                         "layers:0:1500,0:2000",
                                         "layers:0:1500;800:2500",
                                         "layers:0:-1",
+                                        "layers:0:1500,500:1e30",
                                         "layers:0:1500,smooth=-1",
                                         "cube:/nonexistent",
                                         "cube:/nonexistent.json",
@@ -197,8 +198,11 @@ static void test_cube(void **state)
             assert_true(fabs(gradient[a] - linear->k[a]) < 1e-5);
         velocity_close(v);
     }
-    speed[7] = -1;
-    assert_fails(cube_from(&g, speed, 0, &v), EK_USAGE);
+    static const float none[] = {-1, 0, NAN, INFINITY, 1e30F}; /* as files mark what they lack */
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        speed[7] = none[i];
+        assert_fails(cube_from(&g, speed, 0, &v), EK_USAGE);
+    }
     free(node);
     free(speed);
     velocity_close(linear);
