@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 256 << 20 };
+enum { SMALL_IMAGE = 1 << 20, LEAST_BATCHES = 4 };
 enum { LANDED = 0, BROUGHT = FLIGHT }; /* events of flights */
 #define MOST_ROWS ((size_t)8 << 30)    /* an int counts their nodes */
 enum { ROWS, SUM, FOLD, CLEAR, KERNELS };
@@ -441,15 +442,25 @@ static enum ek_status fetch(struct migrate_device *d)
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
+/* A GPU sums a trace into a small image faster than the host filters one: it begins with the first
+ * quarter of a range while others are filled, though ends that they share take more rows then. */
+static size_t chunks_at_once(const struct migrate_device *d, size_t chunks)
+{
+    const size_t part = (chunks + LEAST_BATCHES - 1) / LEAST_BATCHES;
+    const bool small = image_sums(d->m->image) < SMALL_IMAGE && !d->backend->info.is_cpu;
+    return small && part < d->chunks ? part : d->chunks;
+}
+
 enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
                                   size_t end)
 {
+    const size_t step = chunks_at_once(d, end - begin);
     enum ek_status st = clear(d);
     int turn = 0;
     d->cu = cu;
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
-    for (size_t c = begin; c < end && !st; c += d->chunks, turn ^= 1)
-        st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
+    for (size_t c = begin; c < end && !st; c += step, turn ^= 1)
+        st = fly(d, &d->flight[turn], c, end - c < step ? end : c + step);
     if (!st)
         st = fetch(d);
     if (st) { /* what is under way must not read from memory that is given back */
