@@ -9,7 +9,8 @@
  *   one node    for links that cost more than the others give, but for a few tasks
  *   present     the partition that there is, repaired
  *   exact       for a few tasks: depth first, bounded by those prices
- * Then tasks are moved and exchanged between the unit that ends last and others while that helps.
+ * Then tasks are moved and exchanged between the unit that ends last and others while that helps;
+ * where only times count, any unit gives tasks to one where they take less, to make room for that.
  * A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
 #pragma once
 
@@ -152,7 +153,7 @@ void partition_pick(struct partition *d);
 void partition_free(struct partition *d);
 
 /* Moves and exchanges tasks between the unit that ends last and the others (of its memory node,
- * unless `anywhere`) while that helps and d->looks last. */
+ * unless `anywhere`) while that helps and d->looks last, and makes room for that. */
 void partition_improve(struct partition *d, int *owner, bool anywhere);
 
 /* What the exchanges of a mean step take longer if the task goes to another memory node and its

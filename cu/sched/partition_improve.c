@@ -283,6 +283,43 @@ static bool take_best_offer(struct improvement *a, int *owner)
     return true;
 }
 
+/* Where only times count: tasks that take less elsewhere go there, as far as that ends before the
+ * last unit; what they leave is room for what it gives. */
+static bool relocate(struct improvement *a, int *owner)
+{
+    struct partition *d = a->d;
+    bool moved = false;
+    const long all = (long)d->job->n * d->job->ncu;
+    if (d->proportional || d->bound || d->job->first || d->launches || all > a->looks)
+        return false;
+    a->looks -= all;
+    find_last(a);
+    const double most = d->load[a->last] * (1 - 1e-4);
+    for (size_t i = 0; i < d->job->n; i++) {
+        const size_t t = d->order[i];
+        const int from = owner[t];
+        const double here = estimate_seconds(d->e, from, t);
+        int best = -1;
+        double least = here * (1 - 1e-4);
+        for (int c = 0; c < d->job->ncu; c++) {
+            const double there = estimate_seconds(d->e, c, t);
+            if (there < least && d->load[c] + there < most) {
+                least = there;
+                best = c;
+            }
+        }
+        if (best < 0)
+            continue;
+        hand_over(d, owner, from, best, t);
+        d->load[from] -= here;
+        d->full[from] -= here;
+        d->load[best] += least;
+        d->full[best] += least;
+        moved = true;
+    }
+    return moved;
+}
+
 void partition_improve(struct partition *d, int *owner, bool anywhere)
 {
     const bool only = d->nmemories == 1 || (d->proportional && !d->bound && !d->job->first);
@@ -303,6 +340,8 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
             while (a.looks > 0 && take_best_offer(&a, owner))
                 helped = true;
         }
+        if (!helped && a.looks > 0)
+            helped = relocate(&a, owner);
     }
     if (a.looks > 0)
         d->looks += a.looks;
