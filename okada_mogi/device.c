@@ -37,24 +37,26 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
 
 /* ---- judging ----------------------------------------------------------------------------------*/
 
-enum { BLOCK = 16 };
+/* Neighbours, which share work, that a thread judges; what all judge before it is gathered, each.
+ */
+enum { BLOCK = 16, ROUND = 512 };
 
 /* What all threads judge. */
 struct judging {
     struct search_device *d;
-    size_t n;
+    size_t begin, end;
     enum ek_status (*judge)(struct search_device *d, int thread, size_t i);
 };
 
-/* Blocks in turn: what is worth a closer look lies together, but neighbours share work, too. */
+/* Blocks in turn, for what is worth a closer look lies together. */
 static void judge_part(void *arg, int thread)
 {
     const struct judging *j = arg;
-    const size_t width = (size_t)j->d->width, even = j->n / (4 * width);
+    const size_t width = (size_t)j->d->width, even = (j->end - j->begin) / (4 * width);
     const size_t block = even < 1 ? 1 : even < BLOCK ? even : BLOCK;
     enum ek_status st = EK_OK;
-    for (size_t at = (size_t)thread * block; at < j->n && !st; at += width * block)
-        for (size_t i = at; i < at + block && i < j->n && !st; i++)
+    for (size_t at = j->begin + (size_t)thread * block; at < j->end && !st; at += width * block)
+        for (size_t i = at; i < at + block && i < j->end && !st; i++)
             st = j->judge(j->d, thread, i);
     j->d->status[thread] = st;
 }
@@ -69,27 +71,42 @@ static void follow(struct search_worker *w, const struct search_worker *leader)
     w->full = false;
 }
 
-/* The leader's worker has what all found. Where that is more than it may hold, it holds nothing: of
- * what several have found nobody can say up to which trial it is all there is. */
-static enum ek_status gather(struct search_device *d)
+/* What all found is the leader's worker's, as far as it may hold that: false. */
+static bool gather(struct search_device *d, enum ek_status *st)
 {
     struct search_worker *leader = d->worker[0];
     size_t n = leader->found.n;
-    bool full = leader->full;
-    for (int t = 0; t < d->width; t++) {
-        if (d->status[t] && !d->worker[t]->full)
-            return d->status[t];
-        full |= d->worker[t]->full;
-        n += t ? d->worker[t]->found.n : 0;
+    bool fits = !leader->full;
+    *st = EK_OK;
+    for (int t = 1; t < d->width; t++) {
+        fits &= !d->worker[t]->full;
+        n += d->worker[t]->found.n;
     }
-    if (full || n > SEARCH_HELD) {
-        leader->found.n = 0;
-        leader->full = true;
-        return EK_STOPPED;
-    }
+    for (int t = 0; t < d->width && !*st; t++)
+        *st = d->worker[t]->full ? EK_OK : d->status[t];
+    if (*st || !fits || n > SEARCH_HELD)
+        return !!*st;
+    for (int t = 1; t < d->width && !*st; t++)
+        for (size_t i = 0; i < d->worker[t]->found.n && !*st; i++)
+            *st = accepted_add(&leader->found, &d->worker[t]->found.record[i]);
+    return true;
+}
+
+static enum ek_status judge_round(struct judging *j)
+{
+    struct search_device *d = j->d;
+    struct search_worker *leader = d->worker[0];
+    const size_t before = leader->found.n;
+    enum ek_status st;
     for (int t = 1; t < d->width; t++)
-        for (size_t i = 0; i < d->worker[t]->found.n; i++)
-            TRY(accepted_add(&leader->found, &d->worker[t]->found.record[i]));
+        follow(d->worker[t], leader);
+    thread_pool_run(d->pool, d->width, judge_part, j);
+    if (gather(d, &st))
+        return st;
+    leader->found.n = before; /* once more in order: what is found before it is full counts */
+    leader->full = false;
+    for (size_t i = j->begin; i < j->end; i++)
+        TRY(j->judge(d, 0, i));
     return EK_OK;
 }
 
@@ -97,11 +114,14 @@ enum ek_status search_device_judge(struct search_device *d, size_t n,
                                    enum ek_status (*judge)(struct search_device *d, int thread,
                                                            size_t i))
 {
-    struct judging j = {d, n, judge};
-    for (int t = 1; t < d->width; t++)
-        follow(d->worker[t], d->worker[0]);
-    thread_pool_run(d->pool, d->width, judge_part, &j);
-    return d->width > 1 ? gather(d) : d->status[0];
+    const size_t most = ROUND * (size_t)d->width;
+    for (size_t i = 0; i < n && d->width == 1; i++)
+        TRY(judge(d, 0, i));
+    for (size_t at = 0; at < n && d->width > 1; at += most) {
+        struct judging j = {d, at, n - at < most ? n : at + most, judge};
+        TRY(judge_round(&j));
+    }
+    return EK_OK;
 }
 
 /* ---- opening and running ----------------------------------------------------------------------*/

@@ -35,7 +35,7 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
 
 /* judge(d, thread, i) for i = 0 .. n-1, divided among the threads that feed the device, by the
  * worker of each; what they accept is the leader's worker's. EK_STOPPED: it is more than that may
- * hold. */
+ * hold; then it holds what comes first. */
 enum ek_status search_device_judge(struct search_device *d, size_t n,
                                    enum ek_status (*judge)(struct search_device *d, int thread,
                                                            size_t i));

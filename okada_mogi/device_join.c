@@ -21,10 +21,10 @@ struct questions {
     struct arena arena;
     const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
     struct asked asked[2];
-    int filling, judged; /* one of the two */
-    bool flying;         /* the other one is the device's */
-    float *window;       /* [threads][2 columns] */
-    double *one;         /* [threads][columns] target of one question */
+    int filling; /* one of the two */
+    bool flying; /* the other one is the device's */
+    float *window;
+    double *one; /* [columns] target of one question */
 };
 
 void search_device_join_close(struct search_device *d)
@@ -49,8 +49,8 @@ enum ek_status search_device_join_open(struct search_device *d)
         a->target = ARENA_NEW(&q->arena, n * TARGETS, double);
         a->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
     }
-    q->window = ARENA_NEW(&q->arena, 2 * n * (size_t)d->width, float);
-    q->one = ARENA_NEW(&q->arena, n * (size_t)d->width, double);
+    q->window = ARENA_NEW(&q->arena, 2 * n, float);
+    q->one = ARENA_NEW(&q->arena, n, double);
     TRY(arena_check(&q->arena, "questions of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
     TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
@@ -94,7 +94,6 @@ static enum ek_status launch(struct search_device *d, int slot)
 /* Where the answers did not fit: one question, answered on the host. */
 struct again {
     struct search_device *d;
-    struct search_worker *worker;
     trial_number trial;
 };
 
@@ -102,43 +101,34 @@ static enum ek_status judge_row(void *arg, const struct join_row *row)
 {
     const struct again *a = arg;
     const struct questions *q = a->d->own;
-    return search_judge_trial(a->worker,
+    return search_judge_trial(a->d->worker[0],
                               a->trial + search_join_row(a->d->search, row - q->table->row));
 }
 
-static enum ek_status ask_host(struct search_device *d, int thread, size_t i)
+static enum ek_status ask_host(struct search_device *d, const struct asked *a, int i)
 {
     struct questions *q = d->own;
-    const struct asked *asked = &q->asked[q->judged];
-    struct again again = {d, d->worker[thread], asked->trial[i]};
-    const int n = q->table->columns->n;
-    double *one = q->one + thread * n;
-    for (int c = 0; c < n; c++)
-        one[c] = asked->target[(size_t)c * TARGETS + i];
-    return join_table_find(q->table, one, search_reach(again.worker), q->window + thread * 2 * n,
-                           judge_row, &again);
+    struct again again = {d, a->trial[i]};
+    for (int c = 0; c < q->table->columns->n; c++)
+        q->one[c] = a->target[c * TARGETS + i];
+    return join_table_find(q->table, q->one, search_reach(d->worker[0]), q->window, judge_row,
+                           &again);
 }
 
-static enum ek_status judge_question(struct search_device *d, int thread, size_t i)
+/* By the leader alone: the descent before it takes longer, and is its own. */
+static enum ek_status judge(struct search_device *d, struct asked *a)
 {
-    const struct questions *q = d->own;
-    const struct asked *asked = &q->asked[q->judged];
-    const int *found = asked->found + i * SLOTS;
-    if (found[0] >= SLOTS)
-        return ask_host(d, thread, i);
-    for (int k = 1; k <= found[0]; k++)
-        TRY(search_judge_trial(d->worker[thread],
-                               asked->trial[i] + search_join_row(d->search, found[k])));
+    const int n = a->n;
+    a->n = 0;
+    for (int i = 0; i < n; i++) {
+        const int *found = a->found + i * SLOTS;
+        if (found[0] >= SLOTS)
+            TRY(ask_host(d, a, i));
+        for (int k = 1; k <= found[0] && found[0] < SLOTS; k++)
+            TRY(search_judge_trial(d->worker[0],
+                                   a->trial[i] + search_join_row(d->search, found[k])));
+    }
     return EK_OK;
-}
-
-static enum ek_status judge(struct search_device *d, int slot)
-{
-    struct questions *q = d->own;
-    const size_t n = (size_t)q->asked[slot].n;
-    q->judged = slot;
-    q->asked[slot].n = 0;
-    return search_device_judge(d, n, judge_question);
 }
 
 /* ---- asking -----------------------------------------------------------------------------------*/
@@ -172,7 +162,7 @@ static enum ek_status answer(struct search_device *d)
     TRY(begin(d, slot));
     q->flying = true;
     q->filling = !slot;
-    return flew ? judge(d, !slot) : EK_OK;
+    return flew ? judge(d, &q->asked[!slot]) : EK_OK;
 }
 
 /* All that is left. */
@@ -184,7 +174,7 @@ static enum ek_status answer_all(struct search_device *d)
         return EK_OK;
     TRY(backend_wait(d->backend, BACKEND_FEED));
     q->flying = false;
-    return judge(d, !q->filling);
+    return judge(d, &q->asked[!q->filling]);
 }
 
 static enum ek_status ask(void *arg, trial_number trial, const double *target)

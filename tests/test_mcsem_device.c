@@ -2,10 +2,14 @@
  * and all derivatives, pairs of every kind, batches of any size. */
 #include "tests/backends.h"
 #include "tests/mcsem.h"
+#include "cu/team/thread_pool.h"
 #include "mcsem/cell.h"
 #include "mcsem/device.h"
+#include "mcsem/pair.h"
 
-enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8, SHARES = 4 };
+#include <omp.h>
+
+enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8, SHARES = 4, FEEDERS = 3 };
 static const double freq[FREQUENCIES] = {0.25, 2};
 
 /* The pairs of every kind, farther and farther away. */
@@ -74,6 +78,54 @@ static void devices_have_the_host_s_bits(void **state)
     backend_close(b);
 }
 
+/* Wires of so many levels that room ends before a batch has its pairs: what did not fit comes in
+ * later ones, of whichever thread. */
+static void long_wires_wait_for_the_next_batch(void **state)
+{
+    enum { WIRES = 70, BATCH = 40, TOO_MANY = (8 * BATCH + PAIR_POINTS) / 32 };
+    static double complex sum[WIRES * FREQUENCIES * (1 + LAYERS)];
+    struct survey_pair pair[WIRES];
+    struct device_share share = {mcsem_sea_floor(), pair, WIRES, 2, false};
+    struct pair_plan plan;
+    const struct hankel *filter;
+    struct backend *b;
+    struct forward *f;
+    struct device *d;
+    for (int i = 0; i < WIRES; i++)
+        pair[i] = (struct survey_pair){.source = {0, 0, 1950},
+                                       .receiver = {500 + i, 300, 999.9},
+                                       .direction = {1, 0, 0},
+                                       .dip = 1.2,
+                                       .length = 1100};
+    assert_int_equal(pair_open(LAYERS, &plan), EK_OK);
+    assert_int_equal(hankel_open(2, &filter), EK_OK);
+    assert_int_equal(pair_outline(&share.layers, &pair[WIRES - 1], filter,
+                                  forward_wire(&share.layers, pair, FREQUENCIES, freq), &plan),
+                     EK_OK);
+    assert_true(plan.nlevels > TOO_MANY);
+    pair_close(&plan);
+    assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
+    assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
+    for (int width = 1; width <= 3; width++) {
+        const double complex *got = sum;
+        assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, BATCH, width, &d), EK_OK);
+        memset(sum, 0, sizeof sum);
+        assert_int_equal(mcsem_device_pairs(d, &share, 1, FREQUENCIES, freq, FORWARD_FIELD, sum),
+                         EK_OK);
+        for (int p = 0; p < WIRES; p++) {
+            double complex field[FREQUENCIES];
+            assert_int_equal(forward_pair(f, &share.layers, &pair[p], FREQUENCIES, freq, 2,
+                                          FORWARD_FIELD, field, NULL),
+                             EK_OK);
+            for (int q = 0; q < FREQUENCIES; q++, got += 1 + LAYERS)
+                assert_memory_equal(got, &field[q], sizeof *got);
+        }
+        mcsem_device_close(d);
+    }
+    forward_close(f);
+    backend_close(b);
+}
+
 /* A pair that cannot be computed is named; what came before it is not lost on the next call. */
 static void what_touches_is_refused(void **state)
 {
@@ -129,6 +181,7 @@ static struct survey *survey_of_cells(const struct earth *e)
     return s;
 }
 
+/* With a device that three threads feed. */
 static void cells_go_to_a_device_together(void **state)
 {
     static const struct cell_options options = {
@@ -140,6 +193,7 @@ static void cells_go_to_a_device_together(void **state)
     struct cell_report report[2];
     struct backend *b;
     struct earth *e;
+    struct thread_pool pool;
     unsigned filters = 0;
     assert_int_equal(earth_open(COLUMNS, 1, UNKNOWN, 120, 1000, 1.5, &e), EK_OK);
     e->dx = 2000;
@@ -153,20 +207,28 @@ static void cells_go_to_a_device_together(void **state)
     struct survey *s = survey_of_cells(e);
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
     assert_int_equal(cell_open(s, e, &options, 1, NULL, &host), EK_OK);
-    assert_int_equal(cell_open(s, e, &options, 1, b, &device), EK_OK);
+    assert_int_equal(cell_open(s, e, &options, FEEDERS, b, &device), EK_OK);
     for (int k = 0; k < COLUMNS; k++)
         order[k] = (7 * k + 2) % COLUMNS;
-    assert_int_equal(cell_begin(device, NULL, e->m, order, COLUMNS), EK_OK);
-    for (size_t k = 0; k < COLUMNS; k++) {
-        for (int on = 0; on < 2; on++)
-            assert_int_equal(cell_compute(on ? device : host, NULL, e->m, order[k], sums[on],
-                                          response[on], &report[on]),
-                             EK_OK);
-        const size_t pairs = s->first[order[k] + 1] - s->first[order[k]];
-        assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
-        assert_memory_equal(response[0], response[1], pairs * FREQUENCIES * sizeof *response[0]);
-        assert_int_equal(report[0].filter, report[1].filter);
-        filters |= pairs > 32 ? 1U << report[0].filter : 0;
+    thread_pool_init(&pool, FEEDERS, true);
+#pragma omp parallel num_threads(FEEDERS)
+    if (omp_get_thread_num() > 0) {
+        thread_pool_serve(&pool, omp_get_thread_num());
+    } else {
+        assert_int_equal(cell_begin(device, &pool, e->m, order, COLUMNS), EK_OK);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            for (int on = 0; on < 2; on++)
+                assert_int_equal(cell_compute(on ? device : host, on ? &pool : NULL, e->m, order[k],
+                                              sums[on], response[on], &report[on]),
+                                 EK_OK);
+            const size_t pairs = s->first[order[k] + 1] - s->first[order[k]];
+            assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+            assert_memory_equal(response[0], response[1],
+                                pairs * FREQUENCIES * sizeof *response[0]);
+            assert_int_equal(report[0].filter, report[1].filter);
+            filters |= pairs > 32 ? 1U << report[0].filter : 0;
+        }
+        thread_pool_dismiss(&pool);
     }
     assert_true((filters & (filters - 1)) != 0); /* not one for all */
     cell_close(device);
@@ -187,6 +249,8 @@ static int all_devices(void)
             continue;
         const struct CMUnitTest tests[] = {
             {"devices_have_the_host_s_bits", devices_have_the_host_s_bits, NULL, NULL, (void *)ops},
+            {"long_wires_wait_for_the_next_batch", long_wires_wait_for_the_next_batch, NULL, NULL,
+             (void *)ops},
             {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops},
             {"cells_go_to_a_device_together", cells_go_to_a_device_together, NULL, NULL,
              (void *)ops}};
