@@ -131,20 +131,29 @@ static void find_middles(const double *const *value, double (*place)[MODEL_LANES
     }
 }
 
-/* By magnitude of a unit of potency: moment over rigidity, m^3. */
+/* The plain forms, which searches and devices take, have functions of their own. */
 static void respond(const struct model *m, const double *const *value, const double *east,
                     const double *north, double *out)
 {
+    (void)m;
+    respond_bases(value, east, north, 2, out);
+}
+
+static void respond_opening(const struct model *m, const double *const *value, const double *east,
+                            const double *north, double *out)
+{
+    (void)m;
+    respond_bases(value, east, north, 3, out);
+}
+
+/* By magnitude of a unit of potency: moment over rigidity, m^3. */
+static void respond_placed(const struct model *m, const double *const *value, const double *east,
+                           const double *north, double *out)
+{
     _Alignas(MODEL_ALIGN) double place[3][MODEL_LANES];
     const double *of[OKADA_VALUES];
-    if (m->form & PLACED_FORM) {
-        find_middles(value, place, of);
-        value = of;
-    }
-    if (m->nbasis == 2)
-        respond_bases(value, east, north, 2, out);
-    else
-        respond_bases(value, east, north, 3, out);
+    find_middles(value, place, of);
+    (m->nbasis == 2 ? respond : respond_opening)(m, of, east, north, out);
     for (int k = 0; k < 6 && m->form & BY_MAGNITUDE; k++)
         for (int l = 0; l < MODEL_LANES; l++)
             out[k * MODEL_LANES + l] /= 2 * value[OKADA_HALF][l] * value[OKADA_WIDTH][l];
@@ -468,41 +477,43 @@ static const struct model_constraint
     placed_constraints[] = {BY_SHAPE, BY_SLIP, PLACED_CONSTRAINTS, {.name = NULL}},
     without_slip[] = {BY_SHAPE, PLACED_CONSTRAINTS, {.name = NULL}};
 
-#define FAULT(list, conditions, bases, which)                                                      \
+#define FAULT(list, conditions, bases, responds, which)                                            \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
-    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP, .respond = respond,             \
+    .constraint = conditions, .nbasis = bases, .respond = responds, .depth = OKADA_TOP,            \
     .weigh = weigh, .outline = outline, .form = which
 
 static const struct model model_okada_components = {
-    FAULT(by_components, without_slip, 2, PLACED_FORM | BY_COMPONENTS),
+    FAULT(by_components, without_slip, 2, respond_placed, PLACED_FORM | BY_COMPONENTS),
     .moment = moment,
 };
 
 static const struct model model_okada_magnitude = {
-    FAULT(by_magnitude, without_slip, 2, PLACED_FORM | BY_MAGNITUDE),
+    FAULT(by_magnitude, without_slip, 2, respond_placed, PLACED_FORM | BY_MAGNITUDE),
     .wider = &model_okada_components,
 };
 
 static const struct model model_okada_placed_opening = {
-    FAULT(placed_opening, placed_constraints, 3, PLACED_FORM),
+    FAULT(placed_opening, placed_constraints, 3, respond_placed, PLACED_FORM),
     .moment = moment,
     .wider = &model_okada_magnitude,
 };
 
 static const struct model model_okada_placed = {
-    FAULT(placed, placed_constraints, 2, PLACED_FORM),
+    FAULT(placed, placed_constraints, 2, respond_placed, PLACED_FORM),
     .moment = moment,
     .wider = &model_okada_placed_opening,
 };
 
 static const struct model model_okada_opening = {
-    FAULT(opening, constraints, 3, 0), .moment = moment,
-    .remainder = remainder_of,         .text = "okada_mogi/kernels/okada_opening.c",
+    FAULT(opening, constraints, 3, respond_opening, 0),
+    .moment = moment,
+    .remainder = remainder_of,
+    .text = "okada_mogi/kernels/okada_opening.c",
     .wider = &model_okada_placed,
 };
 
 const struct model model_okada = {
-    FAULT(parameters, constraints, 2, 0),
+    FAULT(parameters, constraints, 2, respond, 0),
     .moment = moment,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",
