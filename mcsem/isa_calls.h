@@ -20,22 +20,6 @@ ISA_CALL(enum ek_status, forward_choose,
           const struct survey_pair *pair, int nfreq, const double *freq,
           const struct forward_control *control, int *which, struct forward_error *error),
          (forward, layers, pair, nfreq, freq, control, which, error))
-ISA_CALL(double, forward_difference,
-         (const double complex *field, const double complex *finer, size_t n, double floor),
-         (field, finer, n, floor))
-ISA_CALL(double, forward_line, (double freq), (freq))
-ISA_CALL(void, forward_layers, (const struct earth_layers *layers, double *table), (layers, table))
-ISA_CALL(int, forward_filter, (const struct survey_pair *pair, int which), (pair, which))
-ISA_CALL(double, forward_wire,
-         (const struct earth_layers *layers, const struct survey_pair *pair, int nfreq,
-          const double *freq),
-         (layers, pair, nfreq, freq))
-ISA_CALL(void, forward_level, (const struct pair_level *level, int parts, int weights, int *row),
-         (level, parts, weights, row))
-ISA_CALL(int, forward_derive,
-         (const struct earth_layers *layers, const struct pair_plan *plan,
-          enum forward_derivatives derivatives),
-         (layers, plan, derivatives))
 ISA_CALL(void, forward_deepest,
          (int layers, int base, const double *table, int nwaves, const double *wave, double w,
           int *deepest),
