@@ -314,7 +314,8 @@ static enum ek_status load_missing(struct arrivals *a, const int *node, int n, c
 {
     struct traveltime_cache *t = a->t;
     while (!a->status && missing(t, node, n)) {
-        a->n = a->next = 0;
+        a->next = 0;
+        a->n = 0;
         claim(a, node, n);
         if (!a->n) {
             pthread_cond_wait(&t->changed, &t->lock);
