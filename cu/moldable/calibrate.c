@@ -303,7 +303,12 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
         }
     }
     json_object_set_new(factors, p->node[0].name, json_real(1));
-    TRY(run_fit(cores, seconds, n, &law, &rms));
+    const enum ek_status st = run_fit(cores, seconds, n, &law, &rms);
+    if (st) {
+        json_decref(list);
+        json_decref(factors);
+        return st;
+    }
     law.c += run - alone;
     snprintf(text, sizeof text, "%.6g/p^%.4g+%.6g", law.a, law.b, law.c);
     json_array_append_new(c->tasks, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
