@@ -135,7 +135,7 @@ help:
 PIC      := -fPIC -fno-semantic-interposition
 $(addprefix $(BUILD)/,$(addsuffix /%.o,$(CORE))): CFLAGS += $(PIC)
 # So are fields of the layered earth, of which the library offers one function.
-fields_o := $(addprefix mcsem/,fields.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
+fields_o := $(addprefix mcsem/,fields.o forward_parts.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
 flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags)' | cmp -s - $@ || \
@@ -464,7 +464,7 @@ $(FACE)/nohup.o: src/nohup.c $(BUILD)/flags
 $(FACE)/$(SONAME): $(filter-out %/nohup.o,$(face_o)) $(FACE)/nohup.o
 	$(call say,FACE,$@)
 	@{ echo 'EVENKEEL_$(firstword $(subst ., ,$(VERSION))) { global:'; printf '%s*;' $(faces); echo 'local: *; };'; } > $(@D)/versions
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(@D)/versions $^ $(LDLIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(SONAME) -Wl,--version-script=$(@D)/versions $^ $(LDLIBS) -o $@
 
 examples := $(wildcard cu/examples/* mcsem/examples/*)
 D        := $(DESTDIR)
