@@ -8,6 +8,9 @@
 /* What differs by less than this share of an exchange is chance. */
 static const double DOUBT = 0.2;
 
+/* Faces cost otherwise if so many times what they did. */
+static const double OTHERWISE = 1.2;
+
 static double seconds_by(const struct sched_link *link, struct exchange_load load)
 {
     return link->latency * load.faces + link->per_byte * load.bytes;
@@ -65,4 +68,14 @@ void exchange_note(struct exchange *x, const struct sched_link *link, double sec
         *known = fmin(*known, usual / unit);
     else if (fabs(usual - x->alone - *known * unit) > DOUBT * usual)
         *known = (usual - x->alone) / unit;
+}
+
+static bool differ(double a, double b)
+{
+    return fmax(a, b) > OTHERWISE * fmin(a, b);
+}
+
+bool exchange_differs(const struct sched_job *job, struct sched_link now, struct sched_link then)
+{
+    return job->first && (differ(now.latency, then.latency) || differ(now.per_byte, then.per_byte));
 }

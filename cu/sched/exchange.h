@@ -4,6 +4,8 @@
 
 #include "cu/sched/sched.h"
 
+#include <stdbool.h>
+
 /* Faces that cross, and what they carry. */
 struct exchange_load {
     double faces, bytes;
@@ -40,3 +42,6 @@ static inline struct sched_link exchange_face(const struct exchange *x,
 {
     return (struct sched_link){x->scale * link->latency + x->more, x->scale * link->per_byte};
 }
+
+/* Whether faces cost so much more or less than they did that where tasks lie may be wrong. */
+bool exchange_differs(const struct sched_job *job, struct sched_link now, struct sched_link then);

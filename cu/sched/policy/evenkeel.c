@@ -16,6 +16,7 @@
  * nothing is tried again now and then. */
 #include "cu/sched/bootstrap.h"
 #include "cu/sched/choice.h"
+#include "cu/sched/exchange.h"
 #include "cu/sched/steal.h"
 #include "cu/sched/trial.h"
 #include "src/opt.h"
@@ -77,22 +78,6 @@ static void look(struct state *s)
 {
     s->choice.horizon = s->horizon ? s->horizon : fmax(1, s->steps);
     choice_look(&s->choice);
-}
-
-/* Faces cost so many times what they did. */
-static const double OTHERWISE = 1.2;
-
-static bool differ(double a, double b)
-{
-    return fmax(a, b) > OTHERWISE * fmin(a, b);
-}
-
-/* Faces cost otherwise than by the last search. */
-static bool faces_differ(const struct state *s)
-{
-    const struct sched_link now = s->partition.face, then = s->face;
-    return s->job->first &&
-           (differ(now.latency, then.latency) || differ(now.per_byte, then.per_byte));
 }
 
 /* present: there is a partition. */
@@ -207,7 +192,8 @@ static void step(void *st)
         steal_expect(&s->steal);
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
-    if (fails || s->incumbent.caution < caution || s->binds_late || recovered || faces_differ(s) ||
+    if (fails || s->incumbent.caution < caution || s->binds_late || recovered ||
+        exchange_differs(s->job, s->partition.face, s->face) ||
         steal_differs(&s->steal, s->patience * SURPRISE))
         partition_anew(s, true);
     s->binds_late = false;
