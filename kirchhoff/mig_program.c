@@ -147,8 +147,7 @@ static enum ek_status try_outputs(const struct mig *p)
     if (p->o.data)
         file_input(p->o.data);
     for (int i = 0; i < 2; i++)
-        if (outputs[i])
-            TRY(file_try(outputs[i]));
+        TRY(file_try(outputs[i]));
     for (int i = 0; p->raw && i < 3; i++) {
         if (snprintf(path, sizeof path, "%s%s", p->raw, suffixes[i]) >= (int)sizeof path)
             FAIL(EK_USAGE, "--raw: the name is too long");

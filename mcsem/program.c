@@ -249,10 +249,8 @@ static enum ek_status try_outputs(const struct inversion *s)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (paths[i] && *paths[i])
             TRY(file_try(paths[i]));
-    if (!s->models)
-        return EK_OK;
-    snprintf(first, sizeof first, "%s.0.csv", s->models);
-    return file_try(first);
+    snprintf(first, sizeof first, "%s.0.csv", s->models ? s->models : "");
+    return file_try(s->models ? first : NULL);
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)

@@ -213,15 +213,12 @@ static enum ek_status answer(void *st, bool *done)
  * it begins. */
 static enum ek_status try_outputs(const struct program *p)
 {
-    const char *const paths[] = {p->residuals, p->geojson, p->refine_out, p->psvelo};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        char first[4096];
-        snprintf(first, sizeof first, "%s%s", paths[i] ? paths[i] : "",
-                 paths[i] == p->psvelo ? ".observed" : "");
-        if (paths[i])
-            TRY(file_try(first));
-    }
-    return EK_OK;
+    char first[4096];
+    TRY(file_try(p->residuals));
+    TRY(file_try(p->geojson));
+    TRY(file_try(p->refine_out));
+    snprintf(first, sizeof first, "%s.observed", p->psvelo ? p->psvelo : "");
+    return file_try(p->psvelo ? first : NULL);
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)

@@ -285,6 +285,8 @@ enum ek_status file_try(const char *path)
 {
     struct stat found;
     struct file *f;
+    if (!path)
+        return EK_OK;
     if (!stat(path, &found) && S_ISDIR(found.st_mode))
         return refuse(path, EISDIR);
     if (!file_replaceable(path))

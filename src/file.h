@@ -33,7 +33,8 @@ void file_abandon(struct file *f);
 enum ek_status file_replace(const char *path, const void *bytes, size_t n);
 enum ek_status file_replace_text(const char *path, const char *text);
 
-/* Says now whether file_create() would succeed later: before hours of work. */
+/* Says now whether file_create() would succeed later: before hours of work. NULL: no file is
+ * wanted. */
 enum ek_status file_try(const char *path);
 
 /* Renames `beside`, which its writers have synced, and syncs the folder: for files that several

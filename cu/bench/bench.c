@@ -453,11 +453,9 @@ static enum ek_status choose_schedules(struct bench *b)
 /* Where a run will write is tried before it runs. */
 static enum ek_status try_outputs(const struct bench_settings *s)
 {
-    const char *const paths[] = {s->json, s->report, s->trace};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (paths[i])
-            TRY(file_try(paths[i]));
-    return EK_OK;
+    TRY(file_try(s->json));
+    TRY(file_try(s->report));
+    return file_try(s->trace);
 }
 
 static enum ek_status plan(struct bench *b)

@@ -439,7 +439,7 @@ enum ek_status run_calibrate(int argc, char **argv)
         FAIL(EK_USAGE, "calibrate wants one job file; try cu-run calibrate --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
-    TRY(s.out ? file_try(s.out) : EK_OK); /* before hours of work */
-    TRY(s.json ? file_try(s.json) : EK_OK);
+    TRY(file_try(s.out)); /* before hours of work */
+    TRY(file_try(s.json));
     return calibrate(&job, &s);
 }

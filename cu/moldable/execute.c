@@ -449,7 +449,7 @@ enum ek_status run_run(int argc, char **argv)
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
     TRY(run_job_timed(&job));
-    TRY(s.json ? file_try(s.json) : EK_OK);
-    TRY(s.report ? file_try(s.report) : EK_OK);
+    TRY(file_try(s.json));
+    TRY(file_try(s.report));
     return run_tasks(&job, &s);
 }
