@@ -231,12 +231,12 @@ enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const stru
     const struct chunks *s = b->in->survey;
     b->ntraces = b->nends = b->nnodes = 0;
     b->status = EK_OK;
-    b->parts = cu ? cu->width : 1;
+    b->parts = thread_pool_width(cu);
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));
     TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes, cu));
     b->holds = true;
-    thread_pool_run(cu ? cu->pool : NULL, b->parts, fill_part, b);
+    thread_pool_run_on(cu, fill_part, b);
     return (enum ek_status)b->status;
 }
 

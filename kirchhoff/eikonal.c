@@ -296,7 +296,7 @@ static void sweep_part(void *arg, int thread)
 
 static void run(struct solver *s, const struct cu *cu, void (*part)(void *s, int thread))
 {
-    thread_pool_run(cu ? cu->pool : NULL, s->width, part, s);
+    thread_pool_run_on(cu, part, s);
 }
 
 static void sweep(struct solver *s, const struct cu *cu, int up, int along)
@@ -476,8 +476,7 @@ static enum ek_status open_solver(struct solver *s)
 static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, bool finer,
                                struct ttable *t)
 {
-    struct solver s = {
-        .e = e, .table = t, .source = t->source, .width = cu && cu->pool ? cu->width : 1};
+    struct solver s = {.e = e, .table = t, .source = t->source, .width = thread_pool_width(cu)};
     enum ek_status st = open_solver(&s);
     if (!st)
         st = start(&s, finer);

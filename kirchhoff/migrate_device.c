@@ -395,7 +395,7 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
 static void resum_part(void *arg, int thread)
 {
     struct migrate_device *d = arg;
-    for (int q = thread; q < d->m->resum->n; q += d->cu ? d->cu->width : 1)
+    for (int q = thread; q < d->m->resum->n; q += thread_pool_width(d->cu))
         resum_add(d->m->resum, d->at, q, &d->again[q]);
 }
 
@@ -417,7 +417,7 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     f->flying = !st;
     d->at = f->batch;
     if (!st)
-        thread_pool_run(d->cu ? d->cu->pool : NULL, d->cu ? d->cu->width : 1, resum_part, d);
+        thread_pool_run_on(d->cu, resum_part, d);
     batch_end(f->batch);
     return st;
 }

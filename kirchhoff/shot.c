@@ -85,8 +85,8 @@ struct parts {
 
 static void run_parts(struct parts *p, const struct cu *cu, void (*part)(void *p, int thread))
 {
-    p->width = cu && cu->pool ? cu->width : 1;
-    thread_pool_run(cu ? cu->pool : NULL, p->width, part, p);
+    p->width = thread_pool_width(cu);
+    thread_pool_run_on(cu, part, p);
 }
 
 /* A thread's share of the rays, in whole vectors. */

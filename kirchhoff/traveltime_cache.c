@@ -322,7 +322,7 @@ static enum ek_status load_missing(struct arrivals *a, const int *node, int n, c
             continue;
         }
         pthread_mutex_unlock(&t->lock);
-        thread_pool_run(cu ? cu->pool : NULL, cu ? cu->width : 1, load_some, a);
+        thread_pool_run_on(cu, load_some, a);
         pthread_mutex_lock(&t->lock);
         arrive(a);
     }

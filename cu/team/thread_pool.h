@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cu/team/barrier.h"
+#include "cu/unit/cu.h"
 
 struct thread_pool {
     struct barrier start, finish;
@@ -22,3 +23,16 @@ void thread_pool_dismiss(struct thread_pool *c);
  * result. On the leader's thread (number 0). */
 void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
                      void *arg);
+
+/* How many threads work for a unit: all of its own, or the caller alone (NULL, or no pool). */
+static inline int thread_pool_width(const struct cu *cu)
+{
+    return cu && cu->pool ? cu->width : 1;
+}
+
+/* thread_pool_run() on just those. */
+static inline void thread_pool_run_on(const struct cu *cu, void (*part)(void *arg, int thread),
+                                      void *arg)
+{
+    thread_pool_run(cu ? cu->pool : NULL, thread_pool_width(cu), part, arg);
+}
