@@ -11,11 +11,6 @@ static const double DOUBT = 0.2;
 /* Faces cost otherwise if so many times what they did. */
 static const double OTHERWISE = 1.2;
 
-static double seconds_by(const struct sched_link *link, struct exchange_load load)
-{
-    return link->latency * load.faces + link->per_byte * load.bytes;
-}
-
 struct exchange_load exchange_crossing(const struct sched_job *job, const int *home, int nmemories,
                                        const struct sched_link *link, struct exchange_load *load)
 {
@@ -31,7 +26,8 @@ struct exchange_load exchange_crossing(const struct sched_job *job, const int *h
         }
     for (int p = 0; p < nmemories; p++)
         if (p != CU_HOST_MEMORY && load[p].faces > 0 &&
-            (busiest.faces == 0 || seconds_by(link, load[p]) > seconds_by(link, busiest)))
+            (busiest.faces == 0 ||
+             exchange_seconds(link, load[p]) > exchange_seconds(link, busiest)))
             busiest = load[p];
     return busiest;
 }
@@ -61,7 +57,7 @@ void exchange_note(struct exchange *x, const struct sched_link *link, double sec
         x->alone = fmin(x->alone, seconds);
         return;
     }
-    const double usual = usual_seconds(x), says = seconds_by(link, x->load);
+    const double usual = usual_seconds(x), says = exchange_seconds(link, x->load);
     const double unit = says > 0 ? says : x->load.faces;
     double *known = says > 0 ? &x->scale : &x->more;
     if (usual < x->alone)

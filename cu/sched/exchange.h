@@ -11,6 +11,12 @@ struct exchange_load {
     double faces, bytes;
 };
 
+/* What the link says they take. */
+static inline double exchange_seconds(const struct sched_link *link, struct exchange_load load)
+{
+    return link->latency * load.faces + link->per_byte * load.bytes;
+}
+
 /* What crosses on the link of the device that is busiest with it, with task t's data in memory node
  * home[t] of nmemories. load [nmemories] becomes what crosses at each memory node. */
 struct exchange_load exchange_crossing(const struct sched_job *job, const int *home, int nmemories,

@@ -57,7 +57,7 @@ double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemo
     const struct sched_link *link = c->job.link;
     double part[SIM_PARTS], sum = 0;
     if (!c->exchange)
-        return link ? link->latency * busiest->faces + link->per_byte * busiest->bytes : 0;
+        return link ? exchange_seconds(link, *busiest) : 0;
     sim_exchange_parts(&c->job, home, nmemories, room, part);
     for (int i = 0; i < SIM_PARTS; i++)
         sum += part[i] * c->exchange->seconds[i];
