@@ -98,10 +98,9 @@ static void settle(struct opencl_state *d, const struct opencl_device *device)
         binding_set(device->workers[i], &place);
 }
 
-/* PoCL counts the users of a kernel without a lock, in its driver that computes in the calling
- * thread
- * ('basic') and, in versions 4 and 5, in all: two devices at work on one kernel abort the process.
- * They do not meet where each has built its own. */
+/* PoCL counts the users of a kernel without a lock: in its driver 'basic', which computes in the
+ * calling thread, and in versions 4 and 5 in all drivers. Two devices at work on one kernel abort
+ * the process; they do not meet where each has built its own. */
 static bool counts_users_badly(const struct backend_info *info)
 {
     return strcasestr(info->driver, "pocl") &&

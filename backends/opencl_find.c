@@ -174,8 +174,9 @@ static bool usable(cl_device_id id)
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
     opencl.GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     opencl.GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
-    found.unknown |= unknown_processor(id);
-    return available && compiler && !unknown_processor(id);
+    const bool unknown = unknown_processor(id);
+    found.unknown |= unknown;
+    return available && compiler && !unknown;
 }
 
 static bool is_cpu(cl_device_id id)

@@ -37,8 +37,8 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
 
 /* ---- judging ----------------------------------------------------------------------------------*/
 
-/* Neighbours, which share work, that a thread judges; what all judge before it is gathered, each.
- */
+/* BLOCK: neighbours, which share work, that a thread judges at a time. ROUND: what each thread
+ * judges before the survivors of all are gathered. */
 enum { BLOCK = 16, ROUND = 512 };
 
 /* What all threads judge. */

@@ -46,8 +46,7 @@ enum ek_status place_check(const struct place_list *list, const struct cu_layout
                            const char *text);
 
 /* The layout that `list` means when its last `ndev` places are devices', fed by a thread each.
- * EK_USAGE: the others
- * differ in width, or there are fewer places than devices. */
+ * EK_USAGE: the others differ in width, or there are fewer places than devices. */
 enum ek_status place_infer(const struct place_list *list, int ndev, const char *text,
                            struct cu_layout *layout);
 
