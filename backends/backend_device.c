@@ -216,7 +216,7 @@ enum ek_status backend_build(struct backend *b, const char *text, const char *op
     *p = (struct backend_program){nkernels, s};
     for (int i = 0; i < nkernels && !st; i++) {
         st = read_signature(b->label, text, &kernels[i], &s[i]);
-        st = st ? st : b->ops->kernel(b->dev, p, i);
+        THEN(st, b->ops->kernel(b->dev, p, i));
     }
     if (st)
         backend_unbuild(b, p);

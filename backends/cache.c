@@ -99,8 +99,7 @@ static enum ek_status save(const char *path, const struct header *h, const unsig
     struct file *f;
     TRY(file_create(path, &f));
     enum ek_status st = file_write(f, h, sizeof *h);
-    if (!st)
-        st = file_write(f, data, h->size);
+    THEN(st, file_write(f, data, h->size));
     if (!st)
         return file_finish(f);
     file_abandon(f);

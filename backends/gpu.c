@@ -117,10 +117,8 @@ enum ek_status gpu_open(const struct gpu_vendor *v, void *dev, int index)
     TRY(gpu_check(d, d->driver->device_get(&d->device, index), "taking the device"));
     TRY(gpu_check(d, v->attach(d), "taking the device"));
     enum ek_status st = gpu_use(d);
-    if (!st)
-        st = ask_grid(d);
-    if (!st)
-        st = make_queues(d);
+    THEN(st, ask_grid(d));
+    THEN(st, make_queues(d));
     if (st)
         gpu_close(d);
     return st;

@@ -136,10 +136,8 @@ static enum ek_status compile_module(const struct gpu_state *d, const struct gpu
 {
     struct gpu_code made = {0};
     enum ek_status st = gpu_compile(d->vendor, d->label, c, text, options, &made);
-    if (!st)
-        st = gpu_code_sign(d->label, maker, &made);
-    if (!st)
-        st = load_fresh(d, c, made.code + before_code(maker, strlen(maker)), p);
+    THEN(st, gpu_code_sign(d->label, maker, &made));
+    THEN(st, load_fresh(d, c, made.code + before_code(maker, strlen(maker)), p));
     if (!st)
         cache_save(key, made.code, made.size);
     if (st)
@@ -213,8 +211,7 @@ enum ek_status gpu_build(void *dev, const char *text, const char *options, int n
         FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
     LOCKED(&compiling);
     enum ek_status st = gpu_use(d);
-    if (!st)
-        st = make_module(d, text, options, p);
+    THEN(st, make_module(d, text, options, p));
     if (st)
         free(p);
     else

@@ -103,8 +103,7 @@ static enum ek_status plan_on(const struct settings *s, const struct capacity_wo
     if (st == EK_STOPPED)
         status_fail(st, s->csv ? "interrupted; the same command goes on where this one ended"
                                : "interrupted; with --csv the same command would go on later");
-    if (!st)
-        st = say_answer(s, &c);
+    THEN(st, say_answer(s, &c));
     capacity_close(&c);
     return st;
 }

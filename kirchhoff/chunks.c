@@ -1,5 +1,6 @@
 /* kirchhoff/chunks.c – which traces take part, and how they are put into chunks. */
 #include "kirchhoff/chunks.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,16 +160,10 @@ enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cach
         s && s->order && k
             ? choose(s, travel, o, k)
             : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", segy->path, segy->n);
-    if (!st)
-        st = cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n));
-    if (!st)
-        st = geometry_find(segy, s->order, s->n, o->share, &s->geometry);
+    THEN(st, cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n)));
+    THEN(st, geometry_find(segy, s->order, s->n, o->share, &s->geometry));
     free(k);
-    if (st)
-        chunks_close(s);
-    else
-        *out = s;
-    return st;
+    return HAND_OUT(st, s, out, chunks_close);
 }
 
 void chunks_close(struct chunks *s)

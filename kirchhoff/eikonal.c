@@ -180,10 +180,8 @@ static enum ek_status begin_finer(struct solver *s)
         high[a] = grid_end(&near, a);
     }
     enum ek_status st = ttable_make(&near, s->source, "", &t);
-    if (!st)
-        st = eikonal_open(s->e->velocity, &near, near.origin, high, &e);
-    if (!st)
-        st = solve_in(e, NULL, false, t);
+    THEN(st, eikonal_open(s->e->velocity, &near, near.origin, high, &e));
+    THEN(st, solve_in(e, NULL, false, t));
     if (!st)
         take_near(s, t, first);
     s->begin = NEAR;
@@ -478,8 +476,7 @@ static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, boo
 {
     struct solver s = {.e = e, .table = t, .source = t->source, .width = thread_pool_width(cu)};
     enum ek_status st = open_solver(&s);
-    if (!st)
-        st = start(&s, finer);
+    THEN(st, start(&s, finer));
     if (!st) {
         sweep_all(&s, cu);
         run(&s, cu, unfold_part);

@@ -236,11 +236,7 @@ enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, c
     set_box(e, low, high);
     order_axes(e);
     const enum ek_status st = fill(e);
-    if (st)
-        eikonal_close(e);
-    else
-        *out = e;
-    return st;
+    return HAND_OUT(st, e, out, eikonal_close);
 }
 
 void eikonal_close(struct eikonal *e)

@@ -195,8 +195,7 @@ enum ek_status front_halve_all(struct front *f, const double source[3])
     f->state = f->takeoff;
     enum ek_status st = mark(f, NULL, &e);
     f->state = state;
-    if (!st)
-        st = halve_marked(f, source, &e, NULL);
+    THEN(st, halve_marked(f, source, &e, NULL));
     close_edges(&e);
     return st;
 }

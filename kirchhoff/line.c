@@ -33,13 +33,11 @@ static enum ek_status read_points(const char *path, struct polyline *p)
     file_input(path);
     TRY(table_open(path, NULL, &t));
     enum ek_status st = table_need(t, "x", &column[0]);
-    if (!st)
-        st = table_need(t, "y", &column[1]);
+    THEN(st, table_need(t, "y", &column[1]));
     for (size_t i = 0; i < t->nrows && !st; i++) {
         for (int a = 0; a < 2 && !st; a++)
             st = table_number(t, i, column[a], &x[a]);
-        if (!st)
-            st = add_point(p, x[0], x[1]);
+        THEN(st, add_point(p, x[0], x[1]));
     }
     table_close(t);
     return st;
@@ -184,8 +182,7 @@ enum ek_status line_project(struct segy *s, const char *where, double y, struct 
     if (!st && p.n < 2)
         st = status_fail(EK_USAGE, "--line %s: %s: that is no line, it has %zu points", where,
                          s->path, p.n);
-    if (!st)
-        st = number_shots(s);
+    THEN(st, number_shots(s));
     if (!st)
         project(s, &p, y, fit);
     free(p.at);

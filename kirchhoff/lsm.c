@@ -44,8 +44,7 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
     }
     l->norm = ARENA_NEW(&l->arena, iterations + 1, double);
     enum ek_status st = arena_check(&l->arena, "--lsm: all traces three times, and three images");
-    if (!st)
-        st = read_traces(l);
+    THEN(st, read_traces(l));
     if (st) {
         lsm_close(l);
         return st;

@@ -84,8 +84,7 @@ static enum ek_status open_seats(struct node *n)
     n->seat = calloc((size_t)n->nseats, sizeof *n->seat);
     enum ek_status st = cpus && n->seat ? topology_process_cpus(cpus)
                                         : status_fail(EK_UNAVAILABLE, "out of memory");
-    if (!st)
-        st = topology_open(NULL, &topology);
+    THEN(st, topology_open(NULL, &topology));
     if (!st)
         cluster_share_cpus(topology, cpus);
     for (int i = 0; i < n->nseats && !st; i++) {
@@ -206,8 +205,7 @@ enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm)
     static const struct timespec nap = {0, 5000000};
     struct node n = {.job = job, .farm = farm};
     enum ek_status st = open_seats(&n);
-    if (!st)
-        st = open_environment(&n);
+    THEN(st, open_environment(&n));
     while (!st && (!n.over || busy(&n))) {
         if (stop_requested())
             end_all(&n);

@@ -264,10 +264,8 @@ static enum ek_status run_opened(const struct microjobs *job, const struct bench
         .job = job, .run = run, .start = clock_now(), .lock = PTHREAD_MUTEX_INITIALIZER};
     const bool master = family_here()->rank == 0;
     enum ek_status st = master ? check_input(&s) : EK_OK;
-    if (!st)
-        st = open_farm(&s);
-    if (!st)
-        st = master ? run_master(&s) : run_manager(&s);
+    THEN(st, open_farm(&s));
+    THEN(st, master ? run_master(&s) : run_manager(&s));
     farm_close(s.farm);
     arena_free(&s.arena);
     mig_close(s.mig);

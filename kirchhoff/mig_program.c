@@ -6,6 +6,7 @@
 #include "kirchhoff/generate.h"
 #include "kirchhoff/microjobs.h"
 #include "src/file.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -327,11 +328,7 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
                            : plan(p, problem, sizeof problem, &bytes);
     }
     free(word);
-    if (st)
-        mig_close(p);
-    else
-        *out = p;
-    return st;
+    return HAND_OUT(st, p, out, mig_close);
 }
 
 void mig_close(struct mig *p)

@@ -491,11 +491,7 @@ enum ek_status migrate_open(const struct migrate_options *o, struct migrate **ou
     NEW(struct migrate, m, 1, "out of memory");
     m->o = *o;
     const enum ek_status st = fill(m);
-    if (st)
-        migrate_close(m);
-    else
-        *out = m;
-    return st;
+    return HAND_OUT(st, m, out, migrate_close);
 }
 
 void migrate_close(struct migrate *m)

@@ -249,11 +249,7 @@ enum ek_status migrate_device_open(const struct migrate *m, struct backend *back
     d->m = m;
     d->backend = backend;
     const enum ek_status st = fill(d);
-    if (st)
-        migrate_device_close(d);
-    else
-        *out = d;
-    return st;
+    return HAND_OUT(st, d, out, migrate_device_close);
 }
 
 void migrate_device_close(struct migrate_device *d)
@@ -408,12 +404,10 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     if (!st)
         st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes,
                                  LANDED + (int)(f == d->flight)); /* of the other flight */
-    if (!st)
-        st = send(d, f);
+    THEN(st, send(d, f));
     for (int first = 0; first < columns && !st; first += d->window)
         st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
-    if (!st)
-        st = backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight));
+    THEN(st, backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight)));
     f->flying = !st;
     d->at = f->batch;
     if (!st)
@@ -461,8 +455,7 @@ enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu,
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
     for (size_t c = begin; c < end && !st; c += step, turn ^= 1)
         st = fly(d, &d->flight[turn], c, end - c < step ? end : c + step);
-    if (!st)
-        st = fetch(d);
+    THEN(st, fetch(d));
     if (st) { /* what is under way must not read from memory that is given back */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));

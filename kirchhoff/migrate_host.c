@@ -63,11 +63,7 @@ enum ek_status migrate_worker_open(const struct migrate *m, int width, struct mi
     NEW(struct migrate_worker, w, 1, "out of memory");
     w->m = m;
     const enum ek_status st = fill(w, width);
-    if (st)
-        migrate_worker_close(w);
-    else
-        *out = w;
-    return st;
+    return HAND_OUT(st, w, out, migrate_worker_close);
 }
 
 void migrate_worker_close(struct migrate_worker *w)

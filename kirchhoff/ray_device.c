@@ -47,15 +47,9 @@ enum ek_status ray_device_open(struct backend_device which, const struct ray_fie
 {
     NEW(struct ray_device, made, 1, "out of memory for a device");
     enum ek_status st = backend_open(which, &made->backend);
-    if (!st)
-        st = build(made);
-    if (!st)
-        st = send_medium(made, field);
-    if (st)
-        ray_device_close(made);
-    else
-        *d = made;
-    return st;
+    THEN(st, build(made));
+    THEN(st, send_medium(made, field));
+    return HAND_OUT(st, made, d, ray_device_close);
 }
 
 void ray_device_close(struct ray_device *d)
@@ -129,10 +123,8 @@ enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
     double *rows = malloc(bytes);
     enum ek_status st =
         rows ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %zu rays", d->count);
-    if (!st)
-        st = backend_fetch(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], bytes);
-    if (!st)
-        st = backend_wait(d->backend, BACKEND_COMPUTE);
+    THEN(st, backend_fetch(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], bytes));
+    THEN(st, backend_wait(d->backend, BACKEND_COMPUTE));
     for (size_t r = 0; !st && r < RAY_ROWS; r++)
         memcpy(f->state + r * f->room + d->first, rows + r * d->count, d->count * one);
     free(rows);

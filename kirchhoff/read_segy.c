@@ -324,11 +324,7 @@ enum ek_status segy_open(const char *path, const struct segy_options *o, struct 
                        : scan(made, o);
     if (!st && !(made->sum = calloc(made->n, sizeof *made->sum)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", path, made->n);
-    if (st)
-        segy_close(made);
-    else
-        *s = made;
-    return st;
+    return HAND_OUT(st, made, s, segy_close);
 }
 
 void segy_close(struct segy *s)

@@ -60,8 +60,7 @@ static enum ek_status load(const struct layout *l, struct velocity *v)
         speed[i] *= (float)l->scale;
     v->kind = VELOCITY_CUBE;
     v->grid = l->grid;
-    if (!st)
-        st = velocity_cube_fill(v, speed, l->smooth);
+    THEN(st, velocity_cube_fill(v, speed, l->smooth));
     free(speed);
     return st;
 }
@@ -76,17 +75,12 @@ static enum ek_status read_header(const char *path, struct layout *l)
     enum ek_status st = grid_read(path, root, &l->grid);
     const char *data = json_string_value(json_object_get(root, "data"));
     const char *order = json_string_value(json_object_get(root, "order"));
-    if (!st)
-        st = demand_that(path, data != NULL, "data", "a file's name");
-    if (!st)
-        st = demand_that(path, !order || !strcmp(order, "zyx") || !strcmp(order, "xyz"), "order",
-                         "zyx (z fastest) or xyz (x fastest)");
-    if (!st)
-        st = demand_optional(path, "", root, "smooth", &length, &l->smooth);
-    if (!st)
-        st = demand_optional(path, "", root, "scale", &factor, &l->scale);
-    if (!st)
-        st = file_beside(path, data, l->path, sizeof l->path);
+    THEN(st, demand_that(path, data != NULL, "data", "a file's name"));
+    THEN(st, demand_that(path, !order || !strcmp(order, "zyx") || !strcmp(order, "xyz"), "order",
+                         "zyx (z fastest) or xyz (x fastest)"));
+    THEN(st, demand_optional(path, "", root, "smooth", &length, &l->smooth));
+    THEN(st, demand_optional(path, "", root, "scale", &factor, &l->scale));
+    THEN(st, file_beside(path, data, l->path, sizeof l->path));
     l->x_fastest = order && !strcmp(order, "xyz");
     json_decref(root);
     return st;

@@ -128,8 +128,7 @@ static enum ek_status load(const struct segy *s, const struct layout *l, struct 
     for (size_t i = 0; !st && scale != 1 && i < nodes; i++)
         speed[i] *= (float)scale;
     v->kind = VELOCITY_CUBE;
-    if (!st)
-        st = velocity_cube_fill(v, speed, l->smooth);
+    THEN(st, velocity_cube_fill(v, speed, l->smooth));
     free(speed);
     free(seen);
     return st;

@@ -39,15 +39,10 @@ enum ek_status shot_open(const struct shot_job *job, const double source[3], str
     memcpy(made->source, source, sizeof made->source);
     const int level = (int)fmax(ceil(log2(icosahedron / made->limits.angle)), 0);
     enum ek_status st = ttable_make(&job->grid, source, job->velocity->text, &made->table);
-    if (!st)
-        st = front_open(&made->front, source, made->speed, level);
+    THEN(st, front_open(&made->front, source, made->speed, level));
     made->numbers.rays = made->front.n;
     made->numbers.longest = made->front.n;
-    if (st)
-        shot_close(made);
-    else
-        *s = made;
-    return st;
+    return HAND_OUT(st, made, s, shot_close);
 }
 
 void shot_close(struct shot *s)

@@ -139,8 +139,7 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
     if (!job->eikonal)
         st = eikonal_open(job->velocity, &job->grid, job->outer[0], job->outer[1], &job->eikonal);
     pthread_mutex_unlock(&job->lock);
-    if (!st)
-        st = eikonal_solve(job->eikonal, cu, t);
+    THEN(st, eikonal_solve(job->eikonal, cu, t));
     if (st)
         return st;
     end_table(job, t);
@@ -200,8 +199,7 @@ enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct t
         st = shot_job_first(job, cu, first);
         if (!st)
             take_first(job, first, wrong, t);
-        if (!st)
-            st = ttable_round(t);
+        THEN(st, ttable_round(t));
         ttable_close(first);
     }
     free(wrong);

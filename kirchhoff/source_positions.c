@@ -55,16 +55,13 @@ static enum ek_status read_file(const char *path, struct source_positions *p)
     TRY(table_open(path, NULL, &t));
     const int z = table_find(t, "z");
     enum ek_status st = table_need(t, "x", &x);
-    if (!st)
-        st = table_need(t, "y", &y);
+    THEN(st, table_need(t, "y", &y));
     if (!st && !t->nrows)
         st = status_fail(EK_USAGE, "%s: has no rows, so there are no sources", path);
-    if (!st)
-        st = make_room(p, t->nrows);
+    THEN(st, make_room(p, t->nrows));
     for (size_t i = 0; i < p->n && !st; i++) {
         st = table_number(t, i, x, &p->at[i][0]);
-        if (!st)
-            st = table_number(t, i, y, &p->at[i][1]);
+        THEN(st, table_number(t, i, y, &p->at[i][1]));
         if (!st && z >= 0)
             st = table_number(t, i, z, &p->at[i][2]);
     }

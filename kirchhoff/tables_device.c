@@ -30,8 +30,7 @@ enum ek_status tables_device_open(struct backend *backend, const struct travelti
     d->slot = ARENA_NEW(&d->arena, slots, struct slot);
     d->at = ARENA_NEW(&d->arena, travel->nodes, int);
     enum ek_status st = arena_check(&d->arena, "the tables of %s", backend->label);
-    if (!st)
-        st = backend_alloc(backend, slots * travel->bytes, &d->mem);
+    THEN(st, backend_alloc(backend, slots * travel->bytes, &d->mem));
     if (st) {
         tables_device_close(d);
         return st;

@@ -45,8 +45,7 @@ static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *jo
     enum ek_status st = shot_job_mend(job, NULL, table);
     tfolder_note(t->folder, (size_t)node, table);
     tfolder_path(t->folder, (size_t)node, path);
-    if (!st)
-        st = map(table, path, &t->made[node]);
+    THEN(st, map(table, path, &t->made[node]));
     ttable_close(table);
     return st;
 }
@@ -92,8 +91,7 @@ static enum ek_status share_table(struct traveltime_cache *t, int node)
         return EK_OK;
     tfolder_path(t->folder, (size_t)node, path);
     enum ek_status st = file_replace(path, table, bytes);
-    if (!st)
-        st = ttable_map(path, &t->made[node]);
+    THEN(st, ttable_map(path, &t->made[node]));
     unlink(path);
     free(table);
     return st;
@@ -115,10 +113,8 @@ static enum ek_status make_in(struct traveltime_cache *t, const double (*at)[3],
     TRY(disk_check(path, n * ttable_bytes(&t->grid)));
     TRY(tfolder_make(path, &t->grid, t->velocity->text, &t->surface, n, at, &t->folder));
     enum ek_status st = shot_job_open(&job, &t->grid, t->velocity, &SHOT_OPTIONS, n, at);
-    if (!st)
-        st = make_all(t, &job, threads);
-    if (!st)
-        st = share_all(t);
+    THEN(st, make_all(t, &job, threads));
+    THEN(st, share_all(t));
     shot_job_close(&job);
     return st;
 }
@@ -139,8 +135,7 @@ enum ek_status tables_made(struct traveltime_cache *t, int threads)
     for (int node = 0; node < t->nodes && !st; node++)
         traveltime_cache_place(t, node, at[node]);
     stop_catch();
-    if (!st)
-        st = make_in(t, (const double(*)[3])at, path, threads);
+    THEN(st, make_in(t, (const double(*)[3])at, path, threads));
     free(at);
     rmdir(path);
     return st;

@@ -2,6 +2,7 @@
 #include "kirchhoff/tfolder.h"
 #include "cu/rank/cluster.h"
 #include "cu/sched/checksummed.h"
+#include "src/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,9 +220,5 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory", index);
     }
     json_decref(root);
-    if (st)
-        tfolder_close(made);
-    else
-        *f = made;
-    return st;
+    return HAND_OUT(st, made, f, tfolder_close);
 }

@@ -198,8 +198,7 @@ static enum ek_status write_rows(const struct cases *c, const char *heading, con
         st = write(c, row, f);
     if (fclose(f) && !st)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory", out);
-    if (!st)
-        st = file_replace_text(out, text);
+    THEN(st, file_replace_text(out, text));
     free(text);
     return st;
 }
@@ -209,8 +208,7 @@ static enum ek_status answer(const char *path, const char *out, const char *head
 {
     struct cases c = {.table = NULL};
     enum ek_status st = open_cases(path, &c);
-    if (!st)
-        st = write_rows(&c, heading, out, write);
+    THEN(st, write_rows(&c, heading, out, write));
     table_close(c.table);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "src/kernel.h"
+#include "src/arena.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
@@ -202,11 +203,7 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
         st = status_fail(EK_USAGE, "--velocity %s: its tables have not been made", t->name);
     else
         tables_linear(t->velocity, &t->grid, source, data);
-    if (st)
-        free(data);
-    else
-        *out = data;
-    return st;
+    return HAND_OUT(st, data, out, free);
 }
 
 /* ---- those that are here ----------------------------------------------------------------------*/
@@ -451,11 +448,7 @@ static enum ek_status prepare(struct traveltime_cache *made, enum ek_status st, 
     made->table = st ? NULL : calloc((size_t)made->nodes + 1, sizeof *made->table);
     if (!st && !made->table)
         st = status_fail(EK_UNAVAILABLE, "out of memory for %d surface nodes", made->nodes);
-    if (st)
-        traveltime_cache_close(made);
-    else
-        *t = made;
-    return st;
+    return HAND_OUT(st, made, t, traveltime_cache_close);
 }
 
 static enum ek_status open_folder(struct traveltime_cache *t, const char *path)

@@ -293,8 +293,7 @@ static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot
     r->length = s->length;
     s->length = NULL;
     enum ek_status st = shot_job_mend(&t->job, cu, table);
-    if (!st)
-        st = keep_table(t, table, source, r);
+    THEN(st, keep_table(t, table, source, r));
     ttable_close(table);
     return st;
 }

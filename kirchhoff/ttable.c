@@ -393,11 +393,7 @@ enum ek_status ttable_map(const char *path, struct ttable_file **f)
     made->name = strdup(path);
     const enum ek_status st =
         made->name ? map_file(path, made) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    if (st)
-        ttable_unmap(made);
-    else
-        *f = made;
-    return st;
+    return HAND_OUT(st, made, f, ttable_unmap);
 }
 
 /* Between the header and the arrays there is nothing. */

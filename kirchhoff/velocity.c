@@ -147,11 +147,7 @@ enum ek_status velocity_open(const char *text, struct velocity **v)
 {
     NEW(struct velocity, made, 1, "out of memory for a velocity model");
     const enum ek_status st = open_text(text, made);
-    if (st)
-        velocity_close(made);
-    else
-        *v = made;
-    return st;
+    return HAND_OUT(st, made, v, velocity_close);
 }
 
 void velocity_close(struct velocity *v)

@@ -265,8 +265,7 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     enum ek_status st = read_part(p, path, in, &head, piece);
-    if (!st)
-        st = use_part(p, path, use, &head, piece);
+    THEN(st, use_part(p, path, use, &head, piece));
     for (int i = 0; i < PIECES; i++)
         free(piece[i]);
     fclose(in);

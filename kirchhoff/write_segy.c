@@ -177,13 +177,8 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
     enum ek_status st = w->path && w->trace
                             ? file_create(path, &w->out)
                             : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    if (!st)
-        st = write_head(w);
-    if (st)
-        segy_abandon(w);
-    else
-        *out = w;
-    return st;
+    THEN(st, write_head(w));
+    return HAND_OUT(st, w, out, segy_abandon);
 }
 
 enum ek_status segy_finish(struct segy_writer *w)

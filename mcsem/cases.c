@@ -192,14 +192,10 @@ enum ek_status cases_run(const char *path, const char *out, const struct forward
     double complex *field = st ? NULL : ARENA_NEW(&room, c.table->nrows, double complex);
     struct forward_error *error =
         st ? NULL : ARENA_NEW(&room, c.table->nrows, struct forward_error);
-    if (!st)
-        st = arena_check(&room, "the fields of %s", path);
-    if (!st)
-        st = compute_rows(&c, control, field, error);
-    if (!st)
-        st = write_fields(&c, field, out);
-    if (!st)
-        st = check_errors(&c, control, error);
+    THEN(st, arena_check(&room, "the fields of %s", path));
+    THEN(st, compute_rows(&c, control, field, error));
+    THEN(st, write_fields(&c, field, out));
+    THEN(st, check_errors(&c, control, error));
     arena_free(&room);
     cases_close(&c);
     return st;

@@ -67,11 +67,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
     w->width = width;
     w->columns = shared_columns(earth_unknowns(earth));
     const enum ek_status st = open_all(w, computes);
-    if (st)
-        cell_close(w);
-    else
-        *work = w;
-    return st;
+    return HAND_OUT(st, w, work, cell_close);
 }
 
 void cell_close(struct cell_work *w)
@@ -415,8 +411,7 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
         earth_column(earth, cell, NULL, layers);
         st = forward_open(layers->n, s->nfreq, &f);
     }
-    if (!st)
-        st = check_pair(f, s, layers, &seen, floor, field);
+    THEN(st, check_pair(f, s, layers, &seen, floor, field));
     *difference = 0;
     for (int q = 0; !st && q < s->nfreq; q++)
         *difference = fmax(*difference, cabs(response[q] - field[q]) / fmax(cabs(field[q]), floor));

@@ -103,8 +103,7 @@ enum ek_status certainty_open(struct invert *inv, struct certainty **certainty)
     const struct turn t = {c->sigma, ARENA_NEW(&c->arena, n, double),
                            ARENA_NEW(&c->arena, n, double), ARENA_NEW(&c->arena, n, double)};
     enum ek_status st = arena_check(&c->arena, "uncertainties of %zu unknowns", n);
-    if (!st)
-        st = find_smoothness(inv, &t, &c->smoother);
+    THEN(st, find_smoothness(inv, &t, &c->smoother));
     if (st == EK_UNVERIFIED)
         st = status_fail(EK_USAGE, "--uncertainty: neither data nor smoothness determine a model");
     if (st) {

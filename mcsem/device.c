@@ -238,11 +238,7 @@ enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
     d->nfreq = nfreq;
     d->width = width < MOST_FEEDERS ? width : MOST_FEEDERS;
     const enum ek_status st = open_all(d, pairs);
-    if (st)
-        mcsem_device_close(d);
-    else
-        *device = d;
-    return st;
+    return HAND_OUT(st, d, device, mcsem_device_close);
 }
 
 void mcsem_device_close(struct device *d)

@@ -19,11 +19,7 @@ static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
     e->m = ARENA_NEW(&e->arena, 2 * columns * layers, double);
     const enum ek_status st =
         arena_check(&e->arena, "an earth of %d x %d columns of %d layers", nx, ny, nz);
-    if (st)
-        earth_close(e);
-    else
-        *earth = e;
-    return st;
+    return HAND_OUT(st, e, earth, earth_close);
 }
 
 enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,

@@ -1,6 +1,7 @@
 /* mcsem/earth_list.c – flat earths from text. */
 #include "mcsem/earth_list.h"
 #include "src/opt.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,11 +94,7 @@ enum ek_status earth_list_open(const char *where, const struct earth_list *l, st
                    &e));
     fill(l, e);
     const enum ek_status st = earth_check(e, where);
-    if (st)
-        earth_close(e);
-    else
-        *earth = e;
-    return st;
+    return HAND_OUT(st, e, earth, earth_close);
 }
 
 void earth_list_write(FILE *out, const struct earth *e)

@@ -373,17 +373,12 @@ enum ek_status emdata_open(const char *path, struct emdata **emdata)
     e->path = path;
     enum ek_status st = file_read_text(path, &whole);
     r.in = whole ? fmemopen(whole, strlen(whole), "r") : NULL;
-    if (!st)
-        st = r.in ? read_all(&r) : status_fail(EK_USAGE, "%s: nothing in it", path);
+    THEN(st, r.in ? read_all(&r) : status_fail(EK_USAGE, "%s: nothing in it", path));
     if (r.in)
         fclose(r.in);
     free(r.text);
     free(whole);
-    if (st)
-        emdata_close(e);
-    else
-        *emdata = e;
-    return st;
+    return HAND_OUT(st, e, emdata, emdata_close);
 }
 
 void emdata_close(struct emdata *e)

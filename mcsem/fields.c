@@ -166,10 +166,8 @@ enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcs
     if (!l)
         FAIL(EK_UNAVAILABLE, "out of memory for the layers");
     enum ek_status st = take_layers(layers, l);
-    if (!st)
-        st = check(s, l->z[0]);
-    if (!st)
-        st = compute_all(l, s, field, jac, &worst);
+    THEN(st, check(s, l->z[0]));
+    THEN(st, compute_all(l, s, field, jac, &worst));
     free(l);
     if (!st && !(worst <= tolerance_of(s)))
         st =

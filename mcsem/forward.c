@@ -41,13 +41,8 @@ enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
     f->kept = ARENA_NEW(&f->arena, 8 * n * LANES, double);
     f->parts = ARENA_NEW(&f->arena, 8 * (n + 2) * LANES, double);
     enum ek_status st = pair_open(layers, &f->plan);
-    if (!st)
-        st = arena_check(&f->arena, "fields over %d layers", layers);
-    if (st)
-        forward_close(f);
-    else
-        *forward = f;
-    return st;
+    THEN(st, arena_check(&f->arena, "fields over %d layers", layers));
+    return HAND_OUT(st, f, forward, forward_close);
 }
 
 void forward_close(struct forward *f)
@@ -252,8 +247,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
     enum ek_status st =
         room ? EK_OK
              : status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
-    if (!st)
-        st = choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs);
+    THEN(st, choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs));
     if (!st && error)
         st = rounding_of(&c, found, &rounding);
     free(room);

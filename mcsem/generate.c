@@ -281,11 +281,7 @@ static enum ek_status make_survey(struct fleet *f, const struct earth *earth,
     s->nreceivers = (size_t)f->nreceivers;
     fill_pairs(f, s);
     const enum ek_status st = survey_bin(s, earth, true);
-    if (st)
-        survey_close(s);
-    else
-        *survey = s;
-    return st;
+    return HAND_OUT(st, s, survey, survey_close);
 }
 
 enum ek_status generate_survey(const struct generate_design *design, const struct earth *earth,
@@ -339,8 +335,7 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
             st = status_fail(EK_UNAVAILABLE, "out of memory for a cell");
 #pragma omp for schedule(dynamic, 1)
         for (int c = 0; c < s->ncells; c++) {
-            if (!st)
-                st = compute_cell(s, w, earth, all, c, sums, field);
+            THEN(st, compute_cell(s, w, earth, all, c, sums, field));
             if (st) {
 #pragma omp atomic write
                 failed = st;

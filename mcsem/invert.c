@@ -93,8 +93,7 @@ enum ek_status invert_open(const struct survey *survey, const struct earth *star
     inv->options = *options;
     inv->data = count_data(survey);
     enum ek_status st = earth_copy(start, &inv->earth);
-    if (!st)
-        st = allocate(inv, solves);
+    THEN(st, allocate(inv, solves));
     if (!st && inv->data == 0)
         st = status_fail(EK_USAGE, "no datum has a weight: nothing can be inverted");
     if (st) {

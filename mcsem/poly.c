@@ -234,8 +234,7 @@ enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t 
     TRY(file_read_text(path, &text));
     r.rest = text;
     enum ek_status st = read_nodes(&r, &room, &node, &nodes, &first);
-    if (!st)
-        st = read_segments(&r, &room, node, nodes, first, &segment, &segments);
+    THEN(st, read_segments(&r, &room, node, nodes, first, &segment, &segments));
     free(text);
     if (!st && receivers)
         st = find_sea(path, &room, nodes, segment, segments, first, receiver, receivers);

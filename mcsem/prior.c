@@ -175,8 +175,7 @@ static enum ek_status read_controls(const char *path, const struct earth *e, str
     for (size_t row = 0; row < t->nrows && !st; row++) {
         double x[CONTROLS];
         st = read_control(t, row, at, x);
-        if (!st)
-            st = control(t, row, x, e, p);
+        THEN(st, control(t, row, x, e, p));
     }
     table_close(t);
     return st;
@@ -235,16 +234,10 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
     p->given = ARENA_NEW(&p->arena, n, bool);
     bool *cut = ARENA_NEW(&room, n, bool);
     enum ek_status st = arena_check(&p->arena, "what is wanted of %zu unknowns", n);
-    if (!st)
-        st = arena_check(&room, "horizons of %zu unknowns", n);
-    if (!st)
-        st = fill(p, e, o, cut);
+    THEN(st, arena_check(&room, "horizons of %zu unknowns", n));
+    THEN(st, fill(p, e, o, cut));
     arena_free(&room);
-    if (st)
-        prior_close(p);
-    else
-        *prior = p;
-    return st;
+    return HAND_OUT(st, p, prior, prior_close);
 }
 
 void prior_close(struct prior *p)

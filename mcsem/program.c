@@ -188,10 +188,8 @@ static enum ek_status generate_into(const struct inversion *s, const struct gene
     TRY(generate_survey(design, truth, (unsigned)s->seed, &survey));
     enum ek_status st =
         generate_data(survey, truth, &s->cell_options, &s->noise, true, (unsigned)s->seed);
-    if (!st)
-        st = survey_file_write(s->out, survey, start);
-    if (!st)
-        st = write_model(s->truth, truth, NULL);
+    THEN(st, survey_file_write(s->out, survey, start));
+    THEN(st, write_model(s->truth, truth, NULL));
     survey_close(survey);
     return st;
 }
@@ -203,10 +201,8 @@ static enum ek_status generate(const struct inversion *s)
     TRY(generate_find(s->generate, &found));
     const struct generate_design design = generate_scaled(found, s->scale);
     enum ek_status st = generate_earth(&design, false, &truth);
-    if (!st)
-        st = generate_earth(&design, true, &start);
-    if (!st)
-        st = generate_into(s, &design, truth, start);
+    THEN(st, generate_earth(&design, true, &start));
+    THEN(st, generate_into(s, &design, truth, start));
     earth_close(truth);
     earth_close(start);
     return st;

@@ -211,11 +211,7 @@ static enum ek_status make_survey(struct harvest *h, struct survey **survey)
     TRY(gather(h));
     TRY(survey_open(h->npairs, h->nfreq, &s));
     const enum ek_status st = fill_data(h, s);
-    if (st)
-        survey_close(s);
-    else
-        *survey = s;
-    return st;
+    return HAND_OUT(st, s, survey, survey_close);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -231,8 +227,7 @@ static enum ek_status read_table(const char *path, struct preface *p,
     if (!st && p->rows >= 0 && (double)t->nrows != p->rows)
         st = status_fail(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
                          t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
-    if (!st)
-        st = make_survey(&h, survey);
+    THEN(st, make_survey(&h, survey));
     if (!st)
         survey_weigh(*survey, noise);
     free(h.pair);
@@ -248,8 +243,7 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
     struct preface p = {.list = *list, .rows = -1};
     struct survey *s = NULL;
     enum ek_status st = read_table(path, &p, noise, &s);
-    if (!st)
-        st = survey_check(s, path);
+    THEN(st, survey_check(s, path));
     if (st) {
         survey_close(s);
         return st;

@@ -2,6 +2,7 @@
 #include "mcsem/emdata.h"
 #include "mcsem/pair.h"
 #include "mcsem/survey_file.h"
+#include "src/arena.h"
 
 #include <complex.h>
 #include <math.h>
@@ -266,11 +267,7 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
         survey_weigh(s, noise);
         st = survey_check(s, e->path);
     }
-    if (st)
-        survey_close(s);
-    else
-        *survey = s;
-    return st;
+    return HAND_OUT(st, s, survey, survey_close);
 }
 
 /* ---- the earth --------------------------------------------------------------------------------*/
@@ -316,13 +313,8 @@ enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
     enum ek_status st =
         entry ? make_survey(e, noise, entry, &s)
               : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu data", path, e->ndata);
-    if (!st)
-        st = describe_earth(e, s, list);
+    THEN(st, describe_earth(e, s, list));
     free(entry);
     emdata_close(e);
-    if (st)
-        survey_close(s);
-    else
-        *survey = s;
-    return st;
+    return HAND_OUT(st, s, survey, survey_close);
 }

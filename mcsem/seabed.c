@@ -228,8 +228,7 @@ static enum ek_status take_section(const char *path, const struct survey *s, str
         receiver[i][0] = on.point[i].y;
         receiver[i][1] = on.point[i].z;
     }
-    if (!st)
-        st = poly_floor(path, (const double(*)[2])receiver, on.n, &profile, &f->n);
+    THEN(st, poly_floor(path, (const double(*)[2])receiver, on.n, &profile, &f->n));
     f->section = true;
     if (!st && !(f->point = calloc(f->n, sizeof *f->point)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
@@ -394,12 +393,9 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
     enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, s, &f);
     if (!st)
         sort_points(&f);
-    if (!st)
-        st = lay_pairs(path, &f, !receivers, s);
-    if (!st)
-        st = lay_columns(&f, s, e);
-    if (!st)
-        st = note(receivers ? "receivers" : how, s);
+    THEN(st, lay_pairs(path, &f, !receivers, s));
+    THEN(st, lay_columns(&f, s, e));
+    THEN(st, note(receivers ? "receivers" : how, s));
     free(f.point);
     return st;
 }

@@ -336,8 +336,7 @@ enum ek_status survey_floor(struct survey *s, const char *path)
     TRY(table_open(path, NULL, &t));
     double(*rule)[2] = arena_take(&room, data, sizeof *rule);
     enum ek_status st = arena_check(&room, "the errors of %zu data", data);
-    if (!st)
-        st = read_rules(t, s, rule);
+    THEN(st, read_rules(t, s, rule));
     for (size_t i = 0; !st && i < data; i++) {
         struct survey_datum *d = &s->datum[i];
         const double floor = d->part == SURVEY_PHASE ? 0 : rule[i][1];

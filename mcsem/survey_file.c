@@ -3,6 +3,7 @@
 #include "mcsem/emdata.h"
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
+#include "src/arena.h"
 
 #include <string.h>
 
@@ -22,8 +23,7 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
     if (!st && words && words->sea)
         st = earth_list_read_sea("--sea", words->sea, &list);
     struct earth *e = NULL;
-    if (!st)
-        st = earth_list_open(path, &list, &e);
+    THEN(st, earth_list_open(path, &list, &e));
     if (!st && model)
         st = read_model(model, e);
     if (!st)
@@ -38,11 +38,7 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
         earth_close(e);
     else
         *earth = e;
-    if (st)
-        survey_close(s);
-    else
-        *survey = s;
-    return st;
+    return HAND_OUT(st, s, survey, survey_close);
 }
 
 enum ek_status survey_file_write(const char *path, const struct survey *survey,

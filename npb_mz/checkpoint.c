@@ -317,12 +317,9 @@ enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int
     if (fd < 0)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be opened: %s", c->path, strerror(errno));
     enum ek_status st = get(c->path, fd, &h, sizeof h, 0);
-    if (!st)
-        st = check_header(c->path, &h, mz, steps);
-    if (!st)
-        st = check_size(c->path, fd, mz);
-    if (!st)
-        st = get_zones(c->path, fd, mz, &h);
+    THEN(st, check_header(c->path, &h, mz, steps));
+    THEN(st, check_size(c->path, fd, mz));
+    THEN(st, get_zones(c->path, fd, mz, &h));
     close(fd);
     if (!st)
         *step = (int)h.step;

@@ -183,8 +183,7 @@ enum ek_status copies_open(const struct mz *mz, const int *rank_of, struct copie
     NEW(struct copies, c, 1, "out of memory for copies of zones");
     c->mz = mz;
     enum ek_status st = take(c);
-    if (!st)
-        st = copies_partition(c, rank_of);
+    THEN(st, copies_partition(c, rank_of));
     return HAND_OUT(st, c, out, copies_close);
 }
 

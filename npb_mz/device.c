@@ -154,10 +154,8 @@ enum ek_status device_open(const struct mz *mz, struct backend *backend, struct 
     d->mz = mz;
     d->backend = backend;
     enum ek_status st = open_places(d);
-    if (!st)
-        st = build(d);
-    if (!st)
-        st = send_tables(d);
+    THEN(st, build(d));
+    THEN(st, send_tables(d));
     return HAND_OUT(st, d, out, device_close);
 }
 

@@ -94,8 +94,7 @@ enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *cla
     mz->class = class;
     mz->mesh = mesh;
     enum ek_status st = open_fields(mz);
-    if (!st)
-        st = open_axes(mz);
+    THEN(st, open_axes(mz));
     return HAND_OUT(st, mz, out, mz_close);
 }
 

@@ -117,8 +117,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     r->started = ARENA_NEW(&r->arena, 2 * faces, atomic_bool);
     r->here = ARENA_NEW(&r->arena, 2 * faces, bool);
     enum ek_status st = arena_check(&r->arena, "%zu faces between ranks", faces);
-    if (!st)
-        st = remote_partition(r, rank_of);
+    THEN(st, remote_partition(r, rank_of));
     return HAND_OUT(st, r, out, remote_close);
 }
 

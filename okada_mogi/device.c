@@ -156,11 +156,7 @@ enum ek_status search_device_open(const struct search *s, struct backend *backen
     made->backend = backend;
     made->width = threads;
     const enum ek_status st = fill(made);
-    if (st)
-        search_device_close(made);
-    else
-        *d = made;
-    return st;
+    return HAND_OUT(st, made, d, search_device_close);
 }
 
 void search_device_close(struct search_device *d)

@@ -195,8 +195,7 @@ static enum ek_status add_conditions(struct search_device *d)
     }
     enum ek_status st = search_device_write(d, CONDITIONS, rows,
                                             (size_t)(x->nconditions * CONDITION) * sizeof *rows);
-    if (!st)
-        st = search_device_write(d, ALLOWED, allowed, (size_t)(used / 32 + 1) * sizeof *allowed);
+    THEN(st, search_device_write(d, ALLOWED, allowed, (size_t)(used / 32 + 1) * sizeof *allowed));
     free(rows);
     free(allowed);
     return st;

@@ -199,8 +199,7 @@ enum ek_status search_device_join_run(void *device)
     q->flying = false;
     leader->asker = (struct search_asker){ask, d};
     enum ek_status st = d->search->ops->run(leader, leader->range);
-    if (!st)
-        st = answer_all(d);
+    THEN(st, answer_all(d));
     if (st) { /* nothing that is still under way may reach our memory later */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));

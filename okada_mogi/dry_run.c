@@ -89,8 +89,7 @@ enum ek_status dry_run(const struct job *job, enum search_method method, struct 
     TRY(search_open(job, method, &s));
     const double opened = clock_now() - start;
     enum ek_status st = pieces_cut(&tasks, s, &range, 1, 1);
-    if (!st)
-        st = time_tasks(s, &tasks, &sampled);
+    THEN(st, time_tasks(s, &tasks, &sampled));
     if (!st)
         print(job, method, range, tasks.n, opened, &sampled);
     pieces_free(&tasks);

@@ -244,8 +244,7 @@ static enum ek_status sort_rows(struct join_table *t, double reach)
     struct key *key = ARENA_NEW(&scratch, n, struct key);
     struct key *sorted = ARENA_NEW(&scratch, n, struct key);
     enum ek_status st = check(t);
-    if (!st)
-        st = arena_check(&scratch, "sorting the table of source %d", t->grid->source + 1);
+    THEN(st, arena_check(&scratch, "sorting the table of source %d", t->grid->source + 1));
     for (long i = 0; i < t->nrows && !st; i++)
         key[i] = (struct key){cell_of(t, i), t->columns->n > 2 ? column(t, 2)[i] : 0, (unsigned)i};
     if (!st) {
@@ -269,10 +268,8 @@ enum ek_status join_table_open(const struct grid *g, const struct join_columns *
              "%s: a table of %g rows is too large; choose fewer values for source %d", g->job->path,
              join_table_rows(g, begin, end), g->source + 1);
     enum ek_status st = list_geometries(t, begin, end);
-    if (!st)
-        st = list_rows(t);
-    if (!st)
-        st = sort_rows(t, reach);
+    THEN(st, list_rows(t));
+    THEN(st, sort_rows(t, reach));
     if (st)
         join_table_close(t);
     else

@@ -170,11 +170,7 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
     made->white = ARENA_NEW(&made->arena, job->stations.ncomponents, double);
     made->work = ARENA_NEW(&made->arena, room, double);
     const enum ek_status st = arena_check(&made->arena, "the predictions of %s", job->path);
-    if (st)
-        judge_close(made);
-    else
-        *j = made;
-    return st;
+    return HAND_OUT(st, made, j, judge_close);
 }
 
 void judge_close(struct judge *j)

@@ -94,8 +94,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         struct accepted found = {0};
         for (; record < end && record->trial - range[i].first < range[i].count && !st; record++)
             st = accepted_add(&found, record);
-        if (!st)
-            st = search_state_put(n->checkpoint, range[i], &found);
+        THEN(st, search_state_put(n->checkpoint, range[i], &found));
         accepted_free(&found);
         n->trials[rank] += (double)range[i].count;
         left -= range[i].count;
@@ -121,11 +120,7 @@ enum ek_status node_open(const struct search *s, struct search_state *l, uint64_
     enum ek_status st = farm_open(&settings, &made->farm);
     if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
         st = status_fail(EK_UNAVAILABLE, "out of memory for the search");
-    if (st)
-        node_close(made);
-    else
-        *n = made;
-    return st;
+    return HAND_OUT(st, made, n, node_close);
 }
 
 void node_close(struct node *n)
@@ -148,8 +143,7 @@ static enum ek_status cut_tasks(struct node *n)
 {
     struct ranges gaps = {0};
     enum ek_status st = search_state_gaps(n->checkpoint, &gaps);
-    if (!st)
-        st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm));
+    THEN(st, pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm)));
     ranges_free(&gaps);
     TRY(st);
     free(n->apart);

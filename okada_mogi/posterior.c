@@ -135,8 +135,7 @@ enum ek_status posterior_find(const struct stats *s, struct spool *spool, struct
     *r = (struct reading){.stats = s, .p = p};
     enum ek_status st = spool_each(spool, add_weights, r);
     find_bins(r);
-    if (!st)
-        st = spool_each(spool, add_trials, r);
+    THEN(st, spool_each(spool, add_trials, r));
     const double outside =
         trials > accepted ? log(trials - accepted) - least_outside(s->job, accepted, r->worst) / 2
                           : -INFINITY;
@@ -238,11 +237,7 @@ enum ek_status posterior_read(const struct job *job, const char *list, json_t **
     for (char *word; !st && (word = strsep(&rest, ","));)
         st = read_one(job, word, made);
     free(words);
-    if (st)
-        json_decref(made);
-    else
-        *others = made;
-    return st;
+    return HAND_OUT(st, made, others, json_decref);
 }
 
 json_t *posterior_factors(const json_t *posterior, const json_t *others)

@@ -172,7 +172,7 @@ static enum ek_status certify_job(struct program *p)
     enum ek_status st = certify(p->job, p->certify, &c);
     if (!st || st == EK_STOPPED) {
         const enum ek_status told = tell_certificate(p, &c, clock_now() - start);
-        st = st ? st : told;
+        THEN(st, told);
     }
     if (st == EK_STOPPED)
         status_warn("interrupted: what was undecided stands in %s as open", p->certify);

@@ -84,10 +84,8 @@ enum ek_status ranges_add_new(struct ranges *r, struct trial_range range, struct
         for (size_t i = 0; i < found->n && gap.count < range.count && !st; i++)
             if (found->record[i].trial - gap.first < gap.count)
                 st = accepted_add(&some, &found->record[i]);
-        if (!st)
-            st = ranges_add(r, gap);
-        if (!st)
-            st = put(arg, gap, gap.count < range.count ? &some : found);
+        THEN(st, ranges_add(r, gap));
+        THEN(st, put(arg, gap, gap.count < range.count ? &some : found));
         accepted_free(&some);
     }
     ranges_free(&gaps);

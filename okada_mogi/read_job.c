@@ -6,6 +6,7 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/sort.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -587,13 +588,8 @@ enum ek_status job_take(const char *path, json_t *root, const struct model *mode
     made->path = arena_text(&made->arena, path);
     made->root = json_incref(root);
     enum ek_status st = arena_check(&made->arena, "the job %s", path);
-    if (!st)
-        st = read_root(made, root, model);
-    if (st)
-        job_close(made);
-    else
-        *job = made;
-    return st;
+    THEN(st, read_root(made, root, model));
+    return HAND_OUT(st, made, job, job_close);
 }
 
 enum ek_status job_open(const char *path, const struct model *model, struct job **job)

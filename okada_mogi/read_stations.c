@@ -635,12 +635,9 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
     TRY(table_open(path, columns_of(format->columns), &t));
     struct layout l = {.table = t, .format = format};
     enum ek_status st = find_columns(&l);
-    if (!st)
-        st = check_columns(&l);
-    if (!st)
-        st = leave_out(t, &l);
-    if (!st)
-        st = fill(&l, &made);
+    THEN(st, check_columns(&l));
+    THEN(st, leave_out(t, &l));
+    THEN(st, fill(&l, &made));
     table_close(t);
     if (st)
         stations_close(&made);

@@ -34,11 +34,7 @@ enum ek_status results_open(const struct job *job, struct trial_range range,
     made->range = range;
     memcpy(made->path, path, sizeof made->path);
     const enum ek_status st = spool_open(SPOOL_MEMORY, &made->spool);
-    if (st)
-        results_close(made);
-    else
-        *h = made;
-    return st;
+    return HAND_OUT(st, made, h, results_close);
 }
 
 void results_close(struct results *h)
@@ -106,8 +102,7 @@ static enum ek_status choose_best(struct results *h)
     cut(&c);
     accepted_sort(&c.best);
     spool_clear(h->spool);
-    if (!st)
-        st = spool_put(h->spool, h->range, &c.best);
+    THEN(st, spool_put(h->spool, h->range, &c.best));
     accepted_free(&c.best);
     return st;
 }

@@ -294,11 +294,7 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
                     "one after another",
                     job->path);
     enum ek_status st = fill(made);
-    if (st)
-        search_close(made);
-    else
-        *s = made;
-    return st;
+    return HAND_OUT(st, made, s, search_close);
 }
 
 void search_close(struct search *s)
@@ -344,15 +340,9 @@ enum ek_status search_worker_open(const struct search *s, struct search_worker *
     }
     if (!made || !made->window)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for a worker", s->job->path);
-    if (!st)
-        st = judge_open(s->job, &made->judge);
-    if (!st)
-        st = s->ops->worker_open(s, &made->own);
-    if (st)
-        search_worker_close(made);
-    else
-        *w = made;
-    return st;
+    THEN(st, judge_open(s->job, &made->judge));
+    THEN(st, s->ops->worker_open(s, &made->own));
+    return HAND_OUT(st, made, w, search_worker_close);
 }
 
 void search_worker_close(struct search_worker *w)

@@ -4,6 +4,7 @@
  * first taken from samples and short descents from them, and becomes smaller with each batch. */
 #include "okada_mogi/descent.h"
 #include "okada_mogi/search_method.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -133,17 +134,11 @@ enum ek_status search_best_open(const struct job *job, struct search_best **b)
     made->room = (size_t)job->accept.best;
     made->bound = INFINITY;
     enum ek_status st = judge_open(job, &scout.judge);
-    if (!st)
-        st = explore(&scout);
-    if (!st)
-        st = search_best_note(made, scout.seen.record, scout.seen.n);
+    THEN(st, explore(&scout));
+    THEN(st, search_best_note(made, scout.seen.record, scout.seen.n));
     accepted_free(&scout.seen);
     judge_close(scout.judge);
-    if (st)
-        search_best_close(made);
-    else
-        *b = made;
-    return st;
+    return HAND_OUT(st, made, b, search_best_close);
 }
 
 void search_best_close(struct search_best *b)

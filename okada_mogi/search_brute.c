@@ -104,8 +104,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     int swap[SEARCH_ORDERED], n;
     NEW(struct grid, g, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, GRID_ALL, g);
-    if (!st)
-        st = search_order_by_trials(s, s->nstations, look, s, swap, &n);
+    THEN(st, search_order_by_trials(s, s->nstations, look, s, swap, &n));
     if (st) {
         close_shared(g);
         return st;

@@ -197,8 +197,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
         const trial_number end = outer - o < shared->block ? outer : o + shared->block;
         st = join_table_open(last_grid(shared), &shared->columns, o, end, shared->reach,
                              &own->table, &w->evaluations);
-        if (!st)
-            st = descend(&d, 0);
+        THEN(st, descend(&d, 0));
         join_table_close(&own->table);
     }
     return st;

@@ -352,8 +352,7 @@ static enum ek_status open_shared(struct search *s, void **out)
 {
     NEW(struct shared, shared, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
-    if (!st)
-        st = search_rows_open(s->job, &shared->rows);
+    THEN(st, search_rows_open(s->job, &shared->rows));
     if (st) {
         close_shared(shared);
         return st;

@@ -179,11 +179,9 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
     enum ek_status st = put(&s, &head, sizeof head);
     if (!st && done->n)
         st = put(&s, done->range, done->n * sizeof *done->range);
-    if (!st)
-        st = spool_each(records, put_records, &s);
+    THEN(st, spool_each(records, put_records, &s));
     const uint64_t sum = checksum_end(&s.sum);
-    if (!st)
-        st = put(&s, &sum, sizeof sum);
+    THEN(st, put(&s, &sum, sizeof sum));
     if (!st)
         return file_finish(s.out);
     file_abandon(s.out);
@@ -263,8 +261,7 @@ static enum ek_status get_records(struct stream *s, struct trial_range range, ui
             next->trial = range.first - 1; /* there is none any more */
         }
     }
-    if (!st)
-        st = spool_put(records, range, &some);
+    THEN(st, spool_put(records, range, &some));
     accepted_free(&some);
     return st;
 }
@@ -300,8 +297,7 @@ enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *
         FAIL(EK_UNAVAILABLE, "%s: cannot be read: %s", path, strerror(errno));
     checksum_begin(&s.sum, what);
     enum ek_status st = prove(&s, job, &head);
-    if (!st)
-        st = get_all(&s, &head, done, records);
+    THEN(st, get_all(&s, &head, done, records));
     if (!st)
         *evaluations = head.evaluations;
     fclose(s.in);

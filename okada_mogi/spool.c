@@ -160,8 +160,7 @@ enum ek_status spool_each(struct spool *s,
         for (size_t i = 0; i < b->n && !b->record && !st; i += AT_A_TIME) {
             const size_t n = b->n - i < AT_A_TIME ? b->n - i : AT_A_TIME;
             st = fetch(s, b, i, n, buffer);
-            if (!st)
-                st = visit(arg, buffer, n);
+            THEN(st, visit(arg, buffer, n));
         }
     }
     free(buffer);

@@ -1,6 +1,7 @@
 /* okada_mogi/stats.c – sums over the accepted trials, in their order: the same bits whoever found
  * them. Four readings: how far they reach; sums; trials of each cluster; what the clusters are. */
 #include "okada_mogi/stats.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,11 +349,7 @@ enum ek_status stats_open(const struct job *job, struct spool *spool, struct sta
     st = read_through(r, spool);
     clusters_close(r->clusters);
     free(r);
-    if (st)
-        stats_close(made);
-    else
-        *s = made;
-    return st;
+    return HAND_OUT(st, made, s, stats_close);
 }
 
 void stats_close(struct stats *s)

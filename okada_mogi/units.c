@@ -58,11 +58,7 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
     enum ek_status st = made->unit
                             ? cu_each(set, open_unit, made)
                             : status_fail(EK_UNAVAILABLE, "out of memory for %d units", set->n);
-    if (st)
-        units_close(made);
-    else
-        *u = made;
-    return st;
+    return HAND_OUT(st, made, u, units_close);
 }
 
 void units_close(struct units *u)

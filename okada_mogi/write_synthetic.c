@@ -102,8 +102,7 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
     TRY(write_predict(job, trial, &u));
     add_unknowns(job, &seed, u);
     enum ek_status st = add_correlated(job, &seed, u);
-    if (!st)
-        st = file_create(path, &f);
+    THEN(st, file_create(path, &f));
     if (!st) {
         FILE *out = file_stream(f);
         fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),

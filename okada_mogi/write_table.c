@@ -212,8 +212,7 @@ enum ek_status write_forward(const struct model *model, const char *path, const 
     struct file *f;
     TRY(table_open(path, NULL, &t));
     enum ek_status st = find_columns(t, &model, &c);
-    if (!st)
-        st = file_create(out, &f);
+    THEN(st, file_create(out, &f));
     if (!st && (st = write_rows(t, model, &c, file_stream(f))))
         file_abandon(f);
     else if (!st)

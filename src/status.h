@@ -56,10 +56,13 @@ int status_end(enum ek_status st);
         if (try_st_)                                                                               \
             return try_st_;                                                                        \
     } while (0)
+/* Between a first call and the end that undoes them all: calls only if `st` is EK_OK so far. */
+#define EK_THEN(st, call) ((void)((st) ? (st) : ((st) = (call))))
 
 #ifndef EVENKEEL_H /* outside of this tree only names with a prefix are taken */
 #define FAIL  EK_FAIL
 #define MUTED EK_MUTED
+#define THEN  EK_THEN
 #define TRY   EK_TRY
 #endif
 

@@ -437,8 +437,7 @@ enum ek_status transport_zmq_open(const struct family *family, struct transport 
     enum ek_status st = EK_OK;
     if (!made->socket || !set_all(made->socket))
         st = status_fail(EK_UNAVAILABLE, "ZeroMQ: %s", zmq_strerror(errno));
-    if (!st)
-        st = family->rank ? open_dealer(made, gone) : open_router(made);
+    THEN(st, family->rank ? open_dealer(made, gone) : open_router(made));
     atomic_store(&made->calls, false);
     if (st || *gone)
         close_transport(made);

@@ -449,8 +449,7 @@ static enum ek_status work(struct agent *a)
     while (!st && !over && !stop_requested()) {
         struct farm_batch batch;
         st = report_ended(a);
-        if (!st)
-            st = farm_next(a->farm, GLANCE, &batch, &over);
+        THEN(st, farm_next(a->farm, GLANCE, &batch, &over));
         if (!st && batch.tasks.end > batch.tasks.begin)
             st = begin(a, &batch);
     }
@@ -492,8 +491,7 @@ enum ek_status run_agent(int argc, char **argv)
     stop_catch();
     signal(SIGPIPE, SIG_IGN);
     enum ek_status st = open_agent(&a);
-    if (!st)
-        st = work(&a);
+    THEN(st, work(&a));
     farm_close(a.farm);
     if (*a.own)
         rmdir(a.own);

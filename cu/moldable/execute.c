@@ -394,8 +394,7 @@ static enum ek_status carry_out(struct execution *x)
     x->end = fmin(b->job->walltime > 0 ? b->job->walltime : INFINITY, left) - (x->begin - since);
     progress_begin(b->method->name, work_done(b, true), "core s");
     enum ek_status st = farm_begin(x->farm, &job);
-    if (!st)
-        st = serve(x);
+    THEN(st, serve(x));
     progress_end();
     launch_close(x->launch);
     for (int i = 0; i < b->job->problem.ntasks; i++)
@@ -425,7 +424,7 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
         st = carry_out(&x);
     if (!st || st == EK_STOPPED || b->makespan > 0) {
         enum ek_status told = run_outcome(b, s->json, s->report);
-        st = st ? st : told;
+        THEN(st, told);
     }
     run_history_close(b);
     free(x.text);

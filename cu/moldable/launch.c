@@ -237,10 +237,8 @@ enum ek_status launch_open(const struct run_job *job, const char *folder, const 
                                     : status_fail(EK_UNAVAILABLE, "out of memory for agents");
     if (!st) /* or agents would keep the line open after our end */
         fcntl(made->family.listens, F_SETFD, FD_CLOEXEC);
-    if (!st)
-        st = farm_open(&settings, &made->farm);
-    if (!st)
-        st = start_all(made);
+    THEN(st, farm_open(&settings, &made->farm));
+    THEN(st, start_all(made));
     return HAND_OUT(st, made, l, launch_close);
 }
 

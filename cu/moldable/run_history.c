@@ -225,12 +225,9 @@ enum ek_status run_history_open(struct run_history *b, const struct run_job *job
     *b = (struct run_history){
         .job = job, .method = method, .folder = folder, .lock = -1, .journal = -1};
     enum ek_status st = make_tables(b);
-    if (!st)
-        st = lock_folder(b);
-    if (!st)
-        st = read_journal(b, resume);
-    if (!st)
-        st = open_journal(b);
+    THEN(st, lock_folder(b));
+    THEN(st, read_journal(b, resume));
+    THEN(st, open_journal(b));
     for (int i = 0; !st && i < job->problem.ntasks; i++)
         b->measured[job->problem.kind[i]].left += b->entry[i].state != RUN_DONE;
     if (st)

@@ -226,8 +226,7 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     l->reach = ARENA_NEW(&l->arena, most, double);
     l->order = ARENA_NEW(&l->arena, p->ntasks, int);
     enum ek_status st = arena_check(&l->arena, "%zu nodes with %zu cores", nodes, cores);
-    if (!st)
-        st = sort_tasks(l);
+    THEN(st, sort_tasks(l));
     if (st) {
         timeline_close(l);
         return st;

@@ -271,8 +271,7 @@ static void simulate_scenario(struct sweep *s, size_t i)
         if (cell->makespan > 0 || stop_requested() || atomic_load(&s->status))
             continue;
         enum ek_status st = capacity_simulate(c, c->scenario[i], c->schedule[p], NULL, NULL, cell);
-        if (!st)
-            st = keep(s, i, p);
+        THEN(st, keep(s, i, p));
         if (st)
             atomic_compare_exchange_strong(&s->status, &none, (int)st);
     }
@@ -312,8 +311,7 @@ enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
     enum ek_status st = sweep(c, jobs, out);
     if (fclose(out) && !st)
         st = status_fail(EK_UNAVAILABLE, "%s: cannot be written: %s", part, strerror(errno));
-    if (!st)
-        st = capacity_csv_save(c, csv);
+    THEN(st, capacity_csv_save(c, csv));
     if (!st)
         unlink(part);
     return st;

@@ -156,8 +156,7 @@ enum ek_status capacity_page_write(const char *path, const struct capacity *c,
                              machine_json(c->machine), "schedules", schedules, "scenarios",
                              scenarios_json(c, a), "details", details);
     snprintf(title, sizeof title, "%s on %s", c->work->name, c->machine->name);
-    if (!st)
-        st = page_write(path, "cu/sim/plan.html", title, NULL, data);
+    THEN(st, page_write(path, "cu/sim/plan.html", title, NULL, data));
     json_decref(data);
     return st;
 }

@@ -249,10 +249,8 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
     for (int c = 0; diary && c < r->set->n; c++)
         open_diary(&diary[c], unit[c], &arena);
     enum ek_status st = arena_check(&arena, "a run's events");
-    if (!st)
-        st = take_samples(r, diary);
-    if (!st)
-        st = follow_steps(r, diary, steps, home, room);
+    THEN(st, take_samples(r, diary));
+    THEN(st, follow_steps(r, diary, steps, home, room));
     arena_free(&arena);
     return st;
 }

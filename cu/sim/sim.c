@@ -503,8 +503,7 @@ enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *s
 {
     struct sim s = {.c = c, .nmemories = 1};
     enum ek_status st = open_sim(&s, schedule);
-    if (!st)
-        st = run_steps(&s);
+    THEN(st, run_steps(&s));
     if (!st) {
         conclude(&s);
         *result = s.result;

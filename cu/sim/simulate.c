@@ -205,10 +205,8 @@ enum ek_status simulate_case(const struct simulate_request *request)
         root && s.span && s.did ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
         s.c.nmeasured = 0; /* other units than those that were measured */
-    if (!st)
-        st = choose_schedules(&s);
-    if (!st)
-        st = run_all(&s);
+    THEN(st, choose_schedules(&s));
+    THEN(st, run_all(&s));
     if (!st && !request->layout)
         json_object_set_new(root, "certificate", certificate_json(&s.c.sim));
     if (!st && request->json)

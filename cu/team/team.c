@@ -51,21 +51,15 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     for (int m = 0; t->lock && m < set->nmemories; m++)
         pthread_mutex_init(&t->lock[m], NULL);
     enum ek_status st = arena_check(&t->arena, "%d units", set->n);
-    if (!st)
-        st = task_history_open(&t->history, job);
+    THEN(st, task_history_open(&t->history, job));
     if (!st) {
         describe_units(t, job->unit);
         t->link = t->face = job->link ? *job->link : SCHED_LINK_USUAL;
         t->exchange = EXCHANGE_UNTIMED;
         st = begin_policy(t, job);
     }
-    if (!st)
-        st = fault_parse(getenv("CU_FAULT"), set->n, &t->faults);
-    if (st)
-        team_close(t);
-    else
-        *out = t;
-    return st;
+    THEN(st, fault_parse(getenv("CU_FAULT"), set->n, &t->faults));
+    return HAND_OUT(st, t, out, team_close);
 }
 
 void team_close(struct team *t)

@@ -2,6 +2,7 @@
 #include "cu/unit/cu.h"
 #include "cu/unit/prepare.h"
 #include "cu/unit/topology.h"
+#include "src/arena.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -182,11 +183,7 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
     }
     free(result);
     free(c);
-    if (st)
-        cu_close(s);
-    else
-        *set = s;
-    return st;
+    return HAND_OUT(st, s, set, cu_close);
 }
 
 enum ek_status cu_open(const struct cu_options *given, struct cu_set **set)

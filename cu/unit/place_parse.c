@@ -244,8 +244,7 @@ enum ek_status place_parse(const char *text, hwloc_topology_t topology,
     } else {
         if (!topology)
             st = topology_open(NULL, &own);
-        if (!st)
-            st = named_list(&s, topology ? topology : own, allowed, &found);
+        THEN(st, named_list(&s, topology ? topology : own, allowed, &found));
     }
     topology_close(own);
     if (st)

@@ -163,10 +163,8 @@ enum ek_status prepare_plan(const struct cu_options *options, const struct prepa
     enum ek_status st = EK_OK;
     if (!p.derived)
         st = place_parse(machine->omp_places, machine->topology, machine->allowed, &p.places);
-    if (!st)
-        st = choose_layout(options, machine, &p.places, &p);
-    if (!st)
-        st = p.derived ? derive_places(options, machine, &p) : check_allowed(machine, &p.places);
+    THEN(st, choose_layout(options, machine, &p.places, &p));
+    THEN(st, p.derived ? derive_places(options, machine, &p) : check_allowed(machine, &p.places));
     if (st)
         place_free(&p.places);
     else
@@ -464,8 +462,7 @@ enum ek_status cu_prepare(const struct cu_options *given, char **argv)
     if (!st && !second && needs_restart(&plan)) {
         if (options->strict)
             st = prepare_check_room(&plan, true);
-        if (!st)
-            st = restart(&plan, argv);
+        THEN(st, restart(&plan, argv));
     } else if (!st) {
         st = settle(options, &plan);
     }

@@ -1,5 +1,6 @@
 /* cu/unit/topology.c – the machine as hwloc sees it. */
 #include "cu/unit/topology.h"
+#include "src/arena.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -33,11 +34,7 @@ enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
     if (hwloc_topology_init(&t))
         FAIL(EK_UNAVAILABLE, "out of memory for the machine's topology");
     enum ek_status st = load(t, synthetic);
-    if (st)
-        hwloc_topology_destroy(t);
-    else
-        *topology = t;
-    return st;
+    return HAND_OUT(st, t, topology, hwloc_topology_destroy);
 }
 
 void topology_close(hwloc_topology_t topology)
@@ -100,13 +97,8 @@ enum ek_status topology_here(hwloc_topology_t *topology, hwloc_bitmap_t *cpus)
     if (!found)
         FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     enum ek_status st = topology_process_cpus(found);
-    if (!st)
-        st = topology_open(NULL, topology);
-    if (st)
-        hwloc_bitmap_free(found);
-    else
-        *cpus = found;
-    return st;
+    THEN(st, topology_open(NULL, topology));
+    return HAND_OUT(st, found, cpus, hwloc_bitmap_free);
 }
 
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)
