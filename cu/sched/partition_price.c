@@ -5,8 +5,8 @@
 #include <math.h>
 
 /* Each kind's price is set so often while the others stay. */
-enum { ROUNDS = 3 };
-static const double PRECISION[ROUNDS] = {1e-2, 1e-3, 1e-5};
+enum { ROUNDS = 2 };
+static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
 
 /* A task is not freed that would be dearer elsewhere by this share. */
 static const double DEAR = 0.1;
@@ -29,38 +29,25 @@ static double price_of(const struct partition *d, int kind, size_t task)
     return d->market[kind].price * d->e->of[kind].seconds[task];
 }
 
-/* Each task to where it is cheapest; d->room: the price at which it would pay for one kind. */
-static void sell(struct partition *d, int kind)
+/* What a second is worth in the mean, sold / offered, where each task goes to where it is cheapest;
+ * d->room: the price at which it would pay for one kind. */
+static double worth(struct partition *d, int kind)
 {
-    const int nkinds = d->e->nkinds;
-    for (int k = 0; k < nkinds; k++)
-        d->market[k].area = 0;
-    for (size_t t = 0; t < d->job->n; t++) {
-        double least = INFINITY, other = INFINITY;
-        int best = d->class->kind;
-        for (int k = 0; k < nkinds; k++) {
-            double price = price_of(d, k, t);
-            if (price < least) {
-                least = price;
-                best = k;
-            }
-            if (k != kind)
-                other = partition_less(price, other);
-        }
-        d->market[best].area += d->e->of[best].seconds[t];
-        d->pick[t] = best;
-        d->room[t] = other / partition_more(d->e->of[kind].seconds[t], 1e-300);
-    }
-}
-
-/* What a second is worth in the mean: sold / offered. */
-static double worth(const struct partition *d)
-{
-    double sold = 0, offered = 0;
+    const double price = d->market[kind].price, *own = d->e->of[kind].seconds;
+    double *other = d->room, sold = 0, offered = 0;
+    for (size_t t = 0; t < d->job->n; t++)
+        other[t] = INFINITY;
     for (int k = 0; k < d->e->nkinds; k++) {
-        const struct partition_market *m = &d->market[k];
-        sold += m->capacity > 0 ? m->price * m->area : 0;
-        offered += m->capacity > 0 ? m->price * m->capacity : 0;
+        const struct partition_market m = d->market[k];
+        const double *seconds = d->e->of[k].seconds;
+        offered += m.price * m.capacity;
+        for (size_t t = 0; k != kind && t < d->job->n; t++)
+            other[t] = partition_less(m.price * seconds[t], other[t]);
+    }
+#pragma omp simd reduction(+ : sold)
+    for (size_t t = 0; t < d->job->n; t++) {
+        sold += partition_less(price * own[t], other[t]);
+        other[t] /= partition_more(own[t], 1e-300);
     }
     return sold / offered;
 }
@@ -77,7 +64,7 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
     return area;
 }
 
-/* After sell(): the price of one kind at which so many of its seconds are sold, the others' prices
+/* After worth(): the price of one kind at which so many of its seconds are sold, the others' prices
  * staying, to this share of it. */
 static void balance(struct partition *d, int kind, double wanted, double precision)
 {
@@ -146,16 +133,18 @@ static void sell_to(struct partition *d, size_t t, int kind)
     d->market[kind].area += d->e->of[kind].seconds[t];
 }
 
-/* Of the kinds on which the task is nearly as cheap as on the one picked, that which would have
- * sold the least of what it offers; *alone: there is no other one. */
+/* Of the kinds on which the task is nearly as cheap as on the cheapest, that which would have sold
+ * the least of what it offers; *alone: there is no other one. */
 static int least_sold(const struct partition *d, size_t t, bool *alone)
 {
-    double most = price_of(d, d->pick[t], t) * (1 + ALIKE), least = INFINITY;
-    int best = d->pick[t], alike = 0;
+    double most = INFINITY, least = INFINITY;
+    int best = d->class->kind, alike = 0;
+    for (int k = 0; k < d->e->nkinds; k++)
+        most = partition_less(price_of(d, k, t) * (1 + ALIKE), most);
     for (int k = 0; k < d->e->nkinds; k++) {
         const struct partition_market *m = &d->market[k];
         double sold = (m->area + d->e->of[k].seconds[t]) / m->capacity;
-        if (!(m->capacity > 0) || price_of(d, k, t) > most)
+        if (price_of(d, k, t) > most)
             continue;
         alike++;
         if (sold < least) {
@@ -172,7 +161,6 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
 void partition_pick(struct partition *d)
 {
     bool alone;
-    sell(d, 0);
     for (int k = 0; k < d->e->nkinds; k++)
         d->market[k].area = 0;
     for (int choice = 0; choice <= 1; choice++)
@@ -188,15 +176,9 @@ double partition_price(struct partition *d)
     open_market(d);
     double least = longest(d);
     for (int k = 0; d->proportional && k < d->e->nkinds; k++)
-        if (d->market[k].capacity > 0)
-            d->market[k].price =
-                1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
+        d->market[k].price = 1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
     for (int round = 0; round < ROUNDS && !d->proportional; round++)
         for (int k = 0; k < d->e->nkinds; k++)
-            if (d->market[k].capacity > 0) {
-                sell(d, k);
-                balance(d, k, worth(d) * d->market[k].capacity, PRECISION[round]);
-            }
-    sell(d, 0);
-    return partition_more(worth(d), least);
+            balance(d, k, worth(d, k) * d->market[k].capacity, PRECISION[round]);
+    return partition_more(worth(d, 0), least);
 }
