@@ -201,8 +201,8 @@ static double median_sample(const struct estimate_kind *k, size_t t)
     }
 }
 
-/* The line of kind j through this step's times, or through the medians of what has run. Tasks of no
- * cost say nothing of the others. */
+/* The line of kind j through this step's times, or through the estimates of what has run. Tasks of
+ * no cost say nothing of the others. */
 static void fit_kind(struct estimate *e, int j, bool raw)
 {
     struct estimate_kind *k = &e->of[j];
@@ -215,7 +215,7 @@ static void fit_kind(struct estimate *e, int j, bool raw)
             continue;
         e->x[m] = estimate_cost(e, t);
         tells |= e->x[m] > 0;
-        e->y[m++] = raw ? normal_seconds(e, t) : median_sample(k, t);
+        e->y[m++] = raw ? normal_seconds(e, t) : k->seconds[t];
     }
     if (m == 0 || !tells)
         return;
@@ -430,9 +430,8 @@ static double launch_inside(struct estimate *e, int j)
     const struct estimate_kind *k = &e->of[j];
     struct fit_row row[FEW];
     double beta[2], sum[2][2] = {{0}};
-    size_t m = 0;
-    for (size_t i = 0; i < e->n && m < FEW; i++) {
-        size_t t = i * 7919 % e->n; /* spread over all */
+    size_t m = 0, t = 0, stride = e->n ? 7919 % e->n : 0; /* spread over all */
+    for (size_t i = 0; i < e->n && m < FEW; i++, t = t + stride - (t + stride < e->n ? 0 : e->n)) {
         double more = e->range[t] - k->part[t];
         if (e->seconds[t] < 0 || e->kind[e->owner[t]] != j || !k->count[t] || fabs(more) < 0.25)
             continue;
@@ -460,7 +459,7 @@ static void learn_inside(struct estimate *e)
     for (int j = 0; j < e->nkinds; j++) {
         struct estimate_kind *k = &e->of[j];
         const double inside = launch_inside(e, j), more = inside - k->inside;
-        for (size_t t = 0; t < e->n; t++) {
+        for (size_t t = 0; more != 0 && t < e->n; t++) {
             for (int i = 0; i < k->count[t]; i++)
                 k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
             if (k->count[t])
@@ -537,7 +536,7 @@ static void take_samples(struct estimate *e)
             continue;
         int c = e->owner[t];
         struct estimate_kind *k = &e->of[e->kind[c]];
-        double sec = normal_seconds(e, t) - k->inside * e->range[t];
+        double sec = fmax(0, normal_seconds(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
         if (e->sudden[c] && (k->count[t] || e->known))
             continue; /* it is not known how fast the unit was */
@@ -587,13 +586,21 @@ static double spread_of(struct estimate *e, const struct estimate_kind *k)
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++)
         if (k->count[t]) {
-            double sec = median_sample(k, t), usual = expect(e, k, t);
-            e->y[m++] = sec > 0 && usual > 0 ? fabs(log(sec / usual)) : 0;
+            const double usual = expect(e, k, t), more = k->seconds[t] / usual, less = 1 / more;
+            e->y[m++] = usual > 0 && more > 0 ? (more > less ? more : less) : 1;
         }
-    double off = m ? line_median(e->y, m) * PER_MEDIAN : 0;
+    const double off = m ? log(line_median(e->y, m)) * PER_MEDIAN : 0;
     return off * off;
 }
 
+static void take_medians(struct estimate *e, struct estimate_kind *k)
+{
+    for (size_t t = 0; t < e->n; t++)
+        if (k->count[t])
+            k->seconds[t] = median_sample(k, t);
+}
+
+/* Medians are drawn towards what is expected. */
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
     double noise = estimate_noise(e), spread = spread_of(e, k);
@@ -602,12 +609,12 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
     for (size_t t = 0; t < e->n; t++) {
         if (!k->count[t])
             continue;
-        double sec = median_sample(k, t), usual = expect(e, k, t);
-        double chance = noise * noise * of_median[k->count[t]];
+        double usual = expect(e, k, t), chance = noise * noise * of_median[k->count[t]];
         double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
         if (chance <= 1e-12 && !doubted)
             weight = 1;
-        k->seconds[t] = usual > 0 ? weight * sec + (1 - weight) * usual : sec;
+        if (usual > 0)
+            k->seconds[t] = weight * k->seconds[t] + (1 - weight) * usual;
     }
 }
 
@@ -630,6 +637,7 @@ void estimate_step(struct estimate *e)
     take_samples(e);
     bool doubted = e->known && e->steps == 0;
     for (int j = 0; j < e->nkinds; j++) {
+        take_medians(e, &e->of[j]);
         if (!doubted)
             fit_kind(e, j, false);
         draw_estimates(e, &e->of[j]);
