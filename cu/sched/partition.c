@@ -14,6 +14,10 @@ enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
 /* A partition this near to the best there could be needs no rival. */
 static const double GOOD_ENOUGH = 1.0002;
 
+/* Where there are more tasks than looks to move them, moving that costs a smaller share of the
+ * steps to come is not worth another search. */
+static const double LITTLE = 0.002;
+
 /* Units of so many slowdowns are told apart; of more, those that differ by less than a share are
  * not. */
 enum { MANY_SLOWDOWNS = 256 };
@@ -83,6 +87,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->follow = ARENA_NEW(job->arena, n, size_t);
     d->order = ARENA_NEW(job->arena, n, size_t);
     TRY(arena_check(job->arena, "a partition of %zu tasks on %d units", n, job->ncu));
+    memcpy(d->order, e->order, n * sizeof *d->order);
     number_memories(d);
     return EK_OK;
 }
@@ -153,12 +158,11 @@ static int by_key(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Longest first, by the time on the first unit's kind; by cost is nearly that already. */
+/* Longest first, by the time on the first unit's kind; as before is nearly that already. */
 static void sort_tasks(struct partition *d)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
     bool sorted = true;
-    memcpy(d->order, d->e->order, d->job->n * sizeof *d->order);
     for (size_t i = 1; i < d->job->n && sorted; i++)
         sorted = key[d->order[i - 1]] >= key[d->order[i]];
     if (!sorted)
@@ -257,7 +261,9 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
     double doubt, best;
+    double last;     /* the one compared last takes so long, at least */
     double exchange; /* of one stretch for each memory node; INFINITY before it is known */
+    bool scatters;   /* so does a list */
     int *owner;
     struct partition_cost cost;
 };
@@ -265,7 +271,7 @@ struct search {
 static void compare(struct partition *d, struct search *s)
 {
     struct partition_cost c = predict_work(d, d->trial);
-    double total = partition_total(d, c);
+    double total = s->last = partition_total(d, c);
     if (total >= s->best)
         return;
     c.exchange = partition_exchange(d, d->trial);
@@ -279,10 +285,22 @@ static void compare(struct partition *d, struct search *s)
     }
 }
 
+/* A move looks at a few tasks of all units, at least. */
+enum { LOOKS_OF_MOVE = 4 };
+
+/* From a partition that takes so long to the best one are more moves than there are looks for. */
+static bool out_of_reach(const struct partition *d, const struct search *s, double seconds)
+{
+    const double moves = (1 - s->best / seconds) * (double)d->job->n;
+    return moves * LOOKS_OF_MOVE * d->job->ncu > (double)partition_looks(d);
+}
+
+/* What was compared last, d->trial. */
 static void improve(struct partition *d, struct search *s, bool anywhere)
 {
-    if (!WITHOUT(IMPROVEMENT))
-        partition_improve(d, d->trial, anywhere);
+    if (WITHOUT(IMPROVEMENT) || out_of_reach(d, s, s->last))
+        return;
+    partition_improve(d, d->trial, anywhere);
     compare(d, s);
 }
 
@@ -297,6 +315,7 @@ static void try_stretches(struct partition *d, struct search *s)
         if (!partition_cut(d, PARTITION_BY_MEMORY))
             return;
         s->exchange = partition_less(s->exchange, partition_exchange(d, d->trial));
+        compare(d, s);
         improve(d, s, false);
         if (d->nmemories > 1)
             improve(d, s, true);
@@ -305,6 +324,14 @@ static void try_stretches(struct partition *d, struct search *s)
         compare(d, s);
         improve(d, s, true);
     }
+}
+
+/* A list knows nothing of faces. Those that cross by d->trial, or half as many after as many moves
+ * as there are looks for or by another list, take longer than any list can win. */
+static bool scatters(struct partition *d, const struct search *s)
+{
+    return out_of_reach(d, s, INFINITY) &&
+           d->least + partition_exchanges(d) * partition_exchange(d, d->trial) / 2 > s->best;
 }
 
 /* The tasks in `order`: d->order, or by cost as `heft` has it, where times on the first unit have
@@ -319,7 +346,9 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
     partition_pack(d, by, d->trial);
     d->order = own;
     compare(d, s);
-    improve(d, s, by == PARTITION_BY_KIND);
+    s->scatters = scatters(d, s);
+    if (!s->scatters)
+        improve(d, s, by == PARTITION_BY_KIND);
 }
 
 /* With transfers in mind while tasks are given to units (or not: then they count only in
@@ -330,7 +359,7 @@ static void search_shapes(struct partition *d, struct search *s)
         try_stretches(d, s);
     if (!good_enough(d, s))
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->order);
-    if (d->proportional || WITHOUT(PRICES) || good_enough(d, s))
+    if (d->proportional || WITHOUT(PRICES) || d->weight > 0 || good_enough(d, s) || s->scatters)
         return;
     try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
     partition_pick(d);
@@ -343,17 +372,20 @@ static void search_shapes(struct partition *d, struct search *s)
 
 static void try_memory(struct partition *d, struct search *s, int memory)
 {
+    double rate = 0; /* of all tasks, a second */
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (k->memory == memory) {
-            try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
-            improve(d, s, true);
-            return;
-        }
+        if (k->memory == memory)
+            rate += k->capacity / line_sum(d->e->of[k->kind].seconds, d->job->n);
+    if (out_of_reach(d, s, 1 / rate))
+        return;
+    try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
+    improve(d, s, true);
 }
 
 static void try_present(struct partition *d, struct search *s, const int *present)
 {
     memcpy(d->trial, present, d->job->n * sizeof *d->trial);
+    compare(d, s);
     improve(d, s, true);
 }
 
@@ -479,7 +511,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (!(d->least > 0))
         partition_bound(d);
     search_shapes(d, &s);
-    if (d->bound && s.cost.moving > 0) {
+    const double little = doubt + (out_of_reach(d, &s, INFINITY) ? LITTLE : 0);
+    if (s.cost.moving > little * d->horizon * s.best) {
         d->weight = 1 / d->horizon;
         search_shapes(d, &s);
     }

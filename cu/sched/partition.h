@@ -152,8 +152,12 @@ void partition_pick(struct partition *d);
 /* After that: a few tasks that are nearly as cheap elsewhere may go anywhere. */
 void partition_free(struct partition *d);
 
+/* Offers that the next improvement may look at. */
+long partition_looks(const struct partition *d);
+
 /* Moves and exchanges tasks between the unit that ends last and the others (of its memory node,
- * unless `anywhere`) while that helps and d->looks last, and makes room for that. */
+ * unless `anywhere`) while that helps and there are looks, and makes room for that. d->load and
+ * d->full are those of owner. */
 void partition_improve(struct partition *d, int *owner, bool anywhere);
 
 /* What the exchanges of a mean step take longer if the task goes to another memory node and its

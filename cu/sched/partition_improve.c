@@ -320,16 +320,20 @@ static bool relocate(struct improvement *a, int *owner)
     return moved;
 }
 
-void partition_improve(struct partition *d, int *owner, bool anywhere)
+long partition_looks(const struct partition *d)
 {
     const bool only = d->nmemories == 1 || (d->proportional && !d->bound && !d->job->first);
+    return only || d->looks < EACH ? d->looks : EACH;
+}
+
+void partition_improve(struct partition *d, int *owner, bool anywhere)
+{
     struct improvement a = {.d = d,
                             .owner = owner,
                             .anywhere = anywhere,
                             .w = d->bound ? 1 / d->horizon : 0,
-                            .looks = only || d->looks < EACH ? d->looks : EACH};
+                            .looks = partition_looks(d)};
     d->looks -= a.looks;
-    partition_load(d, owner);
     list_tasks(d, owner);
     memset(d->delta, 0, d->job->n * sizeof *d->delta);
     bool helped = true;
