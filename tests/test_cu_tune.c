@@ -27,13 +27,16 @@ static enum ek_status climb(void *ctx, const struct tune_point *p, double *rate)
     const struct cu_layout l = tune_layout_of(p, &devices);
     assert_true(l.ncpu >= 0 && l.width >= 0 && l.ncpu * l.width <= h->room.cores);
     assert_true(l.ncpu > 0 || devices);
+    assert_true(devices ? l.feeders >= 1 : l.feeders == 0);
+    assert_true(l.feeders < 2 || l.ncpu * l.width + l.ndev * l.feeders <= h->room.cores);
     assert_int_equal(l.ndev, __builtin_popcount(devices));
     assert_true(devices < 1u << h->room.ndev);
     if (h->measured++ == h->most)
         return EK_STOPPED;
     *rate = 1 / (1 + fabs(log((l.ncpu + 0.1) / (h->top.ncpu + 0.1))) +
                  fabs(log2((l.width + 0.1) / (h->top.width + 0.1))) +
-                 __builtin_popcount(devices ^ h->devices));
+                 __builtin_popcount(devices ^ h->devices) +
+                 (h->top.ndev ? fabs(log2((l.ndev ? l.feeders : 1.0) / h->top.feeders)) : 0));
     return EK_OK;
 }
 
@@ -58,10 +61,11 @@ static void finds_the_top(void **state)
         const char *top;
         unsigned devices;
     } hills[] = {
-        {2, 1, "1x1+1", 1},   {2, 1, "2x1", 0},       {2, 1, "1x2", 0},   {2, 1, "0x0+1", 1},
-        {2, 1, "1x2+1", 1},   {2, 1, "2x1+1", 1},     {1, 1, "1x1+1", 1}, {1, 0, "1x1", 0},
-        {64, 2, "31x1+2", 3}, {64, 2, "62x1+1", 2},   {64, 0, "8x8", 0},  {64, 2, "16x2+2", 3},
-        {64, 2, "1x64", 0},   {128, 4, "30x4+3", 11},
+        {2, 1, "1x1+1", 1},   {2, 1, "2x1", 0},       {2, 1, "1x2", 0},       {2, 1, "0x0+1", 1},
+        {2, 1, "1x2+1", 1},   {2, 1, "2x1+1", 1},     {1, 1, "1x1+1", 1},     {1, 0, "1x1", 0},
+        {64, 2, "31x1+2", 3}, {64, 2, "62x1+1", 2},   {64, 0, "8x8", 0},      {64, 2, "16x2+2", 3},
+        {64, 2, "1x64", 0},   {128, 4, "30x4+3", 11}, {16, 1, "12x1+1x4", 1}, {16, 2, "0x0+2x8", 3},
+        {2, 1, "0x0+1x2", 1}, {64, 2, "20x2+2x8", 3},
     };
     struct tune t;
     for (size_t i = 0; i < sizeof hills / sizeof *hills; i++) {

@@ -1,7 +1,8 @@
-/* cu/unit/tune_layout.c – points are {CPU units, cores of one, set of devices}. */
+/* cu/unit/tune_layout.c – points are {CPU units, cores of one, set of devices, threads that feed
+ * each beside its first}. */
 #include "cu/unit/tune_layout.h"
 
-enum { UNITS, WIDTH, DEVICES };
+enum { UNITS, WIDTH, DEVICES, MORE };
 
 /* Changes of the number of units, from great to small, and of their width. */
 static const struct {
@@ -19,9 +20,10 @@ static int count(unsigned set)
 }
 
 /* As many units as leave the devices' threads their cores, where that is wanted. */
-static int most_units(const struct tune_room *room, int width, unsigned devices)
+static int most_units(const struct tune_room *room, int width, const struct tune_point *p)
 {
-    int cores = room->cores - (room->keeps ? count(devices) : 0);
+    const int n = count((unsigned)p->x[DEVICES]);
+    const int cores = room->cores - (room->keeps ? n * (1 + p->x[MORE]) : 0);
     return cores > 0 ? cores / width : 0;
 }
 
@@ -29,19 +31,19 @@ struct cu_layout tune_layout_of(const struct tune_point *point, unsigned *device
 {
     *devices = (unsigned)point->x[DEVICES];
     return (struct cu_layout){point->x[UNITS], point->x[UNITS] ? point->x[WIDTH] : 0,
-                              count(*devices), *devices > 0};
+                              count(*devices), *devices > 0 ? 1 + point->x[MORE] : 0};
 }
 
 struct tune_point tune_layout_first(const struct tune_room *room)
 {
     struct tune_point p = {{[WIDTH] = room->width, [DEVICES] = (1 << room->ndev) - 1}};
-    p.x[UNITS] = most_units(room, room->width, (unsigned)p.x[DEVICES]);
+    p.x[UNITS] = most_units(room, room->width, &p);
     return p;
 }
 
 int tune_layout_moves(const struct tune_room *room)
 {
-    return 2 * room->ndev + 2 + (room->fine ? CHANGES : COARSE);
+    return 2 * room->ndev + 4 + (room->fine ? CHANGES : COARSE);
 }
 
 /* A device more or less. Where `refill`, units that filled the cores fill what is left of them. */
@@ -49,10 +51,11 @@ static bool toggle(const struct tune_room *room, int device, bool refill,
                    const struct tune_point *from, struct tune_point *to)
 {
     const int width = from->x[WIDTH];
-    const unsigned before = (unsigned)from->x[DEVICES];
     to->x[DEVICES] = from->x[DEVICES] ^ (1 << device);
-    if (refill && from->x[UNITS] == most_units(room, width, before))
-        to->x[UNITS] = most_units(room, width, (unsigned)to->x[DEVICES]);
+    if (!to->x[DEVICES])
+        to->x[MORE] = 0;
+    if (refill && from->x[UNITS] == most_units(room, width, from))
+        to->x[UNITS] = most_units(room, width, to);
     return to->x[UNITS] || to->x[DEVICES];
 }
 
@@ -71,8 +74,8 @@ static bool change(const struct tune_room *room, int c, const struct tune_point 
     const bool widens = changes[c].width[0] != changes[c].width[1];
     to->x[WIDTH] = scale(from->x[WIDTH], changes[c].width);
     to->x[UNITS] = scale(from->x[UNITS], changes[c].units);
-    if (widens && from->x[UNITS] == most_units(room, from->x[WIDTH], (unsigned)from->x[DEVICES]))
-        to->x[UNITS] = to->x[WIDTH] ? most_units(room, to->x[WIDTH], (unsigned)to->x[DEVICES]) : 0;
+    if (widens && from->x[UNITS] == most_units(room, from->x[WIDTH], from))
+        to->x[UNITS] = to->x[WIDTH] ? most_units(room, to->x[WIDTH], to) : 0;
     if (widens && to->x[UNITS] == 0) /* one unit that shares a core with a device's thread */
         to->x[UNITS] = 1;
     return !(widens && (room->rigid || !from->x[UNITS])) && to->x[WIDTH] > 0 && to->x[UNITS] > 0 &&
@@ -86,8 +89,22 @@ static bool prefer(const struct tune_room *room, const struct tune_point *from,
     if (room->rigid || !room->preferred || room->preferred == from->x[WIDTH])
         return false;
     to->x[WIDTH] = room->preferred;
-    to->x[UNITS] = most_units(room, room->preferred, (unsigned)from->x[DEVICES]);
+    to->x[UNITS] = most_units(room, room->preferred, to);
     return to->x[UNITS] > 0;
+}
+
+/* Twice as many threads feed each device, or half as many; units have what they leave. */
+static bool feed(const struct tune_room *room, bool more, const struct tune_point *from,
+                 struct tune_point *to)
+{
+    const int n = count((unsigned)from->x[DEVICES]), feeders = 1 + from->x[MORE];
+    to->x[MORE] = (more ? 2 * feeders : feeders / 2) - 1;
+    if (!room->keeps || !n || to->x[MORE] < 0 || n * (1 + to->x[MORE]) > room->cores)
+        return false;
+    const int most = from->x[UNITS] ? most_units(room, from->x[WIDTH], to) : 0;
+    if (from->x[UNITS] > most || from->x[UNITS] == most_units(room, from->x[WIDTH], from))
+        to->x[UNITS] = most;
+    return true;
 }
 
 /* Devices alone. */
@@ -99,9 +116,9 @@ static bool park_all(const struct tune_room *room, const struct tune_point *from
     return from->x[UNITS] > 0 && from->x[DEVICES];
 }
 
-bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, struct tune_point *to)
+static bool move(const struct tune_room *room, int m, const struct tune_point *from,
+                 struct tune_point *to)
 {
-    const struct tune_room *room = ctx;
     *to = *from;
     if (m < room->ndev)
         return toggle(room, m, true, from, to);
@@ -112,5 +129,20 @@ bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, str
     if (m < room->ndev)
         return toggle(room, m, false, from, to);
     m -= room->ndev;
+    if (m < 2)
+        return feed(room, m == 0, from, to);
+    m -= 2;
     return m == 0 ? prefer(room, from, to) : change(room, m - 1, from, to);
+}
+
+/* A device's only thread may share a unit's core, several may not. */
+static bool has_room(const struct tune_room *room, const struct tune_point *p)
+{
+    const int feeding = count((unsigned)p->x[DEVICES]) * (1 + p->x[MORE]);
+    return !p->x[MORE] || p->x[UNITS] * p->x[WIDTH] + feeding <= room->cores;
+}
+
+bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, struct tune_point *to)
+{
+    return move(ctx, m, from, to) && has_room(ctx, to);
 }

@@ -1,5 +1,6 @@
 /* cu/unit/tune_layout.h – the moves among layouts: with and without each device, wider and narrower
  * CPU units, fewer and more of them (the others' cores are parked, for they may slow one another),
+ * more and fewer threads that feed a device where these have cores of their own,
  * and the width that the planner of moldable tasks proposes. */
 #pragma once
 
