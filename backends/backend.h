@@ -120,6 +120,14 @@ struct backend_program {
     struct backend_signature *kernel; /* [nkernels] */
 };
 
+/* Threads that help the device's own one: run() calls part(arg, t) for t = 0 .. width-1 and returns
+ * when all are done. */
+struct backend_crew {
+    void (*run)(void *pool, int width, void (*part)(void *arg, int thread), void *arg);
+    void *pool;
+    int width;
+};
+
 struct backend_graph; /* a back end's own */
 
 struct backend_ops {
@@ -148,6 +156,10 @@ struct backend_ops {
      * that buffer is done. Both devices' locks are held where others may call. NULL: no such
      * way. */
     enum ek_status (*peer)(void *dev, int queue, void *from, const struct backend_transfer *);
+
+    /* These pack and unpack what write and read move on queues COMPUTE and FEED from now on, until
+     * NULL. NULL: the host's bytes are not packed. */
+    void (*crew)(void *dev, const struct backend_crew *crew);
 
     /* For libraries beside ours that work on a device's memory: makes it the calling thread's
      * device; where a buffer lies, as the driver's own calls take it. NULL: there is no such
@@ -244,6 +256,10 @@ void backend_close(struct backend *b);
 
 enum ek_status backend_alloc(struct backend *b, size_t bytes, struct backend_mem **mem);
 void backend_free(struct backend *b, struct backend_mem *mem);
+
+/* Whoever helps with copies from and to the host from now on; borrowed until NULL. On the device's
+ * thread. */
+void backend_crew(struct backend *b, const struct backend_crew *crew);
 
 enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst, const void *src,
                              const struct backend_rect *box);

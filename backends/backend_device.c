@@ -79,6 +79,12 @@ void backend_free(struct backend *b, struct backend_mem *mem)
         b->ops->free(b->dev, mem);
 }
 
+void backend_crew(struct backend *b, const struct backend_crew *crew)
+{
+    if (b->ops->crew)
+        b->ops->crew(b->dev, crew);
+}
+
 enum ek_status backend_take(const struct backend *b)
 {
     return b->ops->take ? b->ops->take(b->dev) : EK_OK;

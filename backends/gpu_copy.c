@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 4 << 20 }; /* bytes: a few hundred microseconds of any bus */
+enum { CHUNK = 4 << 20 };    /* bytes: a few hundred microseconds of any bus */
+enum { SHARED = 256 << 10 }; /* bytes: what is less one thread moves before others are there */
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
@@ -93,11 +94,46 @@ static enum ek_status send_box(struct gpu_state *d, int queue, const struct tran
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
+/* A box within the host's memory that threads move together. */
+struct move {
+    unsigned char *dst;
+    const unsigned char *src;
+    const struct backend_rect *box;
+    size_t parts;
+};
+
+/* A part of the bytes where there is one row, of the rows or of the slices. */
+static void move_part(void *arg, int thread)
+{
+    const struct move *m = arg;
+    struct backend_rect r = *m->box;
+    size_t *const n = r.slices > 1 ? &r.slices : r.rows > 1 ? &r.rows : &r.width;
+    const size_t dst = r.slices > 1 ? r.dst_slice : r.rows > 1 ? r.dst_row : 1;
+    const size_t src = r.slices > 1 ? r.src_slice : r.rows > 1 ? r.src_row : 1;
+    const size_t from = *n * (size_t)thread / m->parts;
+    *n = *n * ((size_t)thread + 1) / m->parts - from;
+    r.dst_offset += from * dst;
+    r.src_offset += from * src;
+    backend_move(m->dst, m->src, &r);
+}
+
+/* Others than the device's thread may be on BACKEND_COPY, where the crew is not theirs. */
+static void move(const struct gpu_state *d, int queue, unsigned char *dst, const unsigned char *src,
+                 const struct backend_rect *r)
+{
+    const struct backend_crew *crew = queue == BACKEND_COPY ? NULL : d->crew;
+    struct move m = {dst, src, r, crew ? (size_t)crew->width : 1};
+    if (crew && r->width * r->rows * r->slices >= SHARED)
+        crew->run(crew->pool, crew->width, move_part, &m);
+    else
+        backend_move(dst, src, r);
+}
+
 /* The chunk's transfer is done: what a read brought goes where it belongs. */
-static void land(struct gpu_chunk *c)
+static void land(const struct gpu_state *d, int queue, struct gpu_chunk *c)
 {
     if (c->to)
-        backend_move(c->to, c->byte, &c->landed);
+        move(d, queue, c->to, c->byte, &c->landed);
     c->to = NULL;
     c->busy = false;
 }
@@ -122,7 +158,7 @@ static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chun
         TRY(open_chunk(d, c));
     if (c->busy) {
         TRY(gpu_check(d, d->driver->event_wait(c->event), "copying"));
-        land(c);
+        land(d, queue, c);
     }
     d->next_chunk[queue] = (d->next_chunk[queue] + 1) % GPU_CHUNKS;
     *chunk = c;
@@ -132,7 +168,7 @@ static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chun
 enum ek_status gpu_copy_land(struct gpu_state *d, int queue)
 {
     for (int i = 0; i < GPU_CHUNKS; i++)
-        land(&d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
+        land(d, queue, &d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
     return EK_OK;
 }
 
@@ -160,7 +196,7 @@ static enum ek_status pass_piece(struct gpu_state *d, int queue, const struct tr
     in.dst_row = out.src_row = r->width;
     in.dst_slice = out.src_slice = r->width * r->rows;
     if (t->way == BACKEND_WRITE) {
-        backend_move(c->byte, t->src, &in);
+        move(d, queue, c->byte, t->src, &in);
         TRY(send_box(d, queue, &(struct transfer){BACKEND_WRITE, t->dst, c->byte, out}));
     } else {
         TRY(send_box(d, queue, &(struct transfer){BACKEND_READ, c->byte, t->src, in}));
@@ -181,6 +217,11 @@ enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer 
     TRY(gpu_use(d));
     return of->way == BACKEND_WITHIN ? send_box(d, queue, &t)
                                      : by_pieces(d, queue, &t, CHUNK, pass_piece);
+}
+
+void gpu_crew(void *dev, const struct backend_crew *crew)
+{
+    ((struct gpu_state *)dev)->crew = crew;
 }
 
 /* Opens the direct way between two devices, once, where there is one; without it the driver goes

@@ -106,6 +106,55 @@ static void large_boxes_pass_through_small_chunks(void **state)
         }
 }
 
+/* Parts in any order, and how often somebody asked. */
+static void run_backwards(void *pool, int width, void (*part)(void *arg, int thread), void *arg)
+{
+    ++*(int *)pool;
+    for (int t = width; t-- > 0;)
+        part(arg, t);
+}
+
+/* The same boxes packed by a crew of more threads than there are rows or slices, and of fewer; not
+ * on BACKEND_COPY, where others than its leader may be. */
+static void a_crew_packs_and_unpacks(void **state)
+{
+    (void)state;
+    for (int width = 2; width <= 7; width += 5)
+        for (int i = 0; i < LENGTH(large); i++) {
+            int calls = 0, before;
+            const struct backend_crew crew = {run_backwards, &calls, width};
+            struct pair p = pair_of("cuda", 0, "cuda", 1, LARGE_BYTES);
+            move_rows(p.want, p.bytes, &large[i]);
+            backend_crew(p.b[1], &crew);
+            backend_crew(p.b[0], &crew);
+            assert_int_equal(backend_write(p.b[1], BACKEND_FEED, p.m[1], p.bytes, &large[i]),
+                             EK_OK);
+            assert_int_equal(backend_wait(p.b[1], BACKEND_FEED), EK_OK);
+            assert_true(calls >= 5);
+            before = calls;
+            const struct backend_rect all = backend_linear(0, 0, p.size);
+            assert_int_equal(backend_read(p.b[1], BACKEND_COPY, p.got, p.m[1], &all), EK_OK);
+            assert_int_equal(backend_wait(p.b[1], BACKEND_COPY), EK_OK);
+            assert_memory_equal(p.got, p.want, p.size);
+            assert_int_equal(calls, before);
+            memset(p.want, 0, p.size);
+            memset(p.got, 0, p.size);
+            move_rows(p.want, p.bytes, &large[i]);
+            assert_int_equal(backend_read(p.b[0], BACKEND_COMPUTE, p.got, p.m[0], &large[i]),
+                             EK_OK);
+            assert_int_equal(backend_wait(p.b[0], BACKEND_COMPUTE), EK_OK);
+            assert_true(calls >= before + 5);
+            assert_memory_equal(p.got, p.want, p.size);
+            before = calls;
+            backend_crew(p.b[0], NULL);
+            assert_int_equal(backend_read(p.b[0], BACKEND_COMPUTE, p.got, p.m[0], &large[i]),
+                             EK_OK);
+            assert_int_equal(backend_wait(p.b[0], BACKEND_COMPUTE), EK_OK);
+            assert_int_equal(calls, before);
+            close_pair(&p);
+        }
+}
+
 /* Reads and writes in turn, more of them than there are chunks, before anyone waits; what is read
  * to one place twice is there as it was last. */
 static void chunks_are_used_again_in_order(void **state)
@@ -215,6 +264,7 @@ static int fake_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_do_without_pinned_memory),
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
+        cmocka_unit_test(a_crew_packs_and_unpacks),
         cmocka_unit_test(chunks_are_used_again_in_order),
         cmocka_unit_test(ways_between_devices_are_opened_once),
         cmocka_unit_test(devices_of_all_kinds_copy_to_one_another),

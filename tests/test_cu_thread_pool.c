@@ -72,12 +72,51 @@ static void alone_does_all_parts(void **state)
         assert_int_equal(t.times[i], i < 3);
 }
 
+/* What a part asks of the pool that it runs on. */
+struct nested {
+    struct thread_pool *pool;
+    struct tally inner;
+    int calls;
+};
+
+static void ask_again(void *arg, int part)
+{
+    struct nested *n = arg;
+    if (part == 0)
+        thread_pool_run(n->pool, THREADS, tally, &n->inner);
+}
+
+/* The leader's part may need the pool, too: then the leader does all of that by itself. */
+static void within_a_part_the_leader_is_alone(void **state)
+{
+    (void)state;
+    struct thread_pool pool;
+    struct nested n = {.pool = &pool};
+    struct tally after = {0};
+    thread_pool_init(&pool, THREADS, true);
+#pragma omp parallel num_threads(THREADS)
+    if (omp_get_thread_num() > 0) {
+        thread_pool_serve(&pool, omp_get_thread_num());
+    } else {
+        for (int round = 0; round < 100; round++)
+            thread_pool_run(&pool, THREADS, ask_again, &n);
+        thread_pool_run(&pool, THREADS, tally, &after);
+        thread_pool_dismiss(&pool);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(n.inner.times[i], 100);
+        assert_int_equal(n.inner.thread[i], 0);
+        assert_int_equal(after.thread[i], i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_passes_early),
         cmocka_unit_test(each_part_on_its_thread),
         cmocka_unit_test(alone_does_all_parts),
+        cmocka_unit_test(within_a_part_the_leader_is_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -461,6 +461,11 @@ static void unit_loop(struct team *t, const struct cu *cu)
     } while (t->more);
 }
 
+static void run_pool(void *pool, int width, void (*part)(void *arg, int thread), void *arg)
+{
+    thread_pool_run(pool, width, part, arg);
+}
+
 /* A unit's leading thread runs the loop; its others serve it. */
 static void run_unit(struct team *t, struct cu *cu)
 {
@@ -474,8 +479,13 @@ static void run_unit(struct team *t, struct cu *cu)
     if (omp_get_thread_num() > 0) {
         thread_pool_serve(&pool, omp_get_thread_num());
     } else {
+        const struct backend_crew crew = {run_pool, &pool, cu->width};
         cu->pool = &pool;
+        if (cu->device)
+            backend_crew(cu->device, &crew);
         unit_loop(t, cu);
+        if (cu->device)
+            backend_crew(cu->device, NULL);
         cu->pool = NULL;
         thread_pool_dismiss(&pool);
     }

@@ -9,6 +9,7 @@ void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed)
     barrier_init(&c->finish, width, oversubscribed);
     c->part = NULL;
     c->width = width;
+    c->busy = 0;
 }
 
 void thread_pool_serve(struct thread_pool *c, int thread)
@@ -31,14 +32,16 @@ void thread_pool_dismiss(struct thread_pool *c)
 void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
                      void *arg)
 {
-    if (!c || c->width < width) {
+    if (!c || c->busy || c->width < width) {
         for (int t = 0; t < width; t++)
             part(arg, t);
         return;
     }
     c->part = part;
     c->arg = arg;
+    c->busy = 1;
     barrier_wait(&c->start);
     part(arg, 0);
     barrier_wait(&c->finish);
+    c->busy = 0;
 }

@@ -10,6 +10,7 @@ struct thread_pool {
     void (*part)(void *arg, int thread);
     void *arg;
     int width;
+    _Bool busy; /* the leader is in a part */
 };
 
 void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed);
@@ -19,8 +20,8 @@ void thread_pool_serve(struct thread_pool *c, int thread);
 void thread_pool_dismiss(struct thread_pool *c);
 
 /* Calls part(arg, t) for t = 0 .. width-1, each on its own thread of the thread pool, and returns
- * when all are done. Without a thread pool (NULL) the caller does all parts in turn: the same
- * result. On the leader's thread (number 0). */
+ * when all are done. Without a thread pool (NULL), and within a part, the caller does all parts in
+ * turn: the same result. On the leader's thread (number 0). */
 void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
                      void *arg);
 
