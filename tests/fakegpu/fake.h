@@ -21,7 +21,8 @@
  *   FAKEGPU_INIT=802      what the driver's first call answers
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
- *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
+ *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card,
+ *                         and their seconds
  *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes (of several
  *                         threads that feed a device the one that takes longest), kernels cost
  *                         what PoCL's cpus need over the card's speed, and stderr in the end
@@ -150,6 +151,7 @@ struct buffer {
 struct fill {
     char kernel[64];
     size_t launches, groups, room; /* of its work-groups; where so many could have been */
+    double seconds;
 };
 enum { FILLS = 32 };
 

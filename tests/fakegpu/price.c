@@ -204,7 +204,7 @@ static double take(struct gpu *g, enum engine e, double from, double seconds)
     return g->engine[e] = later(from, g->engine[e]) + seconds;
 }
 
-static void note_fill(struct gpu *g, const char *kernel, size_t groups, size_t room)
+static void note_fill(struct gpu *g, const char *kernel, size_t groups, size_t room, double seconds)
 {
     for (int i = 0; i < FILLS; i++) {
         struct fill *f = &g->fill[i];
@@ -214,6 +214,7 @@ static void note_fill(struct gpu *g, const char *kernel, size_t groups, size_t r
         f->launches++;
         f->groups += groups;
         f->room += room;
+        f->seconds += seconds;
         return;
     }
 }
@@ -236,9 +237,9 @@ void price_tell(const struct gpu *g)
     for (int i = 0; i < FILLS && setting("FAKEGPU_FILL", 0); i++) {
         const struct fill *f = &g->fill[i];
         if (f->launches)
-            fprintf(stderr, "%s: %zu launches of %zu groups, %.1f %% of the card\n", f->kernel,
-                    f->launches, f->groups / f->launches,
-                    100.0 * (double)f->groups / (double)f->room);
+            fprintf(stderr, "%s: %zu launches of %zu groups, %.1f %% of the card, %.6f s\n",
+                    f->kernel, f->launches, f->groups / f->launches,
+                    100.0 * (double)f->groups / (double)f->room, f->seconds);
     }
 }
 
@@ -247,15 +248,15 @@ double price_launch(struct gpu *g, double from, const char *kernel, size_t group
 {
     const struct price *p = chosen();
     const size_t wave = (size_t)p->multiprocessors * RESIDENT, waves = (groups + wave - 1) / wave;
-    note_fill(g, kernel, groups, waves * wave);
     const double bytes = (double)(groups * items) * SECTOR * addresses;
     const double arithmetic = measures() ? cpu / p->cores : 0;
+    const double seconds = later((double)waves * p->group, later(arithmetic, bytes / p->bandwidth));
+    note_fill(g, kernel, groups, waves * wave, seconds);
     if (++g->launches <= (measures() ? measures() : 1)) { /* what was before does not count */
         g->began = from;
         memset(g->worked, 0, sizeof g->worked);
     }
-    return take(g, ENGINE_WORK, from + p->start * (linked ? LINKED : 1),
-                later((double)waves * p->group, later(arithmetic, bytes / p->bandwidth)));
+    return take(g, ENGINE_WORK, from + p->start * (linked ? LINKED : 1), seconds);
 }
 
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes)
