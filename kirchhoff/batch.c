@@ -1,14 +1,12 @@
 /* kirchhoff/batch.c – from the file and the tables to what is summed. */
 #include "kirchhoff/batch.h"
+#include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 size_t batch_longest(const struct chunks *s)
 {
@@ -23,20 +21,6 @@ size_t batch_bytes(const struct batch_input *in)
     return batch_longest(in->survey) *
            (filter_bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
             2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVELTIME_CORNERS * sizeof(int)));
-}
-
-/* Each column reads a little of every trace: with small pages most of the time would go for finding
- * them. Where the system has no large ones nothing happens. */
-static void want_large_pages(void *array, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)array;
-    const uintptr_t first = (from + page - 1) / page * page, end = (from + bytes) / page * page;
-    if (end > first)
-        madvise((char *)array + (first - from), end - first, MADV_HUGEPAGE);
-#else
-    (void)array, (void)bytes;
-#endif
 }
 
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
@@ -57,7 +41,7 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
         batch_close(b);
         return st;
     }
-    want_large_pages(b->sample, n * filter_bank_size(in->bank) * sizeof *b->sample);
+    memory_large_pages(b->sample, n * filter_bank_size(in->bank) * sizeof *b->sample);
     *out = b;
     return EK_OK;
 }
@@ -199,7 +183,10 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
     struct filter_bank_scratch *scratch;
     TRY(filter_bank_scratch_open(b->in->bank, &scratch));
     enum ek_status st = EK_OK;
-    for (int t = part; t < b->ntraces && !st; t += b->parts) {
+    const long n = b->to - b->from;
+    const int begin = b->from + (int)(n * part / b->parts);
+    const int end = b->from + (int)(n * (part + 1) / b->parts);
+    for (int t = begin; t < end && !st; t++) {
         bool silent;
         st = read_trace(b->in, b->index[t], raw, &silent);
         if (st)
@@ -214,7 +201,7 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
     return st;
 }
 
-/* Every so-manieth trace. */
+/* Each its own run of traces: threads that write to one page get in one another's way. */
 static void fill_part(void *arg, int thread)
 {
     struct batch *b = arg;
@@ -231,11 +218,18 @@ enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const stru
     const struct chunks *s = b->in->survey;
     b->ntraces = b->nends = b->nnodes = 0;
     b->status = EK_OK;
-    b->parts = thread_pool_width(cu);
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));
     TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes, cu));
     b->holds = true;
+    return EK_OK;
+}
+
+enum ek_status batch_fill(struct batch *b, int from, int to, const struct cu *cu)
+{
+    b->from = from;
+    b->to = to;
+    b->parts = thread_pool_width(cu);
     thread_pool_run_on(cu, fill_part, b);
     return (enum ek_status)b->status;
 }

@@ -52,7 +52,7 @@ struct batch {
     float *sample;             /* [ntraces][filter_bank_size()] */
     uint32_t *index;           /* [ntraces] in the file's index */
     bool holds;
-    int parts; /* threads that read */
+    int from, to, parts; /* traces that are read, and threads that do */
     _Atomic int status;
     struct arena arena;
 };
@@ -64,10 +64,13 @@ void batch_close(struct batch *b);
 size_t batch_bytes(const struct batch_input *in);
 size_t batch_longest(const struct chunks *s);
 
-/* Traces, ends and tables of chunks begin .. end-1; threads of the unit, NULL: the caller alone,
- * divide tables, and the traces to read and filter. EK_UNAVAILABLE, EK_USAGE: tables or traces;
- * batch_end() all the same. */
+/* Ends and tables of chunks begin .. end-1, and where their traces belong; threads of the unit,
+ * NULL: the caller alone, divide tables. EK_UNAVAILABLE, EK_USAGE: tables; batch_end() all the
+ * same. */
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const struct cu *cu);
+/* Reads and filters traces from .. to-1 of it, divided likewise; one without signal then lies
+ * beyond every aperture. EK_UNAVAILABLE, EK_USAGE: traces. */
+enum ek_status batch_fill(struct batch *b, int from, int to, const struct cu *cu);
 /* The adjoint of reading trace t: levels [filter_bank_size()] to out [ns]. */
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
                    const double *levels, float *out);

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 256 << 20 };
-enum { SMALL_IMAGE = 1 << 20, LEAST_BATCHES = 4 };
+enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 16 << 20 };
+enum { PIECES = 4 }; /* of a batch: the first is summed while the others are filtered */
 enum { LANDED = 0, BROUGHT = FLIGHT }; /* events of flights */
 #define MOST_ROWS ((size_t)8 << 30)    /* an int counts their nodes */
 enum { ROWS, SUM, FOLD, CLEAR, KERNELS };
@@ -39,7 +39,7 @@ struct migrate_device {
     struct tables_device *tables;
     struct flight flight[FLIGHT];
     size_t chunks;           /* of a batch */
-    int window;              /* image columns that rows are made for at once */
+    size_t rows;             /* that there is room for: of an end at a column */
     double *sums;            /* what came back */
     struct resum_sum *again; /* [m->resum->n] of the range at hand */
     const struct cu *cu;     /* who feeds it */
@@ -137,10 +137,11 @@ static size_t flight_bytes(const struct migrate_device *d, size_t traces)
 }
 
 /* Bytes for rows of what the image leaves: the more columns at once, the fuller a GPU; a cpu has
- * caches. */
-static size_t room_of_rows(const struct backend_info *info, size_t left)
+ * caches, and needs room for those of one column. */
+static size_t room_of_rows(const struct backend_info *info, size_t left, size_t column)
 {
-    const size_t most = info->is_cpu ? (size_t)CPU_ROWS : MOST_ROWS;
+    const size_t small = column < CPU_ROWS ? (size_t)CPU_ROWS : column;
+    const size_t most = info->is_cpu ? small : MOST_ROWS;
     const size_t rows = left / 4 < most ? left / 4 : most;
     return rows < info->max_alloc ? rows : info->max_alloc;
 }
@@ -155,19 +156,19 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     const size_t image = image_bytes(&m->grid, &m->input.classes, m->sum.fine);
     const size_t longest = batch_longest(m->survey), all = info->memory / 10 * 8;
     const size_t left = all > image ? all - image : 0;
-    const size_t row = 2 * nodes_row(&m->nodes) * sizeof(float);
+    const size_t row = nodes_row(&m->nodes) * sizeof(float);
     d->chunks = BATCH_TRACES / longest ? BATCH_TRACES / longest : 1;
     while (d->chunks > 1 && FLIGHT * flight_bytes(d, d->chunks * longest) > left / 4)
         d->chunks /= 2;
     const size_t traces = d->chunks * longest, flights = FLIGHT * flight_bytes(d, traces);
-    const size_t window = room_of_rows(info, left) / (traces * row);
-    d->window = window < m->image->columns ? (int)window : (int)m->image->columns;
-    const size_t rows = (size_t)d->window * traces * row;
-    const size_t rest = left > flights + rows ? left - flights - rows : 0;
+    const size_t most = 2 * traces * m->image->columns;
+    d->rows = room_of_rows(info, left, 2 * traces * row) / row;
+    d->rows = d->rows < most ? d->rows : most;
+    const size_t taken = flights + d->rows * row, rest = left > taken ? left - taken : 0;
     *slots = (rest < info->max_alloc ? rest : info->max_alloc) / m->travel->bytes;
     if (*slots > (size_t)m->travel->nodes)
         *slots = (size_t)m->travel->nodes;
-    if (d->window < 1 || *slots < 2 * TRAVELTIME_CORNERS)
+    if (d->rows < 2 * traces || *slots < 2 * TRAVELTIME_CORNERS)
         FAIL(EK_UNAVAILABLE,
              "%s: the image takes %s and a chunk some more, the device has %s; leave it "
              "out, or make --chunk or --grid smaller",
@@ -228,6 +229,7 @@ static enum ek_status fill(struct migrate_device *d)
     d->folds = ARENA_NEW(&d->arena, image_folds(image), float);
     d->again = ARENA_NEW(&d->arena, d->m->resum->n, struct resum_sum);
     TRY(arena_check(&d->arena, "the image of %s", d->backend->label));
+    memory_large_pages(d->sums, image_sums(image) * sizeof *d->sums);
     TRY(build(d));
     TRY(send_plan(d));
     TRY(send_places(d));
@@ -236,9 +238,7 @@ static enum ek_status fill(struct migrate_device *d)
     TRY(make(d, &d->buffer[B_FOLDS], image_folds(image) * sizeof *d->folds));
     for (int f = 0; f < FLIGHT; f++)
         TRY(open_flight(d, &d->flight[f]));
-    const size_t ends = 2 * (size_t)d->flight[0].batch->room;
-    TRY(make(d, &d->buffer[B_ROWS],
-             ends * (size_t)d->window * nodes_row(&d->m->nodes) * sizeof(float)));
+    TRY(make(d, &d->buffer[B_ROWS], d->rows * nodes_row(&d->m->nodes) * sizeof(float)));
     return tables_device_open(d->backend, d->m->travel, slots, &d->tables);
 }
 
@@ -305,8 +305,6 @@ static void write_end(struct flight *f, const struct tables_device *tables, int 
 /* The end has a trace with this midpoint. */
 static void widen(float *box, const struct batch_trace *t)
 {
-    if (t->mx > 1e15F)
-        return; /* left out */
     box[0] = fminf(box[0], t->mx);
     box[1] = fmaxf(box[1], t->mx);
     box[2] = fminf(box[2], t->my);
@@ -325,26 +323,55 @@ static void write_trace(struct flight *f, int t)
     x[TRACE_FIRST] = trace->first;
     x[TRACE_MX] = trace->mx;
     x[TRACE_MY] = trace->my;
-    widen(f->ends_f + trace->source * END_FLOATS + END_BOX, trace);
-    widen(f->ends_f + trace->receiver * END_FLOATS + END_BOX, trace);
 }
 
-static enum ek_status send(struct migrate_device *d, struct flight *f)
+/* Work that is launched from now on finds what was put so far. */
+static enum ek_status brought(struct migrate_device *d, const struct flight *f)
 {
-    const size_t ends = (size_t)f->batch->nends, traces = (size_t)f->batch->ntraces;
-    for (int e = 0; e < f->batch->nends; e++)
-        write_end(f, d->tables, e);
-    for (int t = 0; t < f->batch->ntraces; t++)
-        write_trace(f, t);
-    TRY(put(d, f->mem[F_ENDS_I], f->ends_i, ends * END_INTS * sizeof(int)));
-    TRY(put(d, f->mem[F_ENDS_F], f->ends_f, ends * END_FLOATS * sizeof(float)));
-    TRY(put(d, f->mem[F_TRACES_I], f->traces_i, traces * TRACE_INTS * sizeof(int)));
-    TRY(put(d, f->mem[F_TRACES_F], f->traces_f, traces * TRACE_FLOATS * sizeof(float)));
-    TRY(put(d, f->mem[F_SAMPLES], f->batch->sample,
-            traces * filter_bank_size(d->m->bank) * sizeof(float)));
     const int event = BROUGHT + (int)(f - d->flight);
     TRY(backend_record(d->backend, BACKEND_FEED, event));
     return backend_after(d->backend, BACKEND_COMPUTE, event);
+}
+
+/* What rows are made of. */
+static enum ek_status send_ends(struct migrate_device *d, struct flight *f)
+{
+    const struct batch *b = f->batch;
+    const size_t ends = (size_t)b->nends;
+    TRY(tables_device_bring(d->tables, b->node, b->nnodes,
+                            LANDED + (int)(f == d->flight))); /* of the other flight */
+    for (int e = 0; e < b->nends; e++)
+        write_end(f, d->tables, e);
+    for (int t = 0; t < b->ntraces; t++) {
+        widen(f->ends_f + b->trace[t].source * END_FLOATS + END_BOX, &b->trace[t]);
+        widen(f->ends_f + b->trace[t].receiver * END_FLOATS + END_BOX, &b->trace[t]);
+    }
+    TRY(put(d, f->mem[F_ENDS_I], f->ends_i, ends * END_INTS * sizeof(int)));
+    TRY(put(d, f->mem[F_ENDS_F], f->ends_f, ends * END_FLOATS * sizeof(float)));
+    return brought(d, f);
+}
+
+/* To the same place of an array there. */
+static enum ek_status put_part(struct migrate_device *d, struct backend_mem *mem, const void *array,
+                               size_t from, size_t bytes)
+{
+    const struct backend_rect part = backend_linear(from, from, bytes);
+    return backend_write(d->backend, BACKEND_FEED, mem, array, &part);
+}
+
+/* Reads and filters traces from .. to-1. */
+static enum ek_status send_traces(struct migrate_device *d, struct flight *f, int from, int to)
+{
+    const size_t first = (size_t)from, n = (size_t)(to - from);
+    const size_t ints = TRACE_INTS * sizeof(int), floats = TRACE_FLOATS * sizeof(float);
+    const size_t samples = filter_bank_size(d->m->bank) * sizeof(float);
+    TRY(batch_fill(f->batch, from, to, d->cu));
+    for (int t = from; t < to; t++)
+        write_trace(f, t);
+    TRY(put_part(d, f->mem[F_TRACES_I], f->traces_i, first * ints, n * ints));
+    TRY(put_part(d, f->mem[F_TRACES_F], f->traces_f, first * floats, n * floats));
+    TRY(put_part(d, f->mem[F_SAMPLES], f->batch->sample, first * samples, n * samples));
+    return brought(d, f);
 }
 
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,
@@ -356,16 +383,15 @@ static enum ek_status launch(struct migrate_device *d, int kernel, long items, i
 #define MEM(x) backend_arg_mem(x)
 #define INT(x) backend_arg_int(x)
 
-/* All of a batch to image columns first .. first+columns-1. */
-static enum ek_status sum_window(struct migrate_device *d, const struct flight *f, int first,
-                                 int columns)
+/* Rows of a batch's ends at image columns first .. first+columns-1. */
+static enum ek_status make_rows(struct migrate_device *d, const struct flight *f, int first,
+                                int columns)
 {
-    struct backend_mem *const *b = d->buffer, *const *m = f->mem;
-    const int nends = f->batch->nends, n = f->batch->ntraces;
-    const long nodes = d->m->image->nodes, depths = d->m->image->depths;
+    struct backend_mem *const *b = d->buffer;
+    const int nends = f->batch->nends;
     const struct backend_arg rows[] = {MEM(tables_device_mem(d->tables)),
-                                       MEM(m[F_ENDS_I]),
-                                       MEM(m[F_ENDS_F]),
+                                       MEM(f->mem[F_ENDS_I]),
+                                       MEM(f->mem[F_ENDS_F]),
                                        MEM(b[B_SHAPE]),
                                        MEM(b[B_CELLS]),
                                        MEM(b[B_PARTS]),
@@ -375,17 +401,49 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
                                        INT(nends),
                                        INT(first),
                                        INT(columns)};
+    return launch(d, ROWS, (long)nends * columns * d->m->image->nodes, sizeof rows / sizeof *rows,
+                  rows);
+}
+
+/* Traces from .. to-1 of a batch to columns whose rows are there. */
+static enum ek_status sum_traces(struct migrate_device *d, const struct flight *f, int from, int to,
+                                 int first, int columns)
+{
+    struct backend_mem *const *b = d->buffer, *const *m = f->mem;
     const struct backend_arg sum[] = {MEM(b[B_ROWS]),    MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]),
                                       MEM(m[F_SAMPLES]), MEM(b[B_SHAPE]),    MEM(b[B_PLACES]),
-                                      MEM(b[B_PAR]),     MEM(b[B_SUMS]),     INT(n),
-                                      INT(first),        INT(columns)};
-    const struct backend_arg fold[] = {
-        MEM(b[B_ROWS]),   MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]), MEM(b[B_SHAPE]),
-        MEM(b[B_PLACES]), MEM(b[B_PAR]),      MEM(b[B_FOLDS]),    INT(n),
-        INT(first),       INT(columns)};
-    TRY(launch(d, ROWS, (long)nends * columns * nodes, sizeof rows / sizeof *rows, rows));
-    TRY(launch(d, SUM, columns * depths, sizeof sum / sizeof *sum, sum));
-    return launch(d, FOLD, columns * nodes, sizeof fold / sizeof *fold, fold);
+                                      MEM(b[B_PAR]),     MEM(b[B_SUMS]),     INT(from),
+                                      INT(to),           INT(first),         INT(columns)};
+    const struct backend_arg fold[] = {MEM(b[B_ROWS]),  MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]),
+                                       MEM(b[B_SHAPE]), MEM(b[B_PLACES]),   MEM(b[B_PAR]),
+                                       MEM(b[B_FOLDS]), INT(from),          INT(to),
+                                       INT(first),      INT(columns)};
+    TRY(launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum));
+    return launch(d, FOLD, columns * (long)d->m->image->nodes, sizeof fold / sizeof *fold, fold);
+}
+
+/* The device makes rows and sums the first traces while the host filters the next ones. */
+static enum ek_status sum_batch(struct migrate_device *d, struct flight *f)
+{
+    const int columns = (int)d->m->image->columns, n = f->batch->ntraces;
+    const size_t fit = d->rows / (size_t)f->batch->nends;
+    const int window = fit < (size_t)columns ? (int)fit : columns;
+    TRY(send_ends(d, f));
+    TRY(make_rows(d, f, 0, window));
+    for (int p = 0, from = 0; p < PIECES; p++) {
+        const int to = (int)((long)n * (p + 1) / PIECES);
+        if (to == from)
+            continue;
+        TRY(send_traces(d, f, from, to));
+        TRY(sum_traces(d, f, from, to, 0, window));
+        from = to;
+    }
+    for (int first = window; first < columns; first += window) {
+        const int some = columns - first < window ? columns - first : window;
+        TRY(make_rows(d, f, first, some));
+        TRY(sum_traces(d, f, 0, n, first, some));
+    }
+    return backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight));
 }
 
 static void resum_part(void *arg, int thread)
@@ -398,20 +456,18 @@ static void resum_part(void *arg, int thread)
 /* Chunks that come next: as many as a batch takes and the tables' slots hold. */
 static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t begin, size_t end)
 {
-    const int columns = (int)d->m->image->columns;
     TRY(land(d, f));
     enum ek_status st = batch_begin(f->batch, begin, end, d->cu);
     if (!st)
-        st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes,
-                                 LANDED + (int)(f == d->flight)); /* of the other flight */
-    THEN(st, send(d, f));
-    for (int first = 0; first < columns && !st; first += d->window)
-        st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
-    THEN(st, backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight)));
+        st = sum_batch(d, f);
     f->flying = !st;
     d->at = f->batch;
     if (!st)
         thread_pool_run_on(d->cu, resum_part, d);
+    if (!st)
+        st = backend_wait(d->backend, BACKEND_FEED); /* tables may go */
+    else
+        (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
     batch_end(f->batch);
     return st;
 }
@@ -436,25 +492,15 @@ static enum ek_status fetch(struct migrate_device *d)
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-/* A GPU sums a trace into a small image faster than the host filters one: it begins with the first
- * quarter of a range while others are filled, though ends that they share take more rows then. */
-static size_t chunks_at_once(const struct migrate_device *d, size_t chunks)
-{
-    const size_t part = (chunks + LEAST_BATCHES - 1) / LEAST_BATCHES;
-    const bool small = image_sums(d->m->image) < SMALL_IMAGE && !d->backend->info.is_cpu;
-    return small && part < d->chunks ? part : d->chunks;
-}
-
 enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
                                   size_t end)
 {
-    const size_t step = chunks_at_once(d, end - begin);
     enum ek_status st = clear(d);
     int turn = 0;
     d->cu = cu;
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
-    for (size_t c = begin; c < end && !st; c += step, turn ^= 1)
-        st = fly(d, &d->flight[turn], c, end - c < step ? end : c + step);
+    for (size_t c = begin; c < end && !st; c += d->chunks, turn ^= 1)
+        st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
     THEN(st, fetch(d));
     if (st) { /* what is under way must not read from memory that is given back */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));

@@ -29,8 +29,8 @@ enum ek_status tables_device_open(struct backend *backend, const struct travelti
                                   size_t slots, struct tables_device **d);
 void tables_device_close(struct tables_device *d);
 
-/* Brings the tables of nodes node[n], which are held on the host until the copies, on BACKEND_FEED,
- * are done: waits for them. Who has read other tables is through at event `before`. EK_UNAVAILABLE:
+/* Brings the tables of nodes node[n] by copies on BACKEND_FEED; they are held on the host until
+ * these are done. Who has read other tables is through at event `before`. EK_UNAVAILABLE:
  * more than there are slots. */
 enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n, int before);
 

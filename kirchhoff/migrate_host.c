@@ -204,7 +204,9 @@ static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, siz
     w->status = EK_OK;
     w->tile = 0;
     w->first = cu ? (size_t)cu->index * 7919 : 0;
-    const enum ek_status st = batch_begin(w->batch, chunk, chunk + 1, cu);
+    enum ek_status st = batch_begin(w->batch, chunk, chunk + 1, cu);
+    if (!st)
+        st = batch_fill(w->batch, 0, w->batch->ntraces, cu);
     if (!st)
         thread_pool_run(cu ? cu->pool : NULL, w->width, sum, w);
     batch_end(w->batch);

@@ -77,7 +77,6 @@ static enum ek_status bring_one(struct tables_device *d, int node, int before)
 
 enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n, int before)
 {
-    bool new = false;
     if ((size_t)n > d->slots)
         FAIL(EK_UNAVAILABLE,
              "%s: a batch needs %d travel-time tables at once, there is room for %zu; make "
@@ -87,11 +86,9 @@ enum ek_status tables_device_bring(struct tables_device *d, const int *node, int
         if (d->at[node[i]] >= 0)
             d->slot[d->at[node[i]]].used = ++d->clock;
     for (int i = 0; i < n; i++)
-        if (d->at[node[i]] < 0) {
+        if (d->at[node[i]] < 0)
             TRY(bring_one(d, node[i], before));
-            new = true;
-        }
-    return new ? backend_wait(d->backend, BACKEND_FEED) : EK_OK;
+    return EK_OK;
 }
 
 int tables_device_slot(const struct tables_device *d, int node)

@@ -196,6 +196,7 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
     enum ek_status st = EK_OK;
     if (!data)
         FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
+    memory_large_pages(data, t->bytes);
     traveltime_cache_place(t, node, source);
     if (t->folder)
         st = fill_from_files(t, node, data);

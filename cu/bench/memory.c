@@ -1,10 +1,12 @@
-/* cu/bench/memory.c – what the system says of its memory. */
+/* cu/bench/memory.c – what the system says of its memory, and large pages of it. */
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "src/owned.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Where it stands, the words before it, and its unit. */
 static const struct source {
@@ -66,4 +68,16 @@ enum ek_status memory_check(const char *problem, size_t bytes)
              memory_text(available, have, sizeof have),
              cluster_launch().size > 1 ? " or more nodes" : "");
     return EK_OK;
+}
+
+void memory_large_pages(void *array, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)array;
+    const uintptr_t first = (from + page - 1) / page * page, end = (from + bytes) / page * page;
+    if (end > first)
+        madvise((char *)array + (first - from), end - first, MADV_HUGEPAGE);
+#else
+    (void)array, (void)bytes;
+#endif
 }

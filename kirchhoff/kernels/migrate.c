@@ -237,11 +237,11 @@ FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *p
     return level;
 }
 
-/* One item for each column of the window and depth. */
+/* One item for each column of the window and depth: traces from .. to-1. */
 KERNEL(migrate_sum, 64, 1, 1)
 (GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
  GLOBAL const float *samples, GLOBAL const int *shape, GLOBAL const float *places,
- GLOBAL const float *par, GLOBAL double *sums, int ntraces, int first, int columns)
+ GLOBAL const float *par, GLOBAL double *sums, int from, int to, int first, int columns)
 {
     const int depths = shape[SHAPE_IMAGE_Z], nodes = shape[SHAPE_NODES], item = GID(0);
     const int z = item % depths, c = item / depths;
@@ -254,7 +254,7 @@ KERNEL(migrate_sum, 64, 1, 1)
     const float f = migrate_part(z, fine);
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
-    for (int t = 0; t < ntraces; t++) {
+    for (int t = from; t < to; t++) {
         GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
         if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k + 1]))
             continue;
@@ -273,17 +273,17 @@ KERNEL(migrate_sum, 64, 1, 1)
         const long at = ((long)t * levels + level) * stride + (int)u;
         const float v = migrate_between(wa, wb, f) *
                         migrate_between(samples[at], samples[at + 1], u - (float)(int)u);
-        const long to =
+        const long at_point =
             ((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * depths + z;
-        sums[to] += (double)migrate_rounded(v, par[PAR_ROUND]);
+        sums[at_point] += (double)migrate_rounded(v, par[PAR_ROUND]);
     }
 }
 
-/* One item for each column of the window and node. */
+/* One item for each column of the window and node: the same traces. */
 KERNEL(migrate_fold, 64, 1, 1)
 (GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
  GLOBAL const int *shape, GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *fold,
- int ntraces, int first, int columns)
+ int from, int to, int first, int columns)
 {
     const int nodes = shape[SHAPE_NODES], item = GID(0);
     const int k = item % nodes, c = item / nodes;
@@ -292,7 +292,7 @@ KERNEL(migrate_fold, 64, 1, 1)
     const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
-    for (int t = 0; t < ntraces; t++) {
+    for (int t = from; t < to; t++) {
         GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
         if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k]))
             continue;
