@@ -683,6 +683,26 @@ static void nobody_is_to_blame(void **state)
     }
 }
 
+/* Where launches count, stretches: the two large tasks among the first are the device's, so that
+ * the stretch of the device, which is the last unit, has to be the first one. */
+static void large_tasks_first(void **state)
+{
+    (void)state;
+    static const double cost[] = {3, 2, 29, 7, 6, 33, 8, 9, 9, 2, 5, 5, 6, 4, 7, 6, 9, 1, 4, 1};
+    struct sim_unit unit[4];
+    for (int i = 0; i < 4; i++)
+        unit[i] = (struct sim_unit){.kind = i == 3,
+                                    .memory = i == 3,
+                                    .width = 1,
+                                    .speed = i == 3 ? 6 : 1,
+                                    .launch = 5. * (i == 3)};
+    const struct sim_case c = {.job = {.n = sizeof cost / sizeof *cost, .grain = 1, .cost = cost},
+                               .unit = unit,
+                               .ncu = 4,
+                               .steps = 1};
+    assert_true(run(&c, "evenkeel").makespan < 21.5); /* 29 with the stretch of the device last */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -701,6 +721,7 @@ int main(void)
         cmocka_unit_test(takes_over_well),
         cmocka_unit_test(a_hiccup),
         cmocka_unit_test(large_tasks_to_the_device),
+        cmocka_unit_test(large_tasks_first),
         cmocka_unit_test(a_device_not_worth_its_link),
         cmocka_unit_test(an_unknown_link),
         cmocka_unit_test(busy_neighbours),

@@ -309,6 +309,14 @@ static bool good_enough(const struct partition *d, const struct search *s)
     return s->best <= GOOD_ENOUGH * d->least;
 }
 
+static void try_units(struct partition *d, struct search *s, enum partition_by by)
+{
+    if (d->launches && partition_cut(d, by)) {
+        compare(d, s);
+        improve(d, s, true);
+    }
+}
+
 static void try_stretches(struct partition *d, struct search *s)
 {
     if (d->job->first) {
@@ -320,10 +328,7 @@ static void try_stretches(struct partition *d, struct search *s)
         if (d->nmemories > 1)
             improve(d, s, true);
     }
-    if (d->launches && partition_cut(d, PARTITION_BY_UNIT)) {
-        compare(d, s);
-        improve(d, s, true);
-    }
+    try_units(d, s, PARTITION_BY_UNIT);
 }
 
 /* A list knows nothing of faces. Those that cross by d->trial, or half as many after as many moves
@@ -521,6 +526,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->weight = 0;
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
+    if (!good_enough(d, &s) && !WITHOUT(STRETCHES))
+        try_units(d, &s, PARTITION_BY_UNIT_BACK);
     if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
         try_all(d, &s);
     return s.cost;

@@ -5,7 +5,8 @@
  *   listed      each task where it ends first (earliest finish time), as `heft` does
  *   priced      each task to the kind of unit where it is cheapest, at prices of a second that
  *               balance the kinds: the linear programme's way to use what every kind is best at
- *   stretches   consecutive tasks for each memory node, or for each unit: few faces cross
+ *   stretches   consecutive tasks for each memory node, or for each unit (from either end): few
+ *               faces cross, few ranges begin
  *   one node    for links that cost more than the others give, but for a few tasks
  *   present     the partition that there is, repaired
  *   exact       for a few tasks: depth first, bounded by those prices
@@ -130,9 +131,14 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
                                        int *owner);
 
 /* ---- pieces of the search -------------------------------------------------------------------- */
-/* What the tasks' d->pick means: a memory node, a kind, or (in a cut) a unit; PARTITION_ANY: all
- * will do. */
-enum partition_by { PARTITION_BY_MEMORY, PARTITION_BY_KIND, PARTITION_BY_UNIT };
+/* What the tasks' d->pick means: a memory node, a kind, or (in a cut) a unit, the last one first if
+ * from its back; PARTITION_ANY: all will do. */
+enum partition_by {
+    PARTITION_BY_MEMORY,
+    PARTITION_BY_KIND,
+    PARTITION_BY_UNIT,
+    PARTITION_BY_UNIT_BACK
+};
 enum { PARTITION_ANY = -1, PARTITION_PICKED = -2 /* as they are */ };
 
 /* Gives the tasks, the longest first, to units that their picks allow, each to where it ends first.

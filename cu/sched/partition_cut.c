@@ -66,13 +66,20 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner)
 }
 
 /* ---- stretches --------------------------------------------------------------------------------*/
+/* The s-th unit of a cut, or -1: those are memory nodes. */
+static int unit_of(const struct partition *d, enum partition_by by, int s)
+{
+    if (by == PARTITION_BY_MEMORY)
+        return -1;
+    return d->member[by == PARTITION_BY_UNIT ? s : d->nmembers - 1 - s];
+}
+
 /* Seconds of a task on the s-th unit, or on a whole space whose units share the work evenly. */
 static double seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
-    if (by == PARTITION_BY_UNIT) {
-        int cu = d->member[s];
+    const int cu = unit_of(d, by, s);
+    if (cu >= 0)
         return estimate_seconds(d->e, cu, t) + d->weight * partition_transfer(d, d->memory[cu], t);
-    }
     double rate = 0;
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == s)
@@ -91,14 +98,15 @@ static double known_seconds_on(const struct partition *d, enum partition_by by, 
 
 static double room_of(const struct partition *d, enum partition_by by, int s, double span)
 {
-    return by == PARTITION_BY_UNIT ? span - estimate_launch(d->e, d->member[s]) : span * d->use[s];
+    const int cu = unit_of(d, by, s);
+    return cu >= 0 ? span - estimate_launch(d->e, cu) : span * d->use[s];
 }
 
 /* Each takes what it gets done in `span` seconds; true if nothing is left. */
 static bool cut_at(struct partition *d, enum partition_by by, double span)
 {
-    int s = 0, last = (by == PARTITION_BY_UNIT ? d->nmembers : d->nmemories) - 1;
-    int *pick = by == PARTITION_BY_UNIT ? d->trial : d->pick;
+    int s = 0, last = (by == PARTITION_BY_MEMORY ? d->nmemories : d->nmembers) - 1;
+    int *pick = by == PARTITION_BY_MEMORY ? d->pick : d->trial;
     double left = room_of(d, by, 0, span);
     for (size_t t = 0; t < d->job->n; t++) {
         double sec = known_seconds_on(d, by, s, t);
@@ -109,7 +117,7 @@ static bool cut_at(struct partition *d, enum partition_by by, double span)
             sec = seconds_on(d, by, s, t);
         }
         left -= sec;
-        pick[t] = by == PARTITION_BY_UNIT ? d->member[s] : s;
+        pick[t] = by == PARTITION_BY_MEMORY ? s : unit_of(d, by, s);
     }
     return true;
 }
@@ -163,7 +171,7 @@ bool partition_cut(struct partition *d, enum partition_by by)
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
             return false;
-        if (by == PARTITION_BY_UNIT)
+        if (by != PARTITION_BY_MEMORY)
             return true;
         partition_pack(d, by, d->trial);
         partition_load(d, d->trial);
