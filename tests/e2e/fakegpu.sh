@@ -69,7 +69,7 @@ verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
 exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
 "$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
-for run in 'cuda:0 1x1+1' 'hip:1 1x1+1' 'cuda:0 0x0+1x3'; do
+for run in 'cuda:0 1x1+1' 'hip:1 1x1+1' 'cuda:0 0x0+1x3' 'hip:0 0x0+1x2'; do
     verified mcsem $run $exact "$work/other" --schedule dynamic
     cmp -s "$work/model" "$work/other" || say "mcsem: another model with $run"
 done
@@ -99,8 +99,20 @@ for memory in 80000 40; do
     cmp -s "$work/host.f32" "$work/device.f32" || say "kirchhoff-mig: another image on a card of $memory MB"
     sed -n 's/^migrate_rows: \([0-9]*\) launches.*/\1/p' "$work/err" >"$work/launches.$memory"
 done
-[ "$(cat "$work/launches.80000")" = 4 ] || say "kirchhoff-mig: $(cat "$work/launches.80000") launches where one a quarter will do"
-[ "$(cat "$work/launches.40")" -gt 4 ] || say 'kirchhoff-mig: as many launches on a small card'
+[ "$(cat "$work/launches.80000")" = 1 ] || say "kirchhoff-mig: rows are made by $(cat "$work/launches.80000") launches where one will do"
+[ "$(cat "$work/launches.40")" -gt 1 ] || say 'kirchhoff-mig: as few launches on a small card'
+
+# Several threads feed each device, of both vendors.
+verified kirchhoff-mig hip:0,cuda:1 0x0+2x3 $image "$work/device" --schedule dynamic
+cmp -s "$work/host.f32" "$work/device.f32" || say 'kirchhoff-mig: another image where three threads feed each device'
+verified bt-mz hip:0,cuda:1 0x0+2x2 --class S --schedule dynamic
+[ "$(norms <"$work/json")" = "$first" ] || say 'other norms where two threads feed each device'
+verified lu-mz hip:0,hip:1 1x1+2x2 --class S --schedule dynamic
+"$BIN/mogi" okada_mogi/examples/campi.json --layout 1x1 --out "$work/found" >/dev/null 2>&1
+for devices in cuda:0 hip:0; do
+    verified mogi $devices 0x0+1x3 okada_mogi/examples/campi.json --out "$work/fed"
+    cmp -s "$work/found" "$work/fed" || say "mogi: other magma chambers where three threads feed $devices"
+done
 
 # Faces go from one device to the other without the host, where both are of one vendor.
 FAKEGPU_PRICE=h100 FAKEGPU_BUSY=1 verified sp-mz cuda:0,cuda:1,hip:0 0x0+3 --class S --schedule static
