@@ -13,7 +13,8 @@ extern "C" {
 #include "src/status.h"
 #include <stdbool.h>
 
-/* Layers, the uppermost one first (air, say); everything lies below depth[0]. */
+/* Layers, the uppermost one first (air, say); everything lies below depth[0]. What lies on an
+ * interface is in the layer above it (on depth[0]: below), which matters to vertical E. */
 struct mcsem_layers {
     int n;               /* 2 to 528 */
     const double *depth; /* [n - 1] of the interfaces, m, ascending */

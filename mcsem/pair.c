@@ -20,11 +20,12 @@ enum { PANEL_POINTS = 32, TURNS = 50 }; /* of a wire's panel, at most; of a sear
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
-/* The layer that holds z, on an interface the lower one. */
+/* The layer that holds z: on an interface the upper one, as what rests on the sea floor is in the
+ * sea; but nothing is above the first interface. */
 static int layer_at(const struct earth_layers *layers, double z)
 {
     int layer = 0;
-    while (layer < layers->n - 1 && layers->z[layer] <= z)
+    while (layer < layers->n - 1 && (layer == 0 || layers->z[layer] < z))
         layer++;
     return layer;
 }

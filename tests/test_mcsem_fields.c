@@ -202,6 +202,32 @@ static void wires_pass_through_interfaces(void **state)
     }
 }
 
+/* What lies on an interface is in the layer above it, as in empymod: the limit from there, of the
+ * derivatives, too. Nothing lies above the first one. */
+static void on_an_interface_is_above_it(void **state)
+{
+    (void)state;
+    const double z[] = {0, 900, 950, 1300}, rho[] = {1e12, 0.3, 2, 50, 7}, step = 1e-7;
+    const struct mcsem_layers l = {5, z, rho, NULL};
+    for (int n = 0; n < 12; n++) {
+        const double on = z[n % 4], off = on > 0 ? on - step : on + step;
+        const double at[2][6] = {{0, 0, n < 8 ? on : 700, 20, 50, 0},
+                                 {0, 0, n < 8 ? off : 700, 20, 50, 0}};
+        const double to[2][5] = {{700, 300, n < 4 ? 850 : on, 40, -35},
+                                 {700, 300, n < 4 ? 850 : off, 40, -35}};
+        double got[2][2], slope[2][5][2];
+        for (int k = 0; k < 2; k++) {
+            const struct mcsem_survey s = {1, 1, 1, at + k, to + k, freq, n % 3 == 2, 1e-6, false};
+            assert_int_equal(mcsem_forward(&l, &s, got[k], slope[k][0]), EK_OK);
+        }
+        const double size = hypot(got[0][0], got[0][1]);
+        for (int x = 0; x < 2; x++)
+            near_to(got[0][x], got[1][x], 1e-6 * size);
+        for (int k = 0; k < 10; k++)
+            near_to(slope[0][k / 2][k % 2], slope[1][k / 2][k % 2], 1e-6 * size);
+    }
+}
+
 /* E at (x, y, z) of a magnetic dipole m in a whole space: -i w mu0 (1 + ikr) exp(-ikr) m x r / (4
  * pi r^3). */
 static void magnetic_sources_are_loops(void **state)
@@ -357,6 +383,7 @@ int main(void)
         cmocka_unit_test(derivatives_are_slopes),
         cmocka_unit_test(wires_pass_through_skin_depths),
         cmocka_unit_test(wires_pass_through_interfaces),
+        cmocka_unit_test(on_an_interface_is_above_it),
         cmocka_unit_test(magnetic_sources_are_loops),
         cmocka_unit_test(loops_are_squares_of_wires),
         cmocka_unit_test(what_makes_no_sense_is_refused),
