@@ -227,7 +227,7 @@ static bool below_ground(const double *number, const double *x, const double *ot
     double y[REFERENCE];
     (void)number;
     (void)other;
-    return place_middle(x, y);
+    return x[REFERENCE] == floor(x[REFERENCE]) && place_middle(x, y);
 }
 
 static bool within(double value, const double *limits)
@@ -467,7 +467,7 @@ enum {
     }
 #define ALWAYS                                                                                     \
     {                                                                                              \
-        "below_ground", NULL, 0, false, PLACE | SHAPE | BIT(REFERENCE), below_ground               \
+        "below ground", NULL, 0, false, PLACE | SHAPE | BIT(REFERENCE), below_ground               \
     }
 #define PLACED_CONSTRAINTS                                                                         \
     BY_PLACE(contains_placed, distance_placed, SHAPE | BIT(REFERENCE)), ALWAYS

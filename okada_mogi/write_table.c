@@ -144,10 +144,26 @@ static int matches(const struct table *t, const struct model *m)
     return n;
 }
 
+/* What this form of the model lacks is in no column: nothing is left out without a word. Magnitudes
+ * may stand beside slips, as in tables of accepted trials. */
+static enum ek_status check_form(const struct table *t, const struct model *first,
+                                 const struct model *m)
+{
+    for (const struct model *w = first; w; w = w->wider)
+        for (int p = 0; p < w->nparameters && (w->moment || !m->moment); p++) {
+            const char *name = w->parameter[p].name;
+            if (table_find(t, name) >= 0 && model_parameter_find(m, name, (int)strlen(name)) < 0)
+                FAIL(EK_USAGE, "%s: column '%s' does not go with the others of the source", t->path,
+                     name);
+        }
+    return EK_OK;
+}
+
 /* *m becomes the form of it that takes most of the table; the plainest of these. */
 static enum ek_status find_columns(const struct table *t, const struct model **m, struct columns *c)
 {
     static const char *const along[] = {"lE", "lN", "lU"};
+    const struct model *first = *m;
     for (const struct model *w = *m; w; w = w->wider)
         *m = matches(t, w) > matches(t, *m) ? w : *m;
     c->id = table_find(t, "id");
@@ -162,7 +178,7 @@ static enum ek_status find_columns(const struct table *t, const struct model **m
         if (!(*m)->parameter[p].optional)
             TRY(table_need(t, (*m)->parameter[p].name, &c->parameter[p]));
     }
-    return EK_OK;
+    return check_form(t, first, *m);
 }
 
 static enum ek_status read_row(const struct table *t, const struct model *m,
@@ -179,6 +195,9 @@ static enum ek_status read_row(const struct table *t, const struct model *m,
                  t->line[row], m->parameter[p].name, x[p], m->name, m->parameter[p].min,
                  m->parameter[p].max);
     }
+    for (const struct model_constraint *k = m->constraint; k && k->name; k++)
+        if (!k->takes && !k->holds(NULL, x, NULL))
+            FAIL(EK_USAGE, "%s:%zu: this source is not %s", t->path, t->line[row], k->name);
     return EK_OK;
 }
 

@@ -207,4 +207,16 @@ printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
 refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
 printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
 refused 2 'f.csv:2: d_m = -5 is out of range' mogi --forward "$work/f.csv"
+# Nothing that a table says of its faults is left out: openings beside slip components or magnitudes,
+# and what would reach above the ground.
+fault='E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg'
+for slip in strike_slip_m,dip_slip_m rake_deg,Mw; do
+    printf '%s\n' "$fault,$slip,opening_m" '1,2,0,0,3000,2000,900,30,40,1,2,3' >"$work/f.csv"
+    refused 2 "f.csv: column 'opening_m' does not go with" okada --forward "$work/f.csv"
+done
+printf '%s\n' "$fault,rake_deg,slip_m,Mw,reference" '1,2,0,0,3000,2000,643,30,40,1,2,7,3' \
+    '1,2,0,0,3000,2000,642,30,40,1,2,7,3' >"$work/f.csv"
+refused 2 'f.csv:3: this source is not below ground' okada --forward "$work/f.csv"
+sed -i 3d "$work/f.csv"
+[ "$("$BIN/okada" --forward "$work/f.csv" | wc -l)" = 2 ] || say 'a fault whose middle is given'
 exit $failed
