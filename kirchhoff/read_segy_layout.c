@@ -170,9 +170,18 @@ static void read_sampling(const unsigned char *b, struct segy_layout *l)
     if (isfinite(dt) && dt > 0 && dt < 1e9)
         l->dt = 1e-6 * dt;
     l->extra = further_headers(b, l->little);
-    const int64_t trailers = word(b, 3525, 4, l->little) * SEGY_TEXT;
-    if (trailers > 0 && trailers < l->size - SEGY_TEXT - SEGY_BINARY)
-        l->size -= (off_t)trailers;
+}
+
+/* Texts behind the traces of revision 2: a count, or -1: as many as there are. */
+static void leave_trailers(int file, const char *path, const unsigned char *b,
+                           struct segy_layout *l)
+{
+    const int64_t count = l->revision == 2 ? word(b, 3529, 4, l->little) : 0;
+    const off_t least = SEGY_TEXT + SEGY_BINARY;
+    if (count > 0 && count * SEGY_TEXT < l->size - least)
+        l->size -= (off_t)(count * SEGY_TEXT);
+    while (count == -1 && l->size - SEGY_TEXT > least && is_text(file, path, l->size - SEGY_TEXT))
+        l->size -= SEGY_TEXT;
 }
 
 static enum ek_status find_segy(int file, const char *path, const struct segy_options *o,
@@ -199,6 +208,7 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
              "15, 16",
              path, l->format);
     read_sampling(b, l);
+    leave_trailers(file, path, b, l);
     if (!o->unit && word(b, 3255, 2, l->little) == 2)
         l->unit = FOOT;
     l->fixed = l->revision > 0 && word(b, 3503, 2, l->little) == 1;

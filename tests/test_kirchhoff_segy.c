@@ -207,6 +207,53 @@ static void extended_texts_and_headers(void **state)
         }
 }
 
+/* Texts behind the traces of revision 2, as many as bytes 3529-3532 say, or -1: some. As long as a
+ * trace, too, they are none. */
+static void texts_behind_traces(void **state)
+{
+    (void)state;
+    static const long ns[] = {NS, (SEGY_TEXT - SEGY_HEADER) / 4};
+    for (int n = 0; n < 16; n++) {
+        struct made *m = new_made();
+        m->little = n & 1;
+        m->ns = ns[n >> 1 & 1];
+        m->texts = n >> 2 & 1;
+        build(m, 2);
+        segy_set(m->byte, 3529, 4, m->little, n & 8 ? -1 : 2);
+        for (int t = 0; t < 2; t++, m->n += SEGY_TEXT) {
+            memset(m->byte + m->n, ' ', SEGY_TEXT);
+            memcpy(m->byte + m->n, "((SEG: Trailer))", 16);
+        }
+        store(m, ".segy");
+        check_whole(m, &usual);
+        drop(m);
+    }
+}
+
+/* Where revision 2 says where its traces begin, as many of them are read of a file however large.
+ */
+static void traces_begin_where_is_said(void **state)
+{
+    (void)state;
+    enum { SIZE = SEGY_HEADER + 4 * NS, MANY = 50000 };
+    for (int little = 0; little < 2; little++) {
+        struct segy *s;
+        struct made *m = new_made();
+        m->little = little;
+        build(m, 2);
+        segy_set(m->byte, 3521, 8, little, SEGY_TEXT + SEGY_BINARY);
+        store(m, ".segy");
+        FILE *f = fopen(m->path, "r+b");
+        assert_int_equal(fseek(f, SEGY_TEXT + SEGY_BINARY + (MANY - 2L) * SIZE, SEEK_SET), 0);
+        assert_int_equal(fwrite(m->byte + m->n - 2 * SIZE, SIZE, 2, f), 2);
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(segy_open(m->path, &usual, &s), EK_OK);
+        assert_int_equal(s->trace[s->n - 1].number, MANY);
+        segy_close(s);
+        drop(m);
+    }
+}
+
 static void many_samples(void **state)
 {
     (void)state;
@@ -605,6 +652,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_in_both_orders),
         cmocka_unit_test(extended_texts_and_headers),
+        cmocka_unit_test(texts_behind_traces),
+        cmocka_unit_test(traces_begin_where_is_said),
         cmocka_unit_test(many_samples),
         cmocka_unit_test(su_in_both_orders),
         cmocka_unit_test(words_elsewhere),
