@@ -276,10 +276,7 @@ static void set_limits(struct migrate *m)
             ? 1
             : (float)(1 / (4 * (square(cos(fmax(half - fade, 0))) - square(cos(half))) + 1e-6));
     par[PAR_DIP0] = m->o.dip >= 90 ? -1e3f : (float)square(cos(dip));
-    par[PAR_DIP1] =
-        m->o.dip >= 90
-            ? 1e6f
-            : (float)(1 / (4 * (square(cos(fmax(dip - fade, 0))) - square(cos(dip))) + 1e-6));
+    par[PAR_DIP1] = (float)(1 / (square(cos(fmax(dip - fade, 0))) - square(cos(dip)) + 1e-6));
 }
 
 static enum ek_status set_aperture(struct migrate *m)

@@ -319,8 +319,9 @@ static double limits(const struct migrate *m, const struct end *s, const struct 
         d[i] = s->direction[i] + g->direction[i];
         square += d[i] * d[i];
     }
+    const double upright = d[2] * fabs(d[2]) / (square + 1e-12);
     return clamp((square - (double)par[PAR_ANGLE0]) * (double)par[PAR_ANGLE1]) *
-           clamp((d[2] * fabs(d[2]) - (double)par[PAR_DIP0] * square) * (double)par[PAR_DIP1]);
+           clamp((upright - (double)par[PAR_DIP0]) * (double)par[PAR_DIP1]);
 }
 
 static double aperture(const struct migrate *m, const struct batch_trace *t, const double x[3],

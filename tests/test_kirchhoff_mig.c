@@ -282,6 +282,59 @@ static void spikes_become_isochrons(void **state)
     unlink(path);
 }
 
+/* ---- limits -----------------------------------------------------------------------------------*/
+
+/* Image of one trace across it, at a depth that its ends see under wide angles. */
+static void across_one_trace(const char *path, double dip, double *to)
+{
+    struct migrate_options o = usual(path);
+    o.velocity = "const:v=2000";
+    o.grid = "37x1x2:50x1x5@-900,0,400";
+    o.filter = 1;
+    o.dip = dip;
+    struct migrate *m = migrated(&o);
+    for (int i = 0; i < 37; i++)
+        to[i] = image_at(m, 0, (int[]){i, 0, 0});
+    migrate_close(m);
+}
+
+/* A dip is the same limit for rays of any opening angle: all five degrees inside, nothing outside.
+ */
+static void dips_are_limited_at_any_angle(void **state)
+{
+    (void)state;
+    enum { NS = 1001 };
+    const struct segy_new file = {.ns = NS, .dt = 0.004};
+    const struct segy_put put = {.sx = -1000, .gx = 1000};
+    struct segy_writer *w;
+    float sample[NS];
+    double all[37], some[37];
+    char path[80];
+    int kept = 0, left = 0;
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-dips.segy", (int)getpid());
+    for (int i = 0; i < NS; i++)
+        sample[i] = 1 + 0.001F * (float)i;
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    assert_int_equal(segy_put(w, &put, sample), EK_OK);
+    assert_int_equal(segy_finish(w), EK_OK);
+    across_one_trace(path, 90, all);
+    for (double most = 10; most < 70; most += 20) {
+        across_one_trace(path, most, some);
+        for (int i = 0; i < 37; i++) {
+            const double x = 50 * i - 900, s = atan2(x + 1000, 400), g = atan2(x - 1000, 400);
+            const double dip = fabs(s + g) / 2 * 180 / acos(-1);
+            if (dip < most - 5)
+                assert_near(some[i] / all[i], 1, 1e-3);
+            if (dip > most)
+                assert_near(some[i], 0, 0);
+            kept += dip < most - 5;
+            left += dip > most;
+        }
+    }
+    assert_true(kept > 20 && left > 10);
+    unlink(path);
+}
+
 static int write_surveys(void **state)
 {
     (void)state;
@@ -416,6 +469,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_trace),
         cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
+        cmocka_unit_test(dips_are_limited_at_any_angle),
         cmocka_unit_test(every_level_has_the_same_bits),
         cmocka_unit_test(every_level_sums_the_same),
     };

@@ -46,13 +46,13 @@ enum {
     PAR_ANGLE0,     /* 4 cos^2 of the largest opening angle's half, and … */
     PAR_ANGLE1,     /* … 1 / width of its taper */
     PAR_DIP0,       /* cos^2 of the largest dip */
-    PAR_DIP1,
-    PAR_TOP,   /* last sample of a bank that may be read */
-    PAR_LAST,  /* last sample that the traces really have */
-    PAR_LINE,  /* 1: rows have sigma, 2: and its sum's root is part of each weight */
-    PAR_NEAR,  /* spreading is not less than this, m */
-    PAR_ROUND, /* what is added and taken away to round a contribution; 0: it is not */
-    PAR_LEVEL, /* [MIGRATE_LEVELS - 1] the S from which the next level is read, s */
+    PAR_DIP1,       /* … 1 / width of its taper */
+    PAR_TOP,        /* last sample of a bank that may be read */
+    PAR_LAST,       /* last sample that the traces really have */
+    PAR_LINE,       /* 1: rows have sigma, 2: and its sum's root is part of each weight */
+    PAR_NEAR,       /* spreading is not less than this, m */
+    PAR_ROUND,      /* what is added and taken away to round a contribution; 0: it is not */
+    PAR_LEVEL,      /* [MIGRATE_LEVELS - 1] the S from which the next level is read, s */
     MIGRATE_LEVELS = 8,
     PAR_COUNT = PAR_LEVEL + MIGRATE_LEVELS - 1
 };
@@ -194,14 +194,16 @@ FN float migrate_clamp(float x)
 }
 
 /* Of the directions' sum (x, y, z): |sum|^2 = 4 cos^2 of half the opening angle, z^2 / |sum|^2 =
- * cos^2 of the dip. */
+ * cos^2 of the dip, whatever that angle is. dip0 < 0: any dip. */
 FN float migrate_limits(float x, float y, float z, float angle0, float angle1, float dip0,
                         float dip1)
 {
     const float square = (x * x + y * y) + z * z;
     const float upright = z < 0.0f ? 0.0f - z * z : z * z;
-    return migrate_clamp((square - angle0) * angle1) *
-           migrate_clamp((upright - dip0 * square) * dip1);
+    const float open = migrate_clamp((square - angle0) * angle1);
+    if (dip0 < 0.0f)
+        return open;
+    return open * migrate_clamp((upright * migrate_inverse(square + 1e-12f) - dip0) * dip1);
 }
 
 FN float migrate_weight(float a, float b, float limits, float aperture)
