@@ -1,5 +1,6 @@
 /* cu/team/barrier.c – spin, then sleep on a futex. */
 #include "cu/team/barrier.h"
+#include "src/spin.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -15,15 +16,6 @@ void barrier_init(struct barrier *g, int threads, _Bool oversubscribed)
     atomic_init(&g->sleepers, 0);
     g->threads = g->next = (unsigned)threads;
     g->spins = oversubscribed ? 0 : SPINS;
-}
-
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
 
 static void sleep_until(struct barrier *g, unsigned before)
@@ -49,7 +41,7 @@ void barrier_wait(struct barrier *g)
     for (int i = 0; i < g->spins; i++) {
         if (atomic_load_explicit(&g->opened, memory_order_acquire) != before)
             return;
-        relax();
+        spin_pause();
     }
     sleep_until(g, before);
 }
