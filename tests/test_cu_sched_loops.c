@@ -1,7 +1,9 @@
 /* tests/test_cu_sched_loops.c – the policies for one long range of tasks, piece by piece against
  * their formulas. */
-#include "cu/sched/sched.h"
+#include "cu/sched/take.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,11 +79,55 @@ static void real_time(void **state)
           40, 40, 80, 80, 80, 80, 160, 160, 160, 160, 250, 250);
 }
 
+/* ---- who is first -----------------------------------------------------------------------------*/
+struct asker {
+    struct take *take;
+    int unit;
+    struct ek_range got;
+};
+
+static void *ask(void *arg)
+{
+    struct asker *a = arg;
+    a->got = take_next(a->take, a->unit);
+    return NULL;
+}
+
+/* However long before the others a unit asks: the first tasks go to units in the order of their
+ * numbers, in every step. One that waits in vain goes on, and nobody waits for the late one then.
+ */
+static void the_first_tasks_go_in_order(void **state)
+{
+    (void)state;
+    struct take take = {0};
+    const struct sched_job job = {.n = 100, .grain = 1};
+    take_chunks(&take, &job, 7);
+    for (int step = 0; step < 3; step++, take_step(&take)) {
+        struct asker asker[3] = {{&take, 0, {0, 0}}, {&take, 1, {0, 0}}, {&take, 2, {0, 0}}};
+        pthread_t thread[3];
+        take.patience = INT_MAX;
+        for (int u = 2; u >= 0; u--)
+            assert_int_equal(pthread_create(&thread[u], NULL, ask, &asker[u]), 0);
+        for (int u = 0; u < 3; u++) {
+            assert_int_equal(pthread_join(thread[u], NULL), 0);
+            assert_int_equal(asker[u].got.begin, 7 * u);
+        }
+    }
+    take.patience = 3;
+    assert_int_equal(take_next(&take, 2).begin, 0);
+    take.patience = INT_MAX; /* all that follow come back at once */
+    assert_int_equal(take_next(&take, 2).begin, 7);
+    assert_int_equal(take_next(&take, 1).begin, 14);
+    assert_int_equal(take_next(&take, 0).begin, 21);
+    assert_int_equal(take_next(&take, 1).begin, 28);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_pieces), cmocka_unit_test(guided),    cmocka_unit_test(trapezoid),
-        cmocka_unit_test(factoring),    cmocka_unit_test(real_time),
+        cmocka_unit_test(fixed_pieces), cmocka_unit_test(guided),
+        cmocka_unit_test(trapezoid),    cmocka_unit_test(factoring),
+        cmocka_unit_test(real_time),    cmocka_unit_test(the_first_tasks_go_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,11 +10,15 @@
 struct take {
     _Alignas(64) _Atomic size_t at; /* tasks taken so far */
     _Atomic int turn;               /* units below it have asked in this step */
+    int patience;                   /* looks at it before a unit asks out of turn */
     _Alignas(64) size_t n, grain;
     size_t chunk; /* where all are of one size */
     /* Tasks that unit cu wants when `taken` are gone already; NULL: a chunk. */
     size_t (*size)(const void *policy, int cu, size_t taken);
 };
+
+/* About as far apart as threads leave a barrier, in pauses: a few microseconds at most. */
+enum { TAKE_PATIENCE = 100 };
 
 static inline void take_begin(struct take *t, const struct sched_job *job,
                               size_t (*size)(const void *policy, int cu, size_t taken))
@@ -22,6 +26,7 @@ static inline void take_begin(struct take *t, const struct sched_job *job,
     t->n = job->n;
     t->grain = job->grain;
     t->size = size;
+    t->patience = TAKE_PATIENCE;
     atomic_store_explicit(&t->at, 0, memory_order_relaxed);
     atomic_store_explicit(&t->turn, 0, memory_order_relaxed);
 }
@@ -41,15 +46,12 @@ static inline void take_step(void *policy)
     atomic_store_explicit(&t->turn, 0, memory_order_relaxed);
 }
 
-/* About as far apart as threads leave a barrier, in pauses: a few microseconds at most. */
-enum { TAKE_PATIENCE = 100 };
-
 /* In a step the first tasks go to units in the order of their numbers: threads leave a barrier in
  * any order, and where tasks are large another order is another division. A unit that is not there
  * in time is not waited for. */
 static inline void take_wait(struct take *t, int cu)
 {
-    for (int i = 0; i < TAKE_PATIENCE; i++) {
+    for (int i = 0; i < t->patience; i++) {
         if (atomic_load_explicit(&t->turn, memory_order_acquire) >= cu)
             return;
         spin_pause();
