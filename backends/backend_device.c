@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "src/clock.h"
 #include "src/embed.h"
+#include "src/owned.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -235,12 +236,10 @@ enum ek_status backend_build_texts(struct backend *b, const char *const *paths, 
                                    const char *options, const struct backend_kernel *kernels,
                                    int nkernels, struct backend_program **program)
 {
-    char *text = embed_join(paths, npaths);
+    OWNED_MEMORY char *text = embed_join(paths, npaths);
     if (!text)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels of %s", b->label, paths[0]);
-    const enum ek_status st = backend_build(b, text, options, kernels, nkernels, program);
-    free(text);
-    return st;
+    return backend_build(b, text, options, kernels, nkernels, program);
 }
 
 void backend_unbuild(struct backend *b, struct backend_program *program)
@@ -355,13 +354,11 @@ enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct 
         return backend_wait(to, BACKEND_COPY);
     }
     const size_t bytes = rect->width * rect->rows * rect->slices;
-    void *rows = malloc(bytes + 1);
+    OWNED_MEMORY void *rows = malloc(bytes + 1);
     if (!rows)
         FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes from %s", to->label, bytes,
              from->label);
-    enum ek_status st = copy_rows(to, dst, from, src, rect, rows);
-    free(rows);
-    return st;
+    return copy_rows(to, dst, from, src, rect, rows);
 }
 
 /* ---- for back ends ---- */

@@ -59,12 +59,10 @@ static enum ek_status show(const struct settings *s, const struct info *info)
         TRY(info_print(info, stdout));
     if (!s->json)
         return EK_OK;
-    json_t *root = info_json(info);
+    json_auto_t *root = info_json(info);
     if (!root)
         FAIL(EK_UNAVAILABLE, "out of memory for JSON");
-    enum ek_status st = json_write(to_stdout ? "-" : s->json, root);
-    json_decref(root);
-    return st;
+    return json_write(to_stdout ? "-" : s->json, root);
 }
 
 static enum ek_status run(int argc, char **argv)

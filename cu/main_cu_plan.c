@@ -5,6 +5,7 @@
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
+#include "src/owned.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -171,12 +172,10 @@ static enum ek_status run(int argc, char **argv)
              s.layout ? "layout" : "cold");
     if (s.machine && !s.schedules)
         s.schedules = CAPACITY_SCHEDULES;
-    char *list = s.schedules ? strdup(s.schedules) : NULL;
+    OWNED_MEMORY char *list = s.schedules ? strdup(s.schedules) : NULL;
     const struct simulate_request one = {
         .path = s.simulate, .json = s.json, .layout = s.layout, .cold = s.cold, .schedules = list};
-    enum ek_status st = s.machine ? plan_capacity(&s, list) : simulate_case(&one);
-    free(list);
-    return st;
+    return s.machine ? plan_capacity(&s, list) : simulate_case(&one);
 }
 
 int main(int argc, char **argv)

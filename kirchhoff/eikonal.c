@@ -166,8 +166,8 @@ static enum ek_status begin_finer(struct solver *s)
 {
     const struct grid *g = &s->e->grid;
     struct grid near = *g;
-    struct eikonal *e = NULL;
-    struct ttable *t = NULL;
+    OWNED(owned_eikonal_close) struct eikonal *e = NULL;
+    OWNED(owned_ttable_close) struct ttable *t = NULL;
     double high[3];
     int first[3];
     for (int a = 0; a < 3; a++) {
@@ -179,15 +179,12 @@ static enum ek_status begin_finer(struct solver *s)
         near.origin[a] = grid_coordinate(g, a, first[a]);
         high[a] = grid_end(&near, a);
     }
-    enum ek_status st = ttable_make(&near, s->source, "", &t);
-    THEN(st, eikonal_open(s->e->velocity, &near, near.origin, high, &e));
-    THEN(st, solve_in(e, NULL, false, t));
-    if (!st)
-        take_near(s, t, first);
+    TRY(ttable_make(&near, s->source, "", &t));
+    TRY(eikonal_open(s->e->velocity, &near, near.origin, high, &e));
+    TRY(solve_in(e, NULL, false, t));
+    take_near(s, t, first);
     s->begin = NEAR;
-    eikonal_close(e);
-    ttable_close(t);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status start(struct solver *s, bool finer)

@@ -17,6 +17,7 @@
 #include "cu/unit/cu.h"
 #include "kirchhoff/eikonal_line.h"
 #include "kirchhoff/ttable.h"
+#include "src/owned.h"
 
 /* The medium, shared by all shots of a run; read only. */
 struct eikonal;
@@ -26,6 +27,7 @@ struct eikonal;
 enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],
                             const double high[3], struct eikonal **e);
 void eikonal_close(struct eikonal *e);
+OWNED_POINTER(struct eikonal, eikonal_close)
 
 /* Every node of t: T, p, L, without caustics. On the unit's threads (`cu`, NULL: the calling one);
  * the same bits for any number of them. EK_USAGE: the source lies outside the box;

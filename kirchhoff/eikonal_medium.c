@@ -1,6 +1,7 @@
 /* kirchhoff/eikonal_medium.c – the box, its layout and the mean slowness of its cells. */
 #include "kirchhoff/eikonal_internal.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -214,17 +215,14 @@ static void open_cells(struct eikonal *e)
 
 static enum ek_status fill(struct eikonal *e)
 {
-    float *slowness = NULL;
+    OWNED_MEMORY float *slowness = NULL;
     TRY(lay_out(e));
     open_cells(e);
     TRY(arena_check(&e->arena, "an eikonal solver's cells"));
-    const enum ek_status st = sample(e, &slowness);
-    if (!st) {
-        fill_cells(e, slowness);
-        keep_speeds(e, slowness);
-    }
-    free(slowness);
-    return st;
+    TRY(sample(e, &slowness));
+    fill_cells(e, slowness);
+    keep_speeds(e, slowness);
+    return EK_OK;
 }
 
 enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],

@@ -3,6 +3,7 @@
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -201,14 +202,12 @@ static enum ek_status write_all(const struct generate_survey *g, const struct ge
                                 struct segy_writer *w)
 {
     const int n = g->shots * g->shots * g->receivers * g->receivers;
-    float *x = malloc((size_t)g->ns * sizeof *x);
+    OWNED_MEMORY float *x = malloc((size_t)g->ns * sizeof *x);
     if (!x)
         FAIL(EK_UNAVAILABLE, "out of memory for a trace");
-    enum ek_status st = EK_OK;
-    for (int i = 0; i < n && !st; i++)
-        st = put_trace(g, e, i, w, x);
-    free(x);
-    return st;
+    for (int i = 0; i < n; i++)
+        TRY(put_trace(g, e, i, w, x));
+    return EK_OK;
 }
 
 enum ek_status generate_file(const char *survey, const char *event, const char *path)

@@ -27,20 +27,19 @@ static enum ek_status add_point(struct polyline *p, double x, double y)
 
 static enum ek_status read_points(const char *path, struct polyline *p)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     int column[2];
     double x[2];
     file_input(path);
     TRY(table_open(path, NULL, &t));
-    enum ek_status st = table_need(t, "x", &column[0]);
-    THEN(st, table_need(t, "y", &column[1]));
-    for (size_t i = 0; i < t->nrows && !st; i++) {
-        for (int a = 0; a < 2 && !st; a++)
-            st = table_number(t, i, column[a], &x[a]);
-        THEN(st, add_point(p, x[0], x[1]));
+    TRY(table_need(t, "x", &column[0]));
+    TRY(table_need(t, "y", &column[1]));
+    for (size_t i = 0; i < t->nrows; i++) {
+        for (int a = 0; a < 2; a++)
+            TRY(table_number(t, i, column[a], &x[a]));
+        TRY(add_point(p, x[0], x[1]));
     }
-    table_close(t);
-    return st;
+    return EK_OK;
 }
 
 /* ---- through the ends -------------------------------------------------------------------------*/

@@ -1,6 +1,7 @@
 /* kirchhoff/ray_device.c – the rays of a front on a device. */
 #include "kirchhoff/ray_device.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,13 +121,12 @@ enum ek_status ray_device_start(struct ray_device *d, const struct front *f, siz
 enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
 {
     const size_t bytes = RAY_ROWS * d->count * one;
-    double *rows = malloc(bytes);
-    enum ek_status st =
-        rows ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %zu rays", d->count);
-    THEN(st, backend_fetch(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], bytes));
-    THEN(st, backend_wait(d->backend, BACKEND_COMPUTE));
-    for (size_t r = 0; !st && r < RAY_ROWS; r++)
+    OWNED_MEMORY double *rows = malloc(bytes);
+    if (!rows)
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu rays", d->count);
+    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], bytes));
+    TRY(backend_wait(d->backend, BACKEND_COMPUTE));
+    for (size_t r = 0; r < RAY_ROWS; r++)
         memcpy(f->state + r * f->room + d->first, rows + r * d->count, d->count * one);
-    free(rows);
-    return st;
+    return EK_OK;
 }

@@ -2,6 +2,7 @@
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,17 +53,15 @@ static enum ek_status turn(const struct grid *g, float *speed)
 
 static enum ek_status load(const struct layout *l, struct velocity *v)
 {
-    float *speed = NULL;
-    enum ek_status st = read_numbers(l->path, &l->grid, &speed);
-    if (!st && l->x_fastest)
-        st = turn(&l->grid, speed);
-    for (size_t i = 0; !st && l->scale != 1 && i < grid_nodes(&l->grid); i++)
+    OWNED_MEMORY float *speed = NULL;
+    TRY(read_numbers(l->path, &l->grid, &speed));
+    if (l->x_fastest)
+        TRY(turn(&l->grid, speed));
+    for (size_t i = 0; l->scale != 1 && i < grid_nodes(&l->grid); i++)
         speed[i] *= (float)l->scale;
     v->kind = VELOCITY_CUBE;
     v->grid = l->grid;
-    THEN(st, velocity_cube_fill(v, speed, l->smooth));
-    free(speed);
-    return st;
+    return velocity_cube_fill(v, speed, l->smooth);
 }
 
 /* ---- headers ----------------------------------------------------------------------------------*/
@@ -70,20 +69,19 @@ static enum ek_status load(const struct layout *l, struct velocity *v)
 static enum ek_status read_header(const char *path, struct layout *l)
 {
     static const struct demand length = {.min = 0, .max = 1e9}, factor = {0, 1e9, .open = true};
-    json_t *root;
+    json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
-    enum ek_status st = grid_read(path, root, &l->grid);
+    TRY(grid_read(path, root, &l->grid));
     const char *data = json_string_value(json_object_get(root, "data"));
     const char *order = json_string_value(json_object_get(root, "order"));
-    THEN(st, demand_that(path, data != NULL, "data", "a file's name"));
-    THEN(st, demand_that(path, !order || !strcmp(order, "zyx") || !strcmp(order, "xyz"), "order",
-                         "zyx (z fastest) or xyz (x fastest)"));
-    THEN(st, demand_optional(path, "", root, "smooth", &length, &l->smooth));
-    THEN(st, demand_optional(path, "", root, "scale", &factor, &l->scale));
-    THEN(st, file_beside(path, data, l->path, sizeof l->path));
+    TRY(demand_that(path, data != NULL, "data", "a file's name"));
+    TRY(demand_that(path, !order || !strcmp(order, "zyx") || !strcmp(order, "xyz"), "order",
+                    "zyx (z fastest) or xyz (x fastest)"));
+    TRY(demand_optional(path, "", root, "smooth", &length, &l->smooth));
+    TRY(demand_optional(path, "", root, "scale", &factor, &l->scale));
+    TRY(file_beside(path, data, l->path, sizeof l->path));
     l->x_fastest = order && !strcmp(order, "xyz");
-    json_decref(root);
-    return st;
+    return EK_OK;
 }
 
 #define AT(member) offsetof(struct layout, member)

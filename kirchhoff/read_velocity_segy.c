@@ -5,6 +5,7 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,21 +118,17 @@ static enum ek_status load(const struct segy *s, const struct layout *l, struct 
 {
     TRY(find_grid(s, l, &v->grid));
     const size_t nodes = grid_nodes(&v->grid);
-    float *speed = malloc(nodes * sizeof *speed);
-    bool *seen = calloc(s->n, sizeof *seen);
-    enum ek_status st = EK_OK;
+    OWNED_MEMORY float *speed = malloc(nodes * sizeof *speed);
+    OWNED_MEMORY bool *seen = calloc(s->n, sizeof *seen);
     if (!speed || !seen)
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", s->path, nodes);
-    for (size_t i = 0; !st && i < s->n; i++)
-        st = put_column(s, i, &v->grid, seen, speed);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", s->path, nodes);
+    for (size_t i = 0; i < s->n; i++)
+        TRY(put_column(s, i, &v->grid, seen, speed));
     const double scale = l->scale > 0 ? l->scale : s->layout.unit;
-    for (size_t i = 0; !st && scale != 1 && i < nodes; i++)
+    for (size_t i = 0; scale != 1 && i < nodes; i++)
         speed[i] *= (float)scale;
     v->kind = VELOCITY_CUBE;
-    THEN(st, velocity_cube_fill(v, speed, l->smooth));
-    free(speed);
-    free(seen);
-    return st;
+    return velocity_cube_fill(v, speed, l->smooth);
 }
 
 static enum ek_status open_at(const struct layout *l, int x, int y, struct segy **s)
@@ -152,7 +149,7 @@ static bool one_place(const struct segy *s)
 enum ek_status read_velocity_segy(const char *words, struct velocity *v)
 {
     struct layout l = {.scale = 0};
-    struct segy *s = NULL;
+    OWNED(owned_segy_close) struct segy *s = NULL;
     const size_t name = strcspn(words, ",");
     snprintf(l.path, sizeof l.path, "%.*s", (int)name, words);
     TRY(opt_parse_list(layout_words, &l, "segy", words[name] ? words + name + 1 : ""));
@@ -162,8 +159,7 @@ enum ek_status read_velocity_segy(const char *words, struct velocity *v)
         s = NULL;
         TRY(open_at(&l, SOURCE_X, SOURCE_Y, &s));
     }
-    const enum ek_status sampled = l.dz > 0 ? EK_OK : segy_check(s);
-    const enum ek_status st = sampled ? sampled : load(s, &l, v);
-    segy_close(s);
-    return st;
+    if (!(l.dz > 0))
+        TRY(segy_check(s));
+    return load(s, &l, v);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "src/status.h"
+#include "src/owned.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,6 +98,7 @@ struct segy {
  * out of memory. Caller owns *s; close accepts NULL. */
 enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s);
 void segy_close(struct segy *s);
+OWNED_POINTER(struct segy, segy_close)
 
 /* EK_USAGE: its interval is not said or changes, or its coordinates are angles. */
 enum ek_status segy_check(const struct segy *s);

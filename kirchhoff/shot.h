@@ -10,6 +10,7 @@
 #include "kirchhoff/fill.h"
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"
+#include "src/owned.h"
 
 #include <pthread.h>
 
@@ -83,6 +84,7 @@ struct shot {
 /* EK_UNAVAILABLE: memory. The caller owns *s; close accepts NULL. */
 enum ek_status shot_open(const struct shot_job *job, const double source[3], struct shot **s);
 void shot_close(struct shot *s);
+OWNED_POINTER(struct shot, shot_close)
 
 /* One step, on a CPU unit's threads (`cu`, NULL: the calling one) and, where device is not NULL,
  * with the rays' way on that. A device that fails is said in s->lost and no harm: the threads do

@@ -50,23 +50,22 @@ static enum ek_status spread(int shots, const struct grid *g, struct source_posi
 
 static enum ek_status read_file(const char *path, struct source_positions *p)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     int x, y;
     TRY(table_open(path, NULL, &t));
     const int z = table_find(t, "z");
-    enum ek_status st = table_need(t, "x", &x);
-    THEN(st, table_need(t, "y", &y));
-    if (!st && !t->nrows)
-        st = status_fail(EK_USAGE, "%s: has no rows, so there are no sources", path);
-    THEN(st, make_room(p, t->nrows));
-    for (size_t i = 0; i < p->n && !st; i++) {
-        st = table_number(t, i, x, &p->at[i][0]);
-        THEN(st, table_number(t, i, y, &p->at[i][1]));
-        if (!st && z >= 0)
-            st = table_number(t, i, z, &p->at[i][2]);
+    TRY(table_need(t, "x", &x));
+    TRY(table_need(t, "y", &y));
+    if (!t->nrows)
+        FAIL(EK_USAGE, "%s: has no rows, so there are no sources", path);
+    TRY(make_room(p, t->nrows));
+    for (size_t i = 0; i < p->n; i++) {
+        TRY(table_number(t, i, x, &p->at[i][0]));
+        TRY(table_number(t, i, y, &p->at[i][1]));
+        if (z >= 0)
+            TRY(table_number(t, i, z, &p->at[i][2]));
     }
-    table_close(t);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status read_surface(const char *text, const struct grid *g,

@@ -14,18 +14,15 @@
 
 static enum ek_status trace(struct shot_job *job, const double source[3], struct ttable **table)
 {
-    struct shot *s;
+    OWNED(owned_shot_close) struct shot *s = NULL;
     bool done = false;
-    enum ek_status st = EK_OK;
     TRY(shot_open(job, source, &s));
-    while (!done && !st && !stop_requested())
-        st = shot_step(s, NULL, NULL, &done);
-    if (!st && !done)
-        st = status_fail(EK_STOPPED, "interrupted while travel times were computed");
-    if (!st)
-        *table = shot_take(s);
-    shot_close(s);
-    return st;
+    while (!done && !stop_requested())
+        TRY(shot_step(s, NULL, NULL, &done));
+    if (!done)
+        FAIL(EK_STOPPED, "interrupted while travel times were computed");
+    *table = shot_take(s);
+    return EK_OK;
 }
 
 /* Through its file, so that memory is the system's to manage. */
@@ -40,14 +37,12 @@ static enum ek_status map(const struct ttable *table, const char *path, struct t
 static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *job, int node)
 {
     char path[4096];
-    struct ttable *table = NULL;
+    OWNED(owned_ttable_close) struct ttable *table = NULL;
     TRY(trace(job, t->folder->source[node].at, &table));
-    enum ek_status st = shot_job_mend(job, NULL, table);
+    TRY(shot_job_mend(job, NULL, table));
     tfolder_note(t->folder, (size_t)node, table);
     tfolder_path(t->folder, (size_t)node, path);
-    THEN(st, map(table, path, &t->made[node]));
-    ttable_close(table);
-    return st;
+    return map(table, path, &t->made[node]);
 }
 
 static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job, int threads)

@@ -138,14 +138,12 @@ enum ek_status tfolder_write(const struct tfolder *f)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/index.json", f->path);
-    json_t *root = json_pack("{s:s s:i s:s s:o s:o s:o}", "format", format, "version", VERSION,
-                             "velocity", f->velocity, "grid", grid_json(&f->grid), "surface",
-                             describe_surface(&f->surface), "sources", describe_sources(f));
+    json_auto_t *root = json_pack("{s:s s:i s:s s:o s:o s:o}", "format", format, "version", VERSION,
+                                  "velocity", f->velocity, "grid", grid_json(&f->grid), "surface",
+                                  describe_surface(&f->surface), "sources", describe_sources(f));
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    const enum ek_status st = checksummed_write(path, root);
-    json_decref(root);
-    return st;
+    return checksummed_write(path, root);
 }
 
 static const struct demand a_number = {0, 1e15, .whole = true};

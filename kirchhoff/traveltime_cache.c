@@ -179,14 +179,12 @@ static void fill_own(const struct traveltime_cache *t, int node, const struct tt
 
 static enum ek_status fill_from_files(const struct traveltime_cache *t, int node, float *data)
 {
-    struct ttable *self;
+    OWNED(owned_ttable_close) struct ttable *self = NULL;
     TRY(get_table(t, node, &self));
-    enum ek_status st = EK_OK;
     fill_own(t, node, self, data);
-    for (int axis = 0; axis < 2 && !st; axis++)
-        st = fill_change(t, node, self, axis, data);
-    ttable_close(self);
-    return st;
+    for (int axis = 0; axis < 2; axis++)
+        TRY(fill_change(t, node, self, axis, data));
+    return EK_OK;
 }
 
 static enum ek_status load(const struct traveltime_cache *t, int node, float **out)

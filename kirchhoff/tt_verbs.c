@@ -287,15 +287,13 @@ static enum ek_status keep_table(struct tt *t, struct ttable *table, size_t sour
 static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot *s, size_t source,
                                   struct tt_record *r)
 {
-    struct ttable *table = shot_take(s);
+    OWNED(owned_ttable_close) struct ttable *table = shot_take(s);
     note_device(t, r, -1);
     r->numbers = s->numbers;
     r->length = s->length;
     s->length = NULL;
-    enum ek_status st = shot_job_mend(&t->job, cu, table);
-    THEN(st, keep_table(t, table, source, r));
-    ttable_close(table);
-    return st;
+    TRY(shot_job_mend(&t->job, cu, table));
+    return keep_table(t, table, source, r);
 }
 
 /* ---- a shot -----------------------------------------------------------------------------------*/
@@ -329,14 +327,13 @@ static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *
 static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source,
                                 struct tt_record *r)
 {
-    struct ttable *table;
+    OWNED(owned_ttable_close) struct ttable *table = NULL;
     TRY(ttable_make(&t->grid, t->sources.at[source], t->velocity->text, &table));
-    enum ek_status st = shot_job_first(&t->job, cu, table);
-    if (!st && !stop_requested())
-        st = keep_table(t, table, source, r);
-    ttable_close(table);
+    TRY(shot_job_first(&t->job, cu, table));
+    if (!stop_requested())
+        TRY(keep_table(t, table, source, r));
     show_progress(t);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t source,

@@ -16,6 +16,7 @@
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/velocity.h"
+#include "src/owned.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +52,7 @@ size_t ttable_bytes(const struct grid *g);
 enum ek_status ttable_make(const struct grid *grid, const double source[3], const char *velocity,
                            struct ttable **t);
 void ttable_close(struct ttable *t);
+OWNED_POINTER(struct ttable, ttable_close)
 
 /* Before values change other than by what follows: they are no longer those that were rounded. */
 void ttable_change(struct ttable *t);

@@ -1,5 +1,6 @@
 /* kirchhoff/write_headers.c – what the headers say. */
 #include "kirchhoff/mig.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +19,14 @@ static void print_all(FILE *out, const struct segy *s)
 
 enum ek_status write_headers(const struct migrate_options *o, const char *path)
 {
-    struct segy *s;
-    char *text = NULL;
+    OWNED(owned_segy_close) struct segy *s = NULL;
+    OWNED_MEMORY char *text = NULL;
     size_t size;
     TRY(migrate_input(o, &s));
     FILE *out = open_memstream(&text, &size);
     if (out)
         print_all(out, s);
-    enum ek_status st = !out || fclose(out) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
-                                            : file_replace_text(path, text);
-    free(text);
-    segy_close(s);
-    return st;
+    if (!out || fclose(out))
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    return file_replace_text(path, text);
 }

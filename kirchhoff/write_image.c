@@ -150,7 +150,7 @@ static enum ek_status write_raw(struct mig *p, const char *prefix)
     TRY(write_floats(p, prefix, ".f32", mig_column));
     TRY(write_floats(p, prefix, ".fold.f32", fold_column));
     snprintf(path, sizeof path, "%s.json", prefix);
-    json_t *head = json_pack(
+    json_auto_t *head = json_pack(
         "{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s s:i}", "type", "float32", "order",
         "class, x, y, z (fastest)", "n", c->n, g->n[0], g->n[1], g->n[2], "origin_m", g->origin[0],
         g->origin[1], g->origin[2], "step_m", g->step[0], g->step[1], g->step[2], "offset_m",
@@ -158,9 +158,7 @@ static enum ek_status write_raw(struct mig *p, const char *prefix)
         "least_squares_iterations", p->lsm ? p->lsm->at.done : 0);
     if (!head)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    const enum ek_status st = json_write(path, head);
-    json_decref(head);
-    return st;
+    return json_write(path, head);
 }
 
 enum ek_status mig_write_anywhere(struct mig *p, const char *path,

@@ -4,6 +4,7 @@
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,21 +44,21 @@ void mig_sum_chunk(struct mig *p, size_t chunk)
 static enum ek_status sum_traces(struct mig *p, const bool *done, uint64_t *sum)
 {
     const struct chunks *s = p->m->survey;
-    float *x = malloc((size_t)p->m->segy->ns * sizeof *x);
-    enum ek_status st = x ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
+    OWNED_MEMORY float *x = malloc((size_t)p->m->segy->ns * sizeof *x);
+    if (!x)
+        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     *sum = 0;
-    for (size_t c = 0; c < s->nchunks && !st; c++) {
+    for (size_t c = 0; c < s->nchunks; c++) {
         if (!p->lsm && !(done[c] && migrate_reaches(p->m, c)))
             continue;
-        for (size_t i = s->first[c]; !p->sum[c] && i < s->first[c + 1] && !st; i++)
+        for (size_t i = s->first[c]; !p->sum[c] && i < s->first[c + 1]; i++)
             if (!p->m->segy->sum[s->order[i]])
-                st = segy_read(p->m->segy, s->order[i], x);
+                TRY(segy_read(p->m->segy, s->order[i], x));
         if (!p->sum[c])
             mig_sum_chunk(p, c);
         *sum += p->sum[c];
     }
-    free(x);
-    return st;
+    return EK_OK;
 }
 
 /* The heads of some tables, which have sums of the rest. */

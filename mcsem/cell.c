@@ -5,6 +5,7 @@
 #include "mcsem/cell_work.h"
 #include "mcsem/matmul.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -402,21 +403,14 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
     const int cell = cell_of(s, pair);
     const struct survey_pair seen = seen_from(earth, cell, &s->pair[pair]);
     const double floor = cell_floor(options, &seen);
-    struct earth_layers *layers = malloc(sizeof *layers);
-    double complex *field = calloc((size_t)s->nfreq, sizeof *field);
-    struct forward *f = NULL;
-    enum ek_status st =
-        layers && field ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a pair");
-    if (!st) {
-        earth_column(earth, cell, NULL, layers);
-        st = forward_open(layers->n, s->nfreq, &f);
-    }
-    THEN(st, check_pair(f, s, layers, &seen, floor, field));
+    OWNED_MEMORY NEW(struct earth_layers, layers, 1, "out of memory for a pair");
+    OWNED_MEMORY NEW(double complex, field, s->nfreq, "out of memory for a pair");
+    OWNED(owned_forward_close) struct forward *f = NULL;
+    earth_column(earth, cell, NULL, layers);
+    TRY(forward_open(layers->n, s->nfreq, &f));
+    TRY(check_pair(f, s, layers, &seen, floor, field));
     *difference = 0;
-    for (int q = 0; !st && q < s->nfreq; q++)
+    for (int q = 0; q < s->nfreq; q++)
         *difference = fmax(*difference, cabs(response[q] - field[q]) / fmax(cabs(field[q]), floor));
-    forward_close(f);
-    free(field);
-    free(layers);
-    return st;
+    return EK_OK;
 }

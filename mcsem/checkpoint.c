@@ -155,18 +155,15 @@ static enum ek_status take(struct inversion *s, const json_t *state)
 
 enum ek_status checkpoint_load(struct inversion *s)
 {
-    json_t *state;
+    json_auto_t *state = NULL;
     char print[20];
     TRY(checksummed_read(s->checkpoint, format, VERSION, &state));
     snprintf(print, sizeof print, "%016llx", (unsigned long long)fingerprint(s));
     const char *of = json_string_value(json_object_get(state, "of"));
-    const enum ek_status st =
-        !of || strcmp(of, print)
-            ? status_fail(EK_USAGE,
-                          "checkpoint %s: it is of another survey or of other options; "
-                          "delete it or name another file",
-                          s->checkpoint)
-            : take(s, state);
-    json_decref(state);
-    return st;
+    if (!of || strcmp(of, print))
+        FAIL(EK_USAGE,
+             "checkpoint %s: it is of another survey or of other options; delete it or name "
+             "another file",
+             s->checkpoint);
+    return take(s, state);
 }

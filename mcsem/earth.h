@@ -10,6 +10,7 @@
 #pragma once
 
 #include "src/arena.h"
+#include "src/owned.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -47,6 +48,7 @@ enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, doub
 void earth_add_vertical(struct earth *earth);
 enum ek_status earth_copy(const struct earth *from, struct earth **earth);
 void earth_close(struct earth *earth);
+OWNED_POINTER(struct earth, earth_close)
 
 /* Resistivities not positive, tops that do not ascend, seabed above the last layer of sea, NaN:
  * EK_USAGE; `where` names the file in the message. */

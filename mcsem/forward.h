@@ -9,6 +9,7 @@
 #pragma once
 
 #include "mcsem/pair.h"
+#include "src/owned.h"
 #include <complex.h>
 
 enum forward_derivatives {
@@ -24,6 +25,7 @@ struct forward;
 /* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: memory. */
 enum ek_status forward_open(int layers, int nfreq, struct forward **forward);
 void forward_close(struct forward *forward);
+OWNED_POINTER(struct forward, forward_close)
 
 /* Filter `which` (hankel.h), or the finest one where the receiver is almost below the wire, for a
  * pair at nfreq frequencies: field [nfreq], derivative [nfreq][layers->n] (may be NULL without

@@ -5,6 +5,7 @@
 #include "mcsem/pair.h"
 #include "mcsem/seabed.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,7 +140,8 @@ static enum ek_status open_mail(struct inversion *s)
 {
     const int cells = s->survey->ncells, rank = cluster_rank();
     const size_t sums = cell_sums(earth_unknowns(s->start));
-    NEW(struct cluster_message, m, cells, "out of memory for the messages of %d cells", cells);
+    OWNED_MEMORY NEW(struct cluster_message, m, cells, "out of memory for the messages of %d cells",
+                     cells);
     for (int c = 0; c < cells; c++) {
         const bool sends = s->rank_of[c] == rank && rank > 0;
         const bool receives = s->rank_of[c] != 0 && rank == 0;
@@ -152,9 +154,7 @@ static enum ek_status open_mail(struct inversion *s)
                                          .buffer = s->inv->trial_sums + (size_t)c * sums,
                                          .doubles = sums};
     }
-    const enum ek_status st = cluster_mail_open(m, s->nmessages, &s->mail);
-    free(m);
-    return st;
+    return cluster_mail_open(m, s->nmessages, &s->mail);
 }
 
 /* First touch. */

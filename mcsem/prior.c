@@ -160,41 +160,38 @@ static enum ek_status control(const struct table *t, size_t row, const double *x
 
 static enum ek_status read_controls(const char *path, const struct earth *e, struct prior *p)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     int at[CONTROLS];
     if (!path)
         return EK_OK;
     file_input(path);
     TRY(table_open(path, NULL, &t));
-    enum ek_status st = EK_OK;
-    for (int k = 0; k < CONTROLS && !st; k++) {
+    for (int k = 0; k < CONTROLS; k++) {
         at[k] = table_find(t, controls[k]);
         if (k <= LAYER)
-            st = table_need(t, controls[k], &at[k]);
+            TRY(table_need(t, controls[k], &at[k]));
     }
-    for (size_t row = 0; row < t->nrows && !st; row++) {
+    for (size_t row = 0; row < t->nrows; row++) {
         double x[CONTROLS];
-        st = read_control(t, row, at, x);
-        THEN(st, control(t, row, x, e, p));
+        TRY(read_control(t, row, at, x));
+        TRY(control(t, row, x, e, p));
     }
-    table_close(t);
-    return st;
+    return EK_OK;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static enum ek_status read_reference(const char *path, const struct earth *e, struct prior *p)
 {
-    struct earth *reference;
+    OWNED(owned_earth_close) struct earth *reference = NULL;
     if (!path)
         return EK_OK;
     file_input(path);
     TRY(earth_copy(e, &reference));
-    const enum ek_status st = read_model(path, reference);
+    TRY(read_model(path, reference));
     memcpy(p->reference, reference->m, p->n * sizeof *p->reference);
     memset(p->given, true, p->n * sizeof *p->given);
-    earth_close(reference);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status fill(struct prior *p, const struct earth *e, const struct prior_options *o,

@@ -184,28 +184,22 @@ static void defaults(void *st, const struct bench_program *self)
 static enum ek_status generate_into(const struct inversion *s, const struct generate_design *design,
                                     const struct earth *truth, const struct earth *start)
 {
-    struct survey *survey;
+    OWNED(owned_survey_close) struct survey *survey = NULL;
     TRY(generate_survey(design, truth, (unsigned)s->seed, &survey));
-    enum ek_status st =
-        generate_data(survey, truth, &s->cell_options, &s->noise, true, (unsigned)s->seed);
-    THEN(st, survey_file_write(s->out, survey, start));
-    THEN(st, write_model(s->truth, truth, NULL));
-    survey_close(survey);
-    return st;
+    TRY(generate_data(survey, truth, &s->cell_options, &s->noise, true, (unsigned)s->seed));
+    TRY(survey_file_write(s->out, survey, start));
+    return write_model(s->truth, truth, NULL);
 }
 
 static enum ek_status generate(const struct inversion *s)
 {
     const struct generate_design *found;
-    struct earth *truth = NULL, *start = NULL;
+    OWNED(owned_earth_close) struct earth *truth = NULL, *start = NULL;
     TRY(generate_find(s->generate, &found));
     const struct generate_design design = generate_scaled(found, s->scale);
-    enum ek_status st = generate_earth(&design, false, &truth);
-    THEN(st, generate_earth(&design, true, &start));
-    THEN(st, generate_into(s, &design, truth, start));
-    earth_close(truth);
-    earth_close(start);
-    return st;
+    TRY(generate_earth(&design, false, &truth));
+    TRY(generate_earth(&design, true, &start));
+    return generate_into(s, &design, truth, start);
 }
 
 /* The survey with the fields of its earth, with noise if that was said. */

@@ -220,7 +220,7 @@ static enum ek_status read_table(const char *path, struct preface *p,
                                  const struct survey_noise *noise, struct survey **survey)
 {
     struct harvest h = {.nfreq = 0};
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     TRY(table_open(path, NULL, &t));
     h.table = t;
     enum ek_status st = read_preface(t, p);
@@ -233,7 +233,6 @@ static enum ek_status read_table(const char *path, struct preface *p,
     free(h.pair);
     free(h.of);
     free(h.band);
-    table_close(t);
     return st;
 }
 

@@ -95,7 +95,7 @@ static enum ek_status take_vtk(const char *path, const char *text, struct earth 
 
 enum ek_status read_model(const char *path, struct earth *e)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     char *text;
     if (is_vtk(path)) {
         TRY(file_read_text(path, &text));
@@ -104,9 +104,7 @@ enum ek_status read_model(const char *path, struct earth *e)
         return taken;
     }
     TRY(table_open(path, NULL, &t));
-    const enum ek_status st = read_rows(t, e);
-    table_close(t);
-    return st;
+    return read_rows(t, e);
 }
 
 /* A table's columns stand row by row of the grid, every one from the top down. */
@@ -151,11 +149,9 @@ static enum ek_status take_grid(const struct table *t, struct earth_list *list)
 
 enum ek_status read_model_grid(const char *path, struct earth_list *list)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     if (is_vtk(path))
         return EK_OK;
     TRY(table_open(path, NULL, &t));
-    const enum ek_status st = take_grid(t, list);
-    table_close(t);
-    return st;
+    return take_grid(t, list);
 }

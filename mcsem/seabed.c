@@ -242,7 +242,7 @@ static enum ek_status take_section(const char *path, const struct survey *s, str
 
 static enum ek_status take_table(const char *path, const struct survey *s, struct floor *f)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     char *text;
     file_input(path);
     if (poly_is(path))
@@ -251,9 +251,7 @@ static enum ek_status take_table(const char *path, const struct survey *s, struc
     const char *names = nameless(text);
     free(text);
     TRY(table_open(path, names, &t));
-    const enum ek_status st = take_rows(t, f);
-    table_close(t);
-    return st;
+    return take_rows(t, f);
 }
 
 static int by_y(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include "mcsem/shared_table.h"
 #include "mcsem/survey_columns.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -331,20 +332,18 @@ static enum ek_status read_rules(const struct table *t, const struct survey *s, 
 enum ek_status survey_floor(struct survey *s, const char *path)
 {
     const size_t data = s->npairs * (size_t)s->nfreq;
-    struct arena room = {0};
-    struct table *t;
+    OWNED(arena_free) struct arena room = {0};
+    OWNED(owned_table_close) struct table *t = NULL;
     TRY(table_open(path, NULL, &t));
     double(*rule)[2] = arena_take(&room, data, sizeof *rule);
-    enum ek_status st = arena_check(&room, "the errors of %zu data", data);
-    THEN(st, read_rules(t, s, rule));
-    for (size_t i = 0; !st && i < data; i++) {
+    TRY(arena_check(&room, "the errors of %zu data", data));
+    TRY(read_rules(t, s, rule));
+    for (size_t i = 0; i < data; i++) {
         struct survey_datum *d = &s->datum[i];
         const double floor = d->part == SURVEY_PHASE ? 0 : rule[i][1];
         d->sigma = fmax(d->sigma, hypot(rule[i][0] * hypot(d->re, d->im), floor));
     }
-    arena_free(&room);
-    table_close(t);
-    return st;
+    return EK_OK;
 }
 
 double survey_rms(const struct survey *s, const double complex *response, int freq, int cell)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mcsem/earth.h"
+#include "src/owned.h"
 #include <complex.h>
 #include <math.h>
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct survey {
 /* Zeroed, every sigma infinite. EK_UNAVAILABLE: memory. close accepts NULL. */
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey);
 void survey_close(struct survey *survey);
+OWNED_POINTER(struct survey, survey_close)
 
 /* Frequencies or lengths not positive, NaN, a source or receiver above the sea surface, directions
  * that are no unit vectors, standard errors not positive: EK_USAGE with `path` and the pair's

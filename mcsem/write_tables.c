@@ -113,13 +113,11 @@ static enum ek_status write_tasks(const char *path, int cells, const struct cell
     json_t *cost = json_array();
     for (int c = 0; c < cells; c++)
         json_array_append_new(cost, json_real(report[c].cpu_s));
-    json_t *root = json_pack("{s:s s:{s:o s:i}}", "name", "cells", "tasks", "cost", cost,
-                             "seconds_per_cost", 1);
+    json_auto_t *root = json_pack("{s:s s:{s:o s:i}}", "name", "cells", "tasks", "cost", cost,
+                                  "seconds_per_cost", 1);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    const enum ek_status st = json_write(path, root);
-    json_decref(root);
-    return st;
+    return json_write(path, root);
 }
 
 enum ek_status write_cells(const char *path, const struct survey *s, const struct earth *e,

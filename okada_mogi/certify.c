@@ -506,16 +506,14 @@ static enum ek_status write_proof(const struct certifier *c, double reach, const
                                         s->east[i], "north", s->north[i], "height", s->height[i],
                                         "along", along_json(s, i), "low", windows(c, i, false),
                                         "high", windows(c, i, true)));
-    json_t *root = json_pack("{s:i s:s s:f s:o s:o s:o s:o s:o s:O s:O}", "certificate", 1, "model",
-                             c->job->model->name, "reach", reach, "parameters", parameters_json(c),
-                             "fixed", fixed_json(c), "amplitude", range_json(c, MODEL_AMPLITUDE),
-                             "direction", range_json(c, MODEL_DIRECTION), "stations", stations,
-                             "levels", c->levels, "open", c->open);
+    json_auto_t *root = json_pack(
+        "{s:i s:s s:f s:o s:o s:o s:o s:o s:O s:O}", "certificate", 1, "model", c->job->model->name,
+        "reach", reach, "parameters", parameters_json(c), "fixed", fixed_json(c), "amplitude",
+        range_json(c, MODEL_AMPLITUDE), "direction", range_json(c, MODEL_DIRECTION), "stations",
+        stations, "levels", c->levels, "open", c->open);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the proof", path);
-    const enum ek_status st = json_write_exact(path, root);
-    json_decref(root);
-    return st;
+    return json_write_exact(path, root);
 }
 
 enum ek_status certify(const struct job *job, const char *path, struct certificate *out)

@@ -3,6 +3,7 @@
 #include "src/arena.h"
 #include "src/checksum.h"
 #include "src/demand.h"
+#include "src/owned.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -131,11 +132,11 @@ enum ek_status posterior_find(const struct stats *s, struct spool *spool, struct
                               struct posterior *p)
 {
     const double trials = (double)range.count, accepted = (double)s->trials;
-    NEW(struct reading, r, 1, "%s: out of memory for the posterior", s->job->path);
+    OWNED_MEMORY NEW(struct reading, r, 1, "%s: out of memory for the posterior", s->job->path);
     *r = (struct reading){.stats = s, .p = p};
-    enum ek_status st = spool_each(spool, add_weights, r);
+    TRY(spool_each(spool, add_weights, r));
     find_bins(r);
-    THEN(st, spool_each(spool, add_trials, r));
+    TRY(spool_each(spool, add_trials, r));
     const double outside =
         trials > accepted ? log(trials - accepted) - least_outside(s->job, accepted, r->worst) / 2
                           : -INFINITY;
@@ -145,8 +146,7 @@ enum ek_status posterior_find(const struct stats *s, struct spool *spool, struct
     p->share = 1 / (1 + ratio);
     p->below =
         sqrt((s->least_chi2 - 2 * log(0.01 * s->weight / trials)) / s->job->stations.ncomponents);
-    free(r);
-    return st;
+    return EK_OK;
 }
 
 /* ---- what is told -----------------------------------------------------------------------------*/
@@ -212,21 +212,18 @@ void posterior_print(FILE *out, const json_t *posterior)
 static enum ek_status read_one(const struct job *job, const char *path, json_t *others)
 {
     char data[DATA];
-    json_t *root;
+    json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
     const json_t *run = json_array_get(json_object_get(root, "runs"), 0);
     json_t *p = json_object_get(run ? run : root, "posterior");
     const char *theirs = json_string_value(json_object_get(p, "data"));
-    enum ek_status st = EK_OK;
     if (!theirs || !json_is_number(json_object_get(p, "log_evidence")) ||
         !json_is_number(json_object_get(p, "log_evidence_at_most")))
-        st = status_fail(EK_USAGE, "--against %s: it has no evidence; write it with --json", path);
-    else if (strcmp(theirs, data_of(job, data)))
-        st = status_fail(EK_USAGE, "--against %s: its data are not those of %s", path, job->path);
-    else
-        json_array_append_new(others, json_pack("{s:s s:O}", "against", path, "posterior", p));
-    json_decref(root);
-    return st;
+        FAIL(EK_USAGE, "--against %s: it has no evidence; write it with --json", path);
+    if (strcmp(theirs, data_of(job, data)))
+        FAIL(EK_USAGE, "--against %s: its data are not those of %s", path, job->path);
+    json_array_append_new(others, json_pack("{s:s s:O}", "against", path, "posterior", p));
+    return EK_OK;
 }
 
 enum ek_status posterior_read(const struct job *job, const char *list, json_t **others)

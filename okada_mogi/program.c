@@ -141,13 +141,14 @@ static enum ek_status estimate(struct program *p)
 static enum ek_status tell_certificate(const struct program *p, const struct certificate *c,
                                        double seconds)
 {
-    json_t *o = json_pack("{s:s s:s s:s s:b s:o s:o s:f s:f s:f}", "program", p->model->name, "job",
-                          p->path, "proof", p->certify, "certified", c->certified, "boxes_open",
-                          write_number(c->open), "boxes", write_number(c->boxes), "reach", c->reach,
-                          "smallest_open", c->smallest, "seconds", seconds);
+    json_auto_t *o = json_pack("{s:s s:s s:s s:b s:o s:o s:f s:f s:f}", "program", p->model->name,
+                               "job", p->path, "proof", p->certify, "certified", c->certified,
+                               "boxes_open", write_number(c->open), "boxes", write_number(c->boxes),
+                               "reach", c->reach, "smallest_open", c->smallest, "seconds", seconds);
     if (!o)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", p->path);
-    const enum ek_status st = p->settings->json ? json_write(p->settings->json, o) : EK_OK;
+    if (p->settings->json)
+        TRY(json_write(p->settings->json, o));
     if (!p->settings->quiet && !(p->settings->json && !strcmp(p->settings->json, "-"))) {
         printf(c->certified ? "certified: no point of the ranges is within %g standard deviations"
                             : "not certified: within %g standard deviations may be what lies in ",
@@ -158,8 +159,7 @@ static enum ek_status tell_certificate(const struct program *p, const struct cer
         write_print_number(stdout, json_object_get(o, "boxes"));
         printf(" boxes%s, %.3g s\n", c->certified ? " are the proof" : "", seconds);
     }
-    json_decref(o);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status certify_job(struct program *p)
@@ -408,14 +408,14 @@ static enum ek_status view(const void *st, json_t **made)
 /* Makes and writes the refined job; the next round takes it, if there is one. */
 static enum ek_status refine(struct program *p, bool *more)
 {
-    json_t *refined;
+    json_auto_t *refined = NULL;
     TRY(refine_job(p->job, results_stats(p->results), &p->to_refine, &refined));
-    const enum ek_status st = p->refine_out ? refine_write(p->job, refined, p->refine_out) : EK_OK;
-    *more = !st && p->round < p->refine;
+    if (p->refine_out)
+        TRY(refine_write(p->job, refined, p->refine_out));
+    *more = p->round < p->refine;
     p->round += *more;
     p->refined = *more ? json_incref(refined) : NULL;
-    json_decref(refined);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status again(void *st, bool *more)

@@ -594,11 +594,9 @@ enum ek_status job_take(const char *path, json_t *root, const struct model *mode
 
 enum ek_status job_open(const char *path, const struct model *model, struct job **job)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
-    const enum ek_status st = job_take(path, root, model, job);
-    json_decref(root);
-    return st;
+    return job_take(path, root, model, job);
 }
 
 void job_close(struct job *job)

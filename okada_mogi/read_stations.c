@@ -4,6 +4,7 @@
 #include "src/arena.h"
 #include "src/checksum.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -486,16 +487,14 @@ static enum ek_status refuse_same(const struct table *t, const struct stations *
 
 static enum ek_status refuse_twins(const struct table *t, struct stations *s)
 {
-    NEW(int, order, s->n, "%s: out of memory for %d stations", t->path, s->n);
-    enum ek_status st = EK_OK;
-    for (int place = 0; place < 2 && !st; place++) {
+    OWNED_MEMORY NEW(int, order, s->n, "%s: out of memory for %d stations", t->path, s->n);
+    for (int place = 0; place < 2; place++) {
         for (int i = 0; i < s->n; i++)
             order[i] = i;
         qsort_r(order, (size_t)s->n, sizeof *order, place ? by_place : by_name, s);
-        st = refuse_same(t, s, order, place);
+        TRY(refuse_same(t, s, order, place));
     }
-    free(order);
-    return st;
+    return EK_OK;
 }
 
 /* The middle of the longitudes, wherever they are counted from: 179.9 and -179.9 are neighbours. */

@@ -153,8 +153,6 @@ enum ek_status refine_write(const struct job *job, const json_t *refined, const 
     if (!strcmp(path, "-") || !folder_of(job->path, here) || !folder_of(path, there) ||
         !strcmp(here, there))
         return json_write(path, refined);
-    json_t *moved = with_stations(refined, here);
-    const enum ek_status st = json_write(path, moved);
-    json_decref(moved);
-    return st;
+    json_auto_t *moved = with_stations(refined, here);
+    return json_write(path, moved);
 }

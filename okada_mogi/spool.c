@@ -1,6 +1,7 @@
 /* okada_mogi/spool.c – batches in memory, then in a file. */
 #include "okada_mogi/spool.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -149,22 +150,21 @@ enum ek_status spool_each(struct spool *s,
                                                   size_t n),
                           void *arg)
 {
-    struct accepted_record *buffer = malloc(AT_A_TIME * sizeof *buffer);
-    enum ek_status st =
-        buffer ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for accepted trials");
+    OWNED_MEMORY struct accepted_record *buffer = malloc(AT_A_TIME * sizeof *buffer);
+    if (!buffer)
+        FAIL(EK_UNAVAILABLE, "out of memory for accepted trials");
     sort(s);
-    for (size_t k = 0; k < s->nbatches && !st; k++) {
+    for (size_t k = 0; k < s->nbatches; k++) {
         const struct batch *b = &s->batch[k];
         if (b->record)
-            st = visit(arg, b->record, b->n);
-        for (size_t i = 0; i < b->n && !b->record && !st; i += AT_A_TIME) {
+            TRY(visit(arg, b->record, b->n));
+        for (size_t i = 0; i < b->n && !b->record; i += AT_A_TIME) {
             const size_t n = b->n - i < AT_A_TIME ? b->n - i : AT_A_TIME;
-            st = fetch(s, b, i, n, buffer);
-            THEN(st, visit(arg, buffer, n));
+            TRY(fetch(s, b, i, n, buffer));
+            TRY(visit(arg, buffer, n));
         }
     }
-    free(buffer);
-    return st;
+    return EK_OK;
 }
 
 enum ek_status spool_find(struct spool *s, trial_number trial, bool *held)

@@ -1,6 +1,7 @@
 /* okada_mogi/write_map.c – a trial on maps: GeoJSON, and files for GMT. */
 #include "okada_mogi/write.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +113,8 @@ static void add_vector(const struct stations *s, int i, const char *kind, const 
 enum ek_status write_geojson(const struct job *job, trial_number trial, const char *path)
 {
     const struct stations *s = &job->stations;
-    double x[JOB_AXES], *u;
+    OWNED_MEMORY double *u = NULL;
+    double x[JOB_AXES];
     TRY(write_map_check(job));
     TRY(write_predict(job, trial, &u));
     json_t *list = json_array();
@@ -127,13 +129,10 @@ enum ek_status write_geojson(const struct job *job, trial_number trial, const ch
             add_vector(s, i, "observed", s->observed, scale, list);
             add_vector(s, i, "predicted", u, scale, list);
         }
-    free(u);
-    json_t *root = json_pack("{s:s s:o}", "type", "FeatureCollection", "features", list);
+    json_auto_t *root = json_pack("{s:s s:o}", "type", "FeatureCollection", "features", list);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the map", path);
-    const enum ek_status st = json_write(path, root);
-    json_decref(root);
-    return st;
+    return json_write(path, root);
 }
 
 /* ---- GMT --------------------------------------------------------------------------------------*/
@@ -177,22 +176,18 @@ enum ek_status write_psvelo(const struct job *job, trial_number trial, const cha
     } files[] = {
         {"observed", {1, 0}}, {"predicted", {0, 1}}, {"residual", {-1, 1}}, {"faults", {0}}};
     const size_t room = strlen(stem) + 16;
-    char *path = malloc(room);
-    double *u = NULL;
-    enum ek_status st = path ? write_predict(job, trial, &u)
-                             : status_fail(EK_UNAVAILABLE, "%s: out of memory", stem);
-    for (int i = 0; i < 4 && !st; i++) {
+    OWNED_MEMORY NEW(char, path, room, "%s: out of memory", stem);
+    OWNED_MEMORY double *u = NULL;
+    TRY(write_predict(job, trial, &u));
+    for (int i = 0; i < 4; i++) {
         struct file *f;
         snprintf(path, room, "%s.%s", stem, files[i].ending);
-        if ((st = file_create(path, &f)))
-            break;
+        TRY(file_create(path, &f));
         if (i < 3)
             put_vectors(file_stream(f), &job->stations, u, files[i].factor);
         else
             put_outlines(file_stream(f), job, trial);
-        st = file_finish(f);
+        TRY(file_finish(f));
     }
-    free(u);
-    free(path);
-    return st;
+    return EK_OK;
 }

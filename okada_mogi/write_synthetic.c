@@ -3,6 +3,7 @@
 #include "src/arena.h"
 #include "src/file.h"
 #include "src/random.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,26 +99,21 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
         stations_any(s, stations_high), stations_any(s, stations_correlated)};
     char number[TRIAL_TEXT];
     struct file *f;
-    double *u;
+    OWNED_MEMORY double *u = NULL;
     TRY(write_predict(job, trial, &u));
     add_unknowns(job, &seed, u);
-    enum ek_status st = add_correlated(job, &seed, u);
-    THEN(st, file_create(path, &f));
-    if (!st) {
-        FILE *out = file_stream(f);
-        fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
-                job->path, (unsigned long long)seed, *s->projection ? ", " : "", s->projection);
-        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s%s%s%s\n",
-                s->zone ? "lon,lat" : "E_m,N_m",
-                has.scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "",
-                !has.differences ? ""
-                : s->zone        ? ",lon2,lat2"
-                                 : ",E2_m,N2_m",
-                has.heights ? ",z_m" : "", has.correlations ? ",correlation" : "");
-        for (int i = 0; i < s->n; i++)
-            put_station(out, job, i, u + 3 * i, &has, &seed);
-        st = file_finish(f);
-    }
-    free(u);
-    return st;
+    TRY(add_correlated(job, &seed, u));
+    TRY(file_create(path, &f));
+    FILE *out = file_stream(f);
+    fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
+            job->path, (unsigned long long)seed, *s->projection ? ", " : "", s->projection);
+    fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s%s%s%s\n", s->zone ? "lon,lat" : "E_m,N_m",
+            has.scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "",
+            !has.differences ? ""
+            : s->zone        ? ",lon2,lat2"
+                             : ",E2_m,N2_m",
+            has.heights ? ",z_m" : "", has.correlations ? ",correlation" : "");
+    for (int i = 0; i < s->n; i++)
+        put_station(out, job, i, u + 3 * i, &has, &seed);
+    return file_finish(f);
 }

@@ -3,6 +3,7 @@
 #include "okada_mogi/write.h"
 #include "src/file.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,15 +114,11 @@ enum ek_status write_predict(const struct job *job, trial_number trial, double *
 enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path)
 {
     struct file *f;
-    double *u;
+    OWNED_MEMORY double *u = NULL;
     TRY(write_predict(job, trial, &u));
-    enum ek_status st = file_create(path, &f);
-    if (!st) {
-        put_rows(file_stream(f), &job->stations, u, u + 3 * job->stations.n);
-        st = file_finish(f);
-    }
-    free(u);
-    return st;
+    TRY(file_create(path, &f));
+    put_rows(file_stream(f), &job->stations, u, u + 3 * job->stations.n);
+    return file_finish(f);
 }
 
 /* ---- displacements ----------------------------------------------------------------------------*/
@@ -226,16 +223,15 @@ static enum ek_status write_rows(const struct table *t, const struct model *m,
 
 enum ek_status write_forward(const struct model *model, const char *path, const char *out)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     struct columns c;
     struct file *f;
     TRY(table_open(path, NULL, &t));
-    enum ek_status st = find_columns(t, &model, &c);
-    THEN(st, file_create(out, &f));
-    if (!st && (st = write_rows(t, model, &c, file_stream(f))))
-        file_abandon(f);
-    else if (!st)
-        st = file_finish(f);
-    table_close(t);
+    TRY(find_columns(t, &model, &c));
+    TRY(file_create(out, &f));
+    const enum ek_status st = write_rows(t, model, &c, file_stream(f));
+    if (!st)
+        return file_finish(f);
+    file_abandon(f);
     return st;
 }

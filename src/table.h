@@ -7,6 +7,7 @@
 #pragma once
 
 #include "src/status.h"
+#include "src/owned.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,6 +31,7 @@ struct table {
  * memory. The caller owns *t; close accepts NULL. Any thread. */
 enum ek_status table_open(const char *path, const char *names, struct table **t);
 void table_close(struct table *t);
+OWNED_POINTER(struct table, table_close)
 
 /* The column called `name`, -1 if there is none. */
 int table_find(const struct table *t, const char *name);

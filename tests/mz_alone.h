@@ -7,7 +7,7 @@
 static inline enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class,
                                      struct mz **out)
 {
-    struct mz *mz;
+    struct mz *mz = NULL;
     TRY(mz_open_mesh(ops, class, mz_mesh_find(class->letter), &mz));
     const enum ek_status st = mz_claim(mz, NULL, 0);
     return HAND_OUT(st, mz, out, mz_close);

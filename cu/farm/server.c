@@ -232,14 +232,12 @@ static enum ek_status hear(struct server *s, const struct transport_event *e)
         answer(s, e->peer, MESSAGE_REFUSED, (struct farm_batch){.tasks = {0, 0}});
         return EK_OK;
     }
-    void *result = malloc(tail + 1); /* messages are not aligned */
+    OWNED_MEMORY void *result = malloc(tail + 1); /* messages are not aligned */
     if (!result)
         FAIL(EK_UNAVAILABLE, "out of memory for the %zu bytes of a result of rank %d", tail,
              e->peer);
     memcpy(result, (const char *)e->data + sizeof ask, tail);
-    const enum ek_status st = take(s, e->peer, &ask, result);
-    free(result);
-    return st;
+    return take(s, e->peer, &ask, result);
 }
 
 enum ek_status server_serve(struct server *s, double seconds)

@@ -6,6 +6,7 @@
 #include "src/progress.h"
 #include "src/random.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -218,7 +219,7 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
 {
     int ncu = capacity_units(c, scenario, NULL);
     struct sim_result result;
-    NEW(struct sim_unit, unit, ncu, "out of memory for %d units", ncu);
+    OWNED_MEMORY NEW(struct sim_unit, unit, ncu, "out of memory for %d units", ncu);
     make_units(c, scenario, NULL, unit);
     const struct sim_case sim = {.job = {.n = c->work->n,
                                          .grain = 1,
@@ -230,11 +231,9 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
                                  .steps = c->steps,
                                  .on_task = on_task,
                                  .on_task_arg = arg};
-    enum ek_status st = sim_run(&sim, schedule, NULL, &result);
-    if (!st)
-        *cell = (struct capacity_cell){result.makespan, result.lower_bound};
-    free(unit);
-    return st;
+    TRY(sim_run(&sim, schedule, NULL, &result));
+    *cell = (struct capacity_cell){result.makespan, result.lower_bound};
+    return EK_OK;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------*/

@@ -2,6 +2,7 @@
  * they slow one another. */
 #include "cu/sim/plan_case_internal.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,11 +231,9 @@ enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_
 {
     const json_t *list = json_object_get(root, "units");
     TRY(demand_that(reader->path, json_array_size(list) > 0, "units", "a list of units"));
-    NEW(struct reader, r, 1, "%s: out of memory for the units", reader->path);
+    OWNED_MEMORY NEW(struct reader, r, 1, "%s: out of memory for the units", reader->path);
     r->r = reader;
     r->memories = (struct places){.what = "spaces", .first = 1};
     r->nodes = (struct places){.what = "nodes", .first = 1 + MOST_PLACES};
-    enum ek_status st = read_list(r, list);
-    free(r);
-    return st;
+    return read_list(r, list);
 }

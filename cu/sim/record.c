@@ -5,6 +5,7 @@
 #include "cu/sim/record_fit.h"
 #include "cu/sim/sim.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -258,12 +259,11 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
 enum ek_status record_team(struct record *r, const struct team *team)
 {
     const struct team_result *result = team_result(team);
-    NEW(const struct events *, unit, r->set->n, "record: out of memory for %d units", r->set->n);
+    OWNED_MEMORY NEW(const struct events *, unit, r->set->n, "record: out of memory for %d units",
+                     r->set->n);
     for (int c = 0; c < r->set->n; c++)
         unit[c] = team_events(team, c);
-    enum ek_status st = result->retired ? EK_OK : record_add(r, result->steps, unit);
-    free(unit);
-    return st;
+    return result->retired ? EK_OK : record_add(r, result->steps, unit);
 }
 
 static enum ek_status merge_rows(struct rows *to, const struct rows *from)
