@@ -1,6 +1,7 @@
 /* kirchhoff/chunks.c – which traces take part, and how they are put into chunks. */
 #include "kirchhoff/chunks.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,13 +64,7 @@ static uint64_t morton(const struct traveltime_cache *travel, const struct segy_
            spread(cell(s, 0, t->gx)) << 1 | spread(cell(s, 1, t->gy));
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->trace < y->trace ? -1 : x->trace > y->trace;
-}
+SORT_BY_BOTH(by_key, struct keyed, key, trace)
 
 static size_t runs(const struct keyed *k, size_t n, int shift)
 {

@@ -4,6 +4,7 @@
 #include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
+#include "src/sort.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,11 +37,7 @@ struct floor {
 
 /* ---- between points -------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
-{
-    const struct point *p = a, *q = b;
-    return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
-}
+SORT_BY_BOTH(by_place, struct point, x, y)
 
 static double place_of(const struct floor *f, size_t i)
 {
@@ -254,11 +251,7 @@ static enum ek_status take_table(const char *path, const struct survey *s, struc
     return take_rows(t, f);
 }
 
-static int by_y(const void *a, const void *b)
-{
-    const struct point *p = a, *q = b;
-    return (p->y > q->y) - (p->y < q->y);
-}
+SORT_BY(by_y, struct point, y)
 
 /* Along the side that is longer: fewer points lie beside one another. */
 static void sort_points(struct floor *f)

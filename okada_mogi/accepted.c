@@ -1,6 +1,7 @@
 /* okada_mogi/accepted.c – lists of records. */
 #include "okada_mogi/accepted.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <stdlib.h>
 
@@ -25,11 +26,7 @@ void accepted_free(struct accepted *a)
     *a = (struct accepted){0};
 }
 
-static int by_trial(const void *a, const void *b)
-{
-    const struct accepted_record *x = a, *y = b;
-    return (x->trial > y->trial) - (x->trial < y->trial);
-}
+SORT_BY(by_trial, struct accepted_record, trial)
 
 static int by_misfit(const void *a, const void *b)
 {

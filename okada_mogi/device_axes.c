@@ -3,6 +3,7 @@
 #include "okada_mogi/device.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/kernels/found.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -353,12 +354,6 @@ static enum ek_status land_piece(struct search_device *d, int slot)
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-static int by_item(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* What one item of the piece at hand found. */
 static enum ek_status judge_item(struct search_device *d, int thread, size_t i)
 {
@@ -377,7 +372,7 @@ static enum ek_status judge_piece(struct search_device *d, const struct piece *p
     const size_t n = (size_t)found[0];
     for (int k = 0; k < FOUND_TALLIES; k++)
         d->worker[0]->evaluations += found[1 + 2 * k] + 65536.0 * found[2 + 2 * k];
-    qsort(found + FOUND_ITEMS, n, 2 * sizeof *found, by_item);
+    qsort(found + FOUND_ITEMS, n, 2 * sizeof *found, sort_by_int);
     x->piece = *p;
     x->judged = found;
     return search_device_judge(d, n, judge_item);

@@ -1,6 +1,7 @@
 /* okada_mogi/join_table.c – builds the table, sorts it into cells, looks rows up. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/judge.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -194,13 +195,7 @@ static long cell_of(const struct join_table *t, long row)
     return cell;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    if (x->cell != y->cell)
-        return x->cell < y->cell ? -1 : 1;
-    return (x->within > y->within) - (x->within < y->within);
-}
+SORT_BY_BOTH(by_key, struct key, cell, within)
 
 /* Rows of one cell stand together after this; order within a cell is left to sort_cells(). */
 static void count_cells(struct join_table *t, const struct key *key, struct key *sorted)

@@ -2,6 +2,7 @@
 #include "okada_mogi/spool.h"
 #include "src/arena.h"
 #include "src/owned.h"
+#include "src/sort.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,11 +123,7 @@ size_t spool_count(const struct spool *s)
 
 /* ---- out --------------------------------------------------------------------------------------*/
 
-static int by_range(const void *a, const void *b)
-{
-    const struct batch *x = a, *y = b;
-    return (x->range.first > y->range.first) - (x->range.first < y->range.first);
-}
+SORT_BY(by_range, struct batch, range.first)
 
 static void sort(struct spool *s)
 {

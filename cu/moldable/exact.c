@@ -3,6 +3,7 @@
  * of the cores that are free by then it gets. */
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +40,7 @@ static const double *seconds_of(const struct exact *x, int task)
     return x->timeline->seconds + (size_t)x->p->kind[task] * (size_t)x->timeline->widest;
 }
 
-static int earlier_finish(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    return (x->finish > y->finish) - (x->finish < y->finish);
-}
+SORT_BY(earlier_finish, struct place, finish)
 
 /* No schedule that goes on from here is shorter: the work that is left, over all cores from `since`
  * on, and the longest task. */

@@ -2,6 +2,7 @@
 #include "cu/sim/bound.h"
 #include "cu/sched/line.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <glpk.h>
 #include <float.h>
@@ -113,11 +114,7 @@ struct pair {
     double ratio; /* on[0] / on[1] */
 };
 
-static int ratio_order(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
-}
+SORT_BY(ratio_order, struct pair, ratio)
 
 /* Share of a task that must (least) and may (most) lie on kind 0 for it to end within `span`. */
 static void limits(const struct pair *p, double span, double *least, double *most)

@@ -395,13 +395,7 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
     return EK_OK;
 }
 
-static int in_time(const void *a, const void *b)
-{
-    const struct sim_change *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->after > y->after) - (x->after < y->after);
-}
+SORT_BY_BOTH(in_time, struct sim_change, step, after)
 
 static enum ek_status read_changes(struct plan_case_reader *r, const json_t *list)
 {

@@ -4,6 +4,7 @@
 #include "cu/sched/fit.h"
 #include "cu/sched/line.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,11 +137,7 @@ static void find_slowness(struct fitter *f)
 }
 
 /* ---- noise ------------------------------------------------------------------------------------*/
-static int by_ratio(const void *a, const void *b)
-{
-    double x = ((const struct fit_row *)a)->y, y = ((const struct fit_row *)b)->y;
-    return (x > y) - (x < y);
-}
+SORT_BY(by_ratio, struct fit_row, y)
 
 /* The rows' ratios in ascending order, cut into classes of equal weight; each has its mean. */
 static void find_classes(struct fit_row *row, size_t n, double *noise)
