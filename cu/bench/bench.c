@@ -133,41 +133,44 @@ static double work(const struct bench *b)
     return p->work ? p->work(b->st) : (double)p->steps(b->st) * (double)b->results.host.ntasks;
 }
 
-/* One run of one policy from the initial state. Interrupted runs are recorded, too. */
-static enum ek_status run_once(struct bench *b, const char *schedule, struct result_run *run,
-                               struct watch *watch)
+/* A run of one policy from the initial state. */
+static enum ek_status begin_run(struct bench *b, const char *schedule, struct watch *watch,
+                                struct team **team)
 {
     const struct bench_run *p = &b->program.run;
-    OWNED(owned_team_close) struct team *team = NULL;
     if (p->schedule)
         p->schedule(b->st, schedule);
     TRY(p->reset(b->st));
-    TRY(team_open(b->units, &b->job, p->verbs, b->st, schedule, &team));
-    team_on_step(team, show_step, watch);
-    team_save_every(team, p->save_every(b->st));
+    TRY(team_open(b->units, &b->job, p->verbs, b->st, schedule, team));
+    team_on_step(*team, show_step, watch);
+    team_save_every(*team, p->save_every(b->st));
     if (b->records || b->trace)
-        team_record(team);
-    enum ek_status st = team_run(team, p->steps(b->st));
+        team_record(*team);
+    return EK_OK;
+}
+
+/* What has become of it, `st` by the team. Interrupted runs are recorded, too. */
+static enum ek_status end_run(struct bench *b, const char *schedule, struct team *team,
+                              enum ek_status st, struct result_run *run)
+{
+    const struct bench_run *p = &b->program.run;
     if (!st && !team_result(team)->steps && stop_at_once())
         st = EK_STOPPED; /* before the first step: nobody asked for its tasks */
-    watch->before += team_result(team)->steps;
     if (!st)
         team_tell_unmet_faults(team);
     b->results.host.work = work(b);
-    if (st == EK_OK || st == EK_STOPPED) {
-        enum ek_status taken = result_take(run, &b->results.host, team, schedule);
-        run->interrupted = st == EK_STOPPED;
-        if (!taken && run->interrupted && p->interrupted)
-            taken = p->interrupted(b->st);
-        if (!taken)
-            taken = finish_run(b, team, run);
-        if (!taken && b->records && !st)
-            taken = record_run(b, run, team);
-        if (!taken && b->trace)
-            taken = trace_add(b->trace, b->units, team, schedule);
-        st = taken ? taken : st;
-        run->interrupted = st == EK_STOPPED; /* ranks find out when they judge */
-    }
+    if (st && st != EK_STOPPED)
+        return st;
+    TRY(result_take(run, &b->results.host, team, schedule));
+    run->interrupted = st == EK_STOPPED;
+    enum ek_status taken = run->interrupted && p->interrupted ? p->interrupted(b->st) : EK_OK;
+    THEN(taken, finish_run(b, team, run));
+    if (b->records && !st)
+        THEN(taken, record_run(b, run, team));
+    if (b->trace)
+        THEN(taken, trace_add(b->trace, b->units, team, schedule));
+    st = taken ? taken : st;
+    run->interrupted = st == EK_STOPPED; /* ranks find out when they judge */
     return st;
 }
 
@@ -196,10 +199,9 @@ static enum ek_status profile(struct bench *b)
     return EK_OK;
 }
 
-/* Room for all runs, and what comes before the first of them. */
-static enum ek_status prepare_runs(struct bench *b)
+/* Room for all runs. */
+static enum ek_status open_runs(struct bench *b)
 {
-    const struct bench_run *p = &b->program.run;
     struct result_set *r = &b->results;
     const int n = b->nspecs * b->set.repeat;
     r->nschedules = b->nspecs;
@@ -208,10 +210,6 @@ static enum ek_status prepare_runs(struct bench *b)
     b->record = calloc((size_t)n, sizeof(struct record *));
     if (!r->run || !b->record)
         FAIL(EK_UNAVAILABLE, "out of memory for the results");
-    TRY(warm_up(b));
-    TRY(profile(b));
-    progress_begin(b->program.identity.name, n * (p->progress ? work(b) : p->steps(b->st)),
-                   p->progress ? p->progress : "steps");
     return EK_OK;
 }
 
@@ -538,11 +536,23 @@ static enum ek_status run_problem(struct bench *b, bool *more)
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
     describe_runs(b);
-    TRY(prepare_runs(b));
+    TRY(open_runs(b));
+    TRY(warm_up(b));
+    TRY(profile(b));
+    const int runs = b->set.repeat * b->nspecs;
+    progress_begin(p->identity.name, runs * (p->run.progress ? work(b) : p->run.steps(b->st)),
+                   p->run.progress ? p->run.progress : "steps");
     enum ek_status st = EK_OK;
-    for (int repeat = 0; repeat < b->set.repeat && !st; repeat++)
-        for (int s = 0; s < b->nspecs && !st; s++)
-            st = run_once(b, b->spec[s], &b->results.run[s * b->set.repeat + repeat], &watch);
+    for (int i = 0; i < runs && !st; i++) {
+        const int s = i % b->nspecs, repeat = i / b->nspecs;
+        OWNED(owned_team_close) struct team *team = NULL;
+        st = begin_run(b, b->spec[s], &watch, &team);
+        if (st)
+            break;
+        st = team_run(team, p->run.steps(b->st));
+        watch.before += team_result(team)->steps;
+        st = end_run(b, b->spec[s], team, st, &b->results.run[s * b->set.repeat + repeat]);
+    }
     progress_end();
     if (st && st != EK_STOPPED)
         return st;
@@ -583,10 +593,4 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
     free(b.st);
     cluster_close(st == EK_STOPPED || st == EK_UNVERIFIED ? EK_OK : st);
     return st;
-}
-
-int bench_main(const struct bench_program *program, int argc, char **argv)
-{
-    status_begin(program->identity.name);
-    return status_end(bench_run(program, argc, argv, stdout));
 }

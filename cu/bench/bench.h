@@ -107,9 +107,11 @@ struct bench_program {
     } output;
 };
 
-/* main() of every program. */
-int bench_main(const struct bench_program *program, int argc, char **argv);
-/* The same without an end: what people should read goes to `out`. First thing in main(). */
+/* Runs the program as its command line says; what people should read goes to `out`. */
 enum ek_status bench_run(const struct bench_program *program, int argc, char **argv, FILE *out);
+/* main() of every program: the exit code. */
+#define bench_main(program, argc, argv)                                                            \
+    (status_begin((program)->identity.name),                                                       \
+     status_end(bench_run((program), (argc), (argv), stdout)))
 
 #endif

@@ -176,16 +176,20 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     return EK_OK;
 }
 
-static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_range r)
+/* The tasks of a range come to where they are computed. */
+static enum ek_status bring(struct team *t, const struct cu *cu, struct ek_range r)
 {
-    struct unit *u = &t->unit[cu->index];
     for (size_t task = r.begin; task < r.end && !failed(t); task++)
         TRY(move_task(t, cu, task));
-    if (failed(t))
-        return EK_OK; /* the step is void */
     memset(&t->history.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->history.seconds);
-    const double start = clock_now(), fed = cu->device ? backend_fed(cu->device) : 0;
-    TRY(t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]));
+    return EK_OK;
+}
+
+/* A range has been computed, since `start`, when the device had been fed for so long. */
+static void note_range(struct team *t, const struct cu *cu, struct ek_range r, double start,
+                       double fed)
+{
+    struct unit *u = &t->unit[cu->index];
     if (cu->device)
         u->starving += fmax(0, clock_now() - start - (backend_fed(cu->device) - fed));
     note_event(t, u,
@@ -202,7 +206,6 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     for (size_t task = r.begin; task < r.end; task++)
         u->work += t->job.cost ? t->job.cost[task] : 1;
     sched_done(t->sched, cu->index, r, sum + launch, &t->history.seconds[r.begin]);
-    return EK_OK;
 }
 
 /* The next piece of the range that the unit holds, after asking for a range if it holds none. */
@@ -233,7 +236,13 @@ static void compute_period(struct team *t, const struct cu *cu)
         struct ek_range r = next_piece(t, cu, &held);
         if (r.begin == r.end)
             break;
-        enum ek_status st = work_on(t, cu, r);
+        enum ek_status st = bring(t, cu, r);
+        const double start = clock_now(), fed = cu->device ? backend_fed(cu->device) : 0;
+        if (!st && !failed(t)) { /* else the step is void */
+            st = t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]);
+            if (!st)
+                note_range(t, cu, r, start, fed);
+        }
         note_answer(t, cu, st, (struct ek_range){r.begin, held.end > r.end ? held.end : r.end});
     }
 }
