@@ -468,8 +468,6 @@ static enum ek_status show(const struct settings *s, const struct info *info)
     if (!s->json)
         return EK_OK;
     json_auto_t *root = info_json(info);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "out of memory for JSON");
     return json_write(to_stdout ? "-" : s->json, root);
 }
 

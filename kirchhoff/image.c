@@ -4,6 +4,7 @@
 #include "cu/bench/memory.h"
 #include "src/arena.h"
 #include "src/kernel.h"
+#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
@@ -103,11 +104,9 @@ static void add_column(struct image *to, int class, size_t column, const double 
 void image_add(struct image *to, const double *sum, const float *fold)
 {
     for (size_t c = 0; c < to->columns; c++) {
-        pthread_mutex_t *lock = &to->lock[c / IMAGE_TILE];
-        pthread_mutex_lock(lock);
+        LOCKED(&to->lock[c / IMAGE_TILE]);
         for (int class = 0; class < to->classes.n; class ++)
             add_column(to, class, c, sum, fold);
-        pthread_mutex_unlock(lock);
     }
 }
 

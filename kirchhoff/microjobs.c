@@ -14,6 +14,7 @@
 #include "cu/unit/topology.h"
 #include "src/arena.h"
 #include "src/process.h"
+#include "src/owned.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -291,12 +292,11 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     struct microjobs_word w = {.code = failed};
     if (bytes == sizeof w)
         memcpy(&w, result, bytes);
-    pthread_mutex_lock(&s->lock);
+    LOCKED(&s->lock);
     if (!failed)
         note_part(s, batch->tasks.begin, w.seconds, rank);
     else if (!stop_requested()) /* else it was ended */
         note_failure(s, batch->tasks.begin, w.code, rank);
-    pthread_mutex_unlock(&s->lock);
     return EK_OK;
 }
 

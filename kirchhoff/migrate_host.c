@@ -4,6 +4,7 @@
 #include "kirchhoff/migrate.h"
 #include "src/arena.h"
 #include "src/kernel.h"
+#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
@@ -170,9 +171,8 @@ static void sum_part(void *arg, int thread)
     const size_t tiles = w->m->image->tiles;
     for (size_t i; (i = atomic_fetch_add(&w->tile, 1)) < tiles;) {
         const size_t tile = (i + w->first) % tiles;
-        pthread_mutex_lock(&w->m->image->lock[tile]);
+        LOCKED(&w->m->image->lock[tile]);
         add_tile(w, &w->own[thread], tile, 0, 1);
-        pthread_mutex_unlock(&w->m->image->lock[tile]);
     }
     for (int q = thread; q < w->m->resum->n; q += w->width)
         resum_add(w->m->resum, w->batch, q, &w->again[q]);

@@ -6,6 +6,7 @@
 #include "kirchhoff/ray.h"
 #include "src/kernel.h"
 #include "src/random.h"
+#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
@@ -385,11 +386,10 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
 
 void resum_take(struct resum *r, struct resum_sum *sum)
 {
-    pthread_mutex_lock(&r->lock);
+    LOCKED(&r->lock);
     double *total = &r->total->sum;
     for (int i = 0; i < RESUM_SUMS * r->n; i++)
         total[i] += (&sum->sum)[i];
-    pthread_mutex_unlock(&r->lock);
     memset(sum, 0, (size_t)r->n * sizeof *sum);
 }
 

@@ -141,8 +141,6 @@ enum ek_status tfolder_write(const struct tfolder *f)
     json_auto_t *root = json_pack("{s:s s:i s:s s:o s:o s:o}", "format", format, "version", VERSION,
                                   "velocity", f->velocity, "grid", grid_json(&f->grid), "surface",
                                   describe_surface(&f->surface), "sources", describe_sources(f));
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     return checksummed_write(path, root);
 }
 

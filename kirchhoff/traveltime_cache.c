@@ -5,6 +5,7 @@
 #include "cu/team/thread_pool.h"
 #include "src/kernel.h"
 #include "src/arena.h"
+#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
@@ -343,27 +344,23 @@ static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node,
 enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n,
                                      const struct cu *cu)
 {
-    struct arrivals a = {.t = t, .table = malloc((size_t)n * sizeof *a.table + 1)};
-    if (!a.table)
+    struct arrivals a = {.t = t};
+    OWNED_MEMORY void *table = a.table = malloc((size_t)n * sizeof *a.table + 1);
+    if (!table)
         FAIL(EK_UNAVAILABLE, "out of memory for %d tables", n);
-    pthread_mutex_lock(&t->lock);
-    enum ek_status st = wait_for_room(t, node, n);
-    if (!st) {
-        take(t, node, n);
-        st = load_missing(&a, node, n, cu);
-        if (st)
-            drop(t, node, n);
-    }
-    pthread_mutex_unlock(&t->lock);
-    free(a.table);
+    LOCKED(&t->lock);
+    TRY(wait_for_room(t, node, n));
+    take(t, node, n);
+    const enum ek_status st = load_missing(&a, node, n, cu);
+    if (st)
+        drop(t, node, n);
     return st;
 }
 
 void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n)
 {
-    pthread_mutex_lock(&t->lock);
+    LOCKED(&t->lock);
     drop(t, node, n);
-    pthread_mutex_unlock(&t->lock);
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/
@@ -417,10 +414,8 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
 
 enum ek_status traveltime_cache_velocity(struct traveltime_cache *t)
 {
-    pthread_mutex_lock(&t->lock);
-    const enum ek_status st = t->velocity ? EK_OK : velocity_open(t->name, &t->velocity);
-    pthread_mutex_unlock(&t->lock);
-    return st;
+    LOCKED(&t->lock);
+    return t->velocity ? EK_OK : velocity_open(t->name, &t->velocity);
 }
 
 enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,

@@ -156,8 +156,6 @@ static enum ek_status write_raw(struct mig *p, const char *prefix)
         g->origin[1], g->origin[2], "step_m", g->step[0], g->step[1], g->step[2], "offset_m",
         "first", c->first, "width", c->width, "weight", migrate_weights[p->m->o.weight],
         "least_squares_iterations", p->lsm ? p->lsm->at.done : 0);
-    if (!head)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     return json_write(path, head);
 }
 

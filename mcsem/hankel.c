@@ -1,6 +1,7 @@
 /* mcsem/hankel.c – the weights: an inverse Fourier transform by the trapezoidal rule in extended
  * precision, once for each of a few shifts, from which Chebyshev series in the shift follow. */
 #include "mcsem/hankel.h"
+#include "src/owned.h"
 
 #include <complex.h>
 #include <math.h>
@@ -152,14 +153,11 @@ enum ek_status hankel_open(int which, const struct hankel **filter)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct hankel made[HANKEL_DESIGNS];
-    enum ek_status st = EK_OK;
-    pthread_mutex_lock(&lock);
+    LOCKED(&lock);
     if (!made[which].series)
-        st = make(&designs[which], &made[which]);
-    pthread_mutex_unlock(&lock);
-    if (!st)
-        *filter = &made[which];
-    return st;
+        TRY(make(&designs[which], &made[which]));
+    *filter = &made[which];
+    return EK_OK;
 }
 
 void hankel_weights(const struct hankel *h, double shift, double *w0, double *w1)

@@ -115,8 +115,6 @@ static enum ek_status write_tasks(const char *path, int cells, const struct cell
         json_array_append_new(cost, json_real(report[c].cpu_s));
     json_auto_t *root = json_pack("{s:s s:{s:o s:i}}", "name", "cells", "tasks", "cost", cost,
                                   "seconds_per_cost", 1);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     return json_write(path, root);
 }
 

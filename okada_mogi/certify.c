@@ -511,8 +511,6 @@ static enum ek_status write_proof(const struct certifier *c, double reach, const
         "reach", reach, "parameters", parameters_json(c), "fixed", fixed_json(c), "amplitude",
         range_json(c, MODEL_AMPLITUDE), "direction", range_json(c, MODEL_DIRECTION), "stations",
         stations, "levels", c->levels, "open", c->open);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the proof", path);
     return json_write_exact(path, root);
 }
 

@@ -5,6 +5,7 @@
 #include "okada_mogi/descent.h"
 #include "okada_mogi/search_method.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -45,16 +46,15 @@ static enum ek_status take(struct search_best *b, struct accepted *more)
 {
     struct accepted merged = {0};
     accepted_sort_best(more);
-    pthread_mutex_lock(&b->lock);
+    LOCKED(&b->lock);
     enum ek_status st = merge(&b->least, more, b->room, &merged);
     if (!st) {
         accepted_free(&b->least);
         b->least = merged;
         set_bound(b);
-    }
-    pthread_mutex_unlock(&b->lock);
-    if (st)
+    } else {
         accepted_free(&merged);
+    }
     return st;
 }
 

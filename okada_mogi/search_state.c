@@ -7,6 +7,7 @@
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/progress.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <math.h>
@@ -91,39 +92,30 @@ static enum ek_status put_new(void *arg, struct trial_range range, struct accept
 enum ek_status search_state_put(struct search_state *c, struct trial_range range,
                                 struct accepted *found)
 {
-    pthread_mutex_lock(&c->lock);
-    enum ek_status st = ranges_add_new(&c->done, range, found, put_new, c);
-    if (!st && c->path && (clock_now() > c->next_save || stop_save_wanted()))
-        st = save(c);
+    LOCKED(&c->lock);
+    TRY(ranges_add_new(&c->done, range, found, put_new, c));
     progress_at(1e-6 * (double)(c->shown + c->before + c->computed));
-    pthread_mutex_unlock(&c->lock);
-    return st;
+    return c->path && (clock_now() > c->next_save || stop_save_wanted()) ? save(c) : EK_OK;
 }
 
 void search_state_evaluated(struct search_state *c, double evaluations)
 {
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     c->evaluations += evaluations;
-    pthread_mutex_unlock(&c->lock);
 }
 
 struct search_state_counts search_state_counts(struct search_state *c)
 {
-    pthread_mutex_lock(&c->lock);
-    const struct search_state_counts counts = {c->evaluations, c->before + c->computed,
-                                               c->computed};
-    pthread_mutex_unlock(&c->lock);
-    return counts;
+    LOCKED(&c->lock);
+    return (struct search_state_counts){c->evaluations, c->before + c->computed, c->computed};
 }
 
 enum ek_status search_state_save(struct search_state *c)
 {
     if (!c->path)
         return EK_OK;
-    pthread_mutex_lock(&c->lock);
-    const enum ek_status st = save(c);
-    pthread_mutex_unlock(&c->lock);
-    return st;
+    LOCKED(&c->lock);
+    return save(c);
 }
 
 void search_state_forget(struct search_state *c)

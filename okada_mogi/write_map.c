@@ -130,8 +130,6 @@ enum ek_status write_geojson(const struct job *job, trial_number trial, const ch
             add_vector(s, i, "predicted", u, scale, list);
         }
     json_auto_t *root = json_pack("{s:s s:o}", "type", "FeatureCollection", "features", list);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the map", path);
     return json_write(path, root);
 }
 

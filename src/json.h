@@ -5,7 +5,8 @@
 #include "src/file.h"
 #include <jansson.h>
 
-/* Writes `root` (borrowed) indented, numbers with up to 15 digits, as file_create() says. */
+/* Writes `root` (borrowed) indented, numbers with up to 15 digits, as file_create() says; NULL, for
+ * which there was no memory, is EK_UNAVAILABLE. */
 enum ek_status json_write(const char *path, const json_t *root);
 /* With 17 digits, which keep every bit: for files that this program reads again. */
 enum ek_status json_write_exact(const char *path, const json_t *root);

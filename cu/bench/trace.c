@@ -260,8 +260,6 @@ enum ek_status trace_write(const struct trace *t, const char *path, const json_t
         return paje_write(path, t->events);
     json_auto_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit",
                                   "ms", "otherData", "result", result);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "trace: out of memory");
     return json_write(path, root);
 }
 

@@ -100,8 +100,6 @@ static enum ek_status plan_all(const struct moldable_problem *p, const struct se
         return EK_OK;
     json_auto_t *root = json_pack("{s:i, s:i, s:f, s:O}", "tasks", p->ntasks, "nodes", p->nnodes,
                                   "lower_bound_s", bound, "methods", methods);
-    if (!root)
-        FAIL(EK_UNAVAILABLE, "out of memory for JSON");
     return json_write(s->json, root);
 }
 
