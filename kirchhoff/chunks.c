@@ -131,8 +131,8 @@ static enum ek_status choose(struct chunks *s, const struct traveltime_cache *tr
     }
     if (!s->n)
         FAIL(EK_USAGE,
-             "%s: no trace is left: of %zu, %zu have offsets outside the classes, %zu lie "
-             "farther from the image than the aperture",
+             "%s: no trace is left: of %zu, %zu have offsets outside the classes, %zu lie farther "
+             "from the image than the aperture",
              s->segy->path, s->segy->n, s->count[CHUNKS_OFFSET], s->count[CHUNKS_FAR]);
     qsort(k, s->n, sizeof *k, by_key);
     for (size_t i = 0; i < s->n; i++)

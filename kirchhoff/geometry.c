@@ -427,8 +427,8 @@ enum ek_status geometry_check(const struct segy *segy, size_t n, const struct ge
              advice);
     if (g->shots == 1 && (g->records > 1 || 2 * g->repeated >= n))
         FAIL(EK_UNVERIFIED,
-             "%s: all sources stand at one place, but there are %ld field records and %zu "
-             "repeated receivers; %s",
+             "%s: all sources stand at one place, but there are %ld field records and %zu repeated "
+             "receivers; %s",
              segy->path, g->records, g->repeated, advice);
     if (10 * segy->odd_offset > segy->offsets)
         FAIL(EK_UNVERIFIED,

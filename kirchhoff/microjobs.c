@@ -408,8 +408,8 @@ static enum ek_status conclude(struct master *s)
             snprintf(which + strlen(which), sizeof which - strlen(which), "%s%d",
                      *which ? ", " : "", i);
     FAIL(EK_UNAVAILABLE,
-         "%s: no image: microjobs set aside after %d failures: %s; the others are kept in "
-         "%s, run it again to go on",
+         "%s: no image: microjobs set aside after %d failures: %s; the others are kept in %s, run "
+         "it again to go on",
          s->job->path, MICROJOBS_FAILURES, which, s->job->work);
 }
 

@@ -57,9 +57,8 @@ static const struct opt options[] = {
      "2.5: a line over ground that does not change across it; 2: data of line sources (3)",
      .names = migrate_dimensions},
     {"line", OPT_TEXT, AT(o.line), "auto|FILE.csv",
-     .help =
-         "x is the distance along the survey's crooked line, or along the points x, y of a table; "
-         "2.5-D"},
+     .help = "x is the distance along the survey's crooked line, or along the points x, y of a "
+             "table; 2.5-D"},
     {"offset-max", OPT_REAL, AT(o.offset_most), "M", "largest offset (any)", .min = 1, .max = 1e9},
     {"offset-taper", OPT_REAL, AT(o.offset_taper), "M",
      "in which contributions fade out before --offset-max (0)", .min = 0, .max = 1e9, .rare = true},
@@ -261,8 +260,7 @@ static enum ek_status check_parts(const struct mig *p)
     if (!linear)
         FAIL(EK_USAGE,
              "--velocity %.200s: each part would compute its travel times anew; let kirchhoff-tt "
-             "make "
-             "tables once, and use --tables",
+             "make tables once, and use --tables",
              p->o.velocity);
     return EK_OK;
 }
@@ -321,11 +319,11 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
     enum ek_status st = opt_parse(&group, 1, argc, argv, word, &nwords);
     if (!st) {
         p->o.data = nwords ? word[0] : NULL;
-        st = p->iterations ? status_fail(EK_USAGE,
-                                         "jobs are parts of one image; --lsm %d wants all "
-                                         "traces at once",
-                                         p->iterations)
-                           : plan(p, problem, sizeof problem, &bytes);
+        st = p->iterations
+                 ? status_fail(EK_USAGE,
+                               "jobs are parts of one image; --lsm %d wants all traces at once",
+                               p->iterations)
+                 : plan(p, problem, sizeof problem, &bytes);
     }
     free(word);
     return HAND_OUT(st, p, out, mig_close);
@@ -407,10 +405,9 @@ static void warn(const struct mig *p)
                     "samples, %.3g ms rms: denser sources and finer tables may help",
                     p->again.wrong, p->again.rays - p->again.missed, 1e3 * p->again.rms);
     else if (p->whole && !p->again.good)
-        status_warn(
-            "%d of %d points differ from what they are when summed again, by %.3g %% of all "
-            "contributions; finer tables may help",
-            p->again.failing, p->again.points, 100 * p->again.share);
+        status_warn("%d of %d points differ from what they are when summed again, by %.3g %% of "
+                    "all contributions; finer tables may help",
+                    p->again.failing, p->again.points, 100 * p->again.share);
 }
 
 /* Points of one more slab; the share is that of the worst one. */

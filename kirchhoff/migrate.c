@@ -338,10 +338,9 @@ static void warn_above(const struct migrate *m)
     for (size_t i = 0; i < m->segy->n && m->o.datum != 1; i++)
         ground = fmin(ground, fmin(m->segy->trace[i].sz, m->segy->trace[i].gz));
     if (m->grid.origin[2] < ground && cluster_launch().rank == 0)
-        status_warn(
-            "the image begins at depth %g m, above the ground at %g m: what lies between is "
-            "no picture of anything; move --grid …@X,Y,Z",
-            m->grid.origin[2], ground);
+        status_warn("the image begins at depth %g m, above the ground at %g m: what lies between "
+                    "is no picture of anything; move --grid …@X,Y,Z",
+                    m->grid.origin[2], ground);
 }
 
 static enum ek_status open_survey(struct migrate *m)

@@ -170,8 +170,8 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
         *slots = (size_t)m->travel->nodes;
     if (d->rows < 2 * traces || *slots < 2 * TRAVELTIME_CORNERS)
         FAIL(EK_UNAVAILABLE,
-             "%s: the image takes %s and a chunk some more, the device has %s; leave it "
-             "out, or make --chunk or --grid smaller",
+             "%s: the image takes %s and a chunk some more, the device has %s; leave it out, or "
+             "make --chunk or --grid smaller",
              d->backend->label, memory_text(image, need, sizeof need),
              memory_text(info->memory, have, sizeof have));
     return EK_OK;

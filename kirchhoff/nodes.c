@@ -30,8 +30,8 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
         if (!(table_place(image, tables, axis, image->origin[axis]) >= -slack &&
               table_place(image, tables, axis, inside) <= end + slack))
             FAIL(EK_USAGE,
-                 "the image reaches %c = %g m, the tables only from %g to %g m; make "
-                 "larger tables or give a smaller --grid",
+                 "the image reaches %c = %g m, the tables only from %g to %g m; make larger tables "
+                 "or give a smaller --grid",
                  "xyz"[axis], inside, tables -> origin[axis], grid_end(tables, axis));
         const double at = fmin(table_place(image, tables, axis, x), end);
         a->cell[i] = at < 0 ? 0 : (int)at > last ? last : (int)at;

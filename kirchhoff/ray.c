@@ -38,11 +38,10 @@ static enum ek_status choose_grid(const struct velocity *v, const double low[3],
         const double n = isinf(wanted) ? 1 + (a == 2) : ceil((high[a] - low[a]) / wanted) + 1;
         nodes *= n;
         if (!(nodes < most_nodes))
-            FAIL(
-                EK_USAGE,
-                "velocity %s: sampled at %g m, %.0f x %.0f x %.0f m are more than %.0f nodes; take "
-                "a coarser or smaller grid",
-                v->text, wanted, high[0] - low[0], high[1] - low[1], high[2] - low[2], most_nodes);
+            FAIL(EK_USAGE,
+                 "velocity %s: sampled at %g m, %.0f x %.0f x %.0f m are more than %.0f nodes; "
+                 "take a coarser or smaller grid",
+                 v->text, wanted, high[0] - low[0], high[1] - low[1], high[2] - low[2], most_nodes);
         g->n[a] = (int)n;
         g->origin[a] = low[a];
         g->step[a] = n > 1 ? (high[a] - low[a]) / (n - 1) : cell;

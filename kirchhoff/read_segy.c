@@ -353,8 +353,7 @@ static enum ek_status check_finite(const struct segy *s, const struct segy_trace
     for (uint32_t i = 0; i < t->ns; i++)
         if (!isfinite(x[i]))
             FAIL(EK_USAGE,
-                 "%s: sample %u of trace %ld is no finite number; repair or kill the "
-                 "trace",
+                 "%s: sample %u of trace %ld is no finite number; repair or kill the trace",
                  s->path, i + 1, t->number);
     return EK_OK;
 }

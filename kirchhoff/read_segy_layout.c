@@ -89,8 +89,8 @@ static bool ends_texts(const unsigned char *text)
  * last, in ASCII or EBCDIC. */
 static enum ek_status skip_texts(int file, const char *path, long count, off_t *at)
 {
-    static const unsigned char ebcdic[] = "\x4d\x4d\xe2\xc5\xc7\x7a\x40\xc5\x95\x84\xe3\x85\xa7"
-                                          "\xa3\x5d\x5d";
+    static const unsigned char ebcdic[] =
+        "\x4d\x4d\xe2\xc5\xc7\x7a\x40\xc5\x95\x84\xe3\x85\xa7\xa3\x5d\x5d";
     unsigned char text[SEGY_TEXT];
     if (count >= 0) {
         *at += (off_t)count * SEGY_TEXT;
@@ -190,8 +190,8 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
     unsigned char b[SEGY_BINARY];
     if (l->size < SEGY_TEXT + SEGY_BINARY)
         FAIL(EK_USAGE,
-             "%s: %lld bytes are too few for SEG-Y; an SU file has to be called .su, or "
-             "say so: as=su",
+             "%s: %lld bytes are too few for SEG-Y; an SU file has to be called .su, or say so: "
+             "as=su",
              path, (long long)l->size);
     TRY(segy_pread(file, path, b, sizeof b, SEGY_TEXT, "the binary header"));
     TRY(find_order(path, b, o, &l->little));
@@ -204,9 +204,8 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
              path);
     if (!segy_format_find(l->format))
         FAIL(EK_USAGE,
-             "%s: no SEG-Y: sample format %d in bytes 3225-3226 is none of 1-3, 5-12, "
-             "15, 16",
-             path, l->format);
+             "%s: no SEG-Y: sample format %d in bytes 3225-3226 is none of 1-3, 5-12, 15, 16", path,
+             l->format);
     read_sampling(b, l);
     leave_trailers(file, path, b, l);
     if (!o->unit && word(b, 3255, 2, l->little) == 2)

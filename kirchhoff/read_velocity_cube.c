@@ -105,8 +105,7 @@ static enum ek_status check_layout(const char *text, const struct layout *l)
     for (int a = 0; a < 3; a++)
         if (!l->grid.n[a] || !(l->grid.step[a] > 0))
             FAIL(EK_USAGE,
-                 "velocity '%s': n%c or d%c is missing; without them, name a header "
-                 "FILE.json",
+                 "velocity '%s': n%c or d%c is missing; without them, name a header FILE.json",
                  text, "xyz"[a], "xyz"[a]);
     return EK_OK;
 }

@@ -86,8 +86,8 @@ static enum ek_status read_surface(const char *text, const struct grid *g,
     if (!good || *at || !(step > 0) || !isfinite(step) || s->n[0] < 1 || s->n[1] < 1 ||
         (double)s->n[0] * s->n[1] > MOST || !isfinite(s->origin[0] + s->origin[1] + s->depth))
         FAIL(EK_USAGE,
-             "--sources '%s': neither NXxNY:STEP[@X,Y[,Z]], e.g. 16x16:200@0,0, nor a "
-             "FILE.csv with columns x, y, z",
+             "--sources '%s': neither NXxNY:STEP[@X,Y[,Z]], e.g. 16x16:200@0,0, nor a FILE.csv "
+             "with columns x, y, z",
              text);
     s->step[0] = s->step[1] = step;
     return on_surface(p);

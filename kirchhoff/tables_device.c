@@ -79,8 +79,8 @@ enum ek_status tables_device_bring(struct tables_device *d, const int *node, int
 {
     if ((size_t)n > d->slots)
         FAIL(EK_UNAVAILABLE,
-             "%s: a batch needs %d travel-time tables at once, there is room for %zu; make "
-             "--chunk smaller or leave the device out",
+             "%s: a batch needs %d travel-time tables at once, there is room for %zu; make --chunk "
+             "smaller or leave the device out",
              d->backend->label, n, d->slots);
     for (int i = 0; i < n; i++)
         if (d->at[node[i]] >= 0)

@@ -332,8 +332,8 @@ static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node,
     char need[32], have[32];
     if ((size_t)n > t->most)
         FAIL(EK_UNAVAILABLE,
-             "%d travel-time tables are needed at once, %s; --max-memory leaves %s for "
-             "them: give more or make --chunk smaller",
+             "%d travel-time tables are needed at once, %s; --max-memory leaves %s for them: give "
+             "more or make --chunk smaller",
              n, memory_text((size_t)n * t->bytes, need, sizeof need),
              memory_text(t->most * t->bytes, have, sizeof have));
     while (missing(t, node, n) && held(t) && held(t) + (size_t)n > t->most)

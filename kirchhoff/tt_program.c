@@ -16,9 +16,8 @@
 static const char *const arrivals[] = {"first", "strongest", NULL};
 static const struct opt options[] = {
     {"velocity", OPT_TEXT, AT(velocity_text), "MODEL",
-     .help =
-         "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE, "
-         "segy:FILE"},
+     .help = "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, "
+             "cube:FILE, segy:FILE"},
     {"grid", OPT_TEXT, AT(grid_text), "GRID",
      .help = "nodes of the tables, NXxNYxNZ:STEP[@X,Y,Z], metres, z down"},
     {"shots", OPT_INT, AT(shots), "N", "sources spread evenly over the top of the grid (1)",
@@ -178,10 +177,9 @@ static bool judge_shot(const struct tt *t, size_t source)
         status_warn("%s: the front reached %d rays; its edges were raised to %.3g m", file,
                     t->shot.most, r->numbers.edge);
     if (r->numbers.given_up)
-        status_warn(
-            "%s: sharp velocities tore the front, which was given up at %.3g s; later nodes "
-            "have first arrivals; a smoother velocity, or --arrival first",
-            file, r->numbers.last);
+        status_warn("%s: sharp velocities tore the front, which was given up at %.3g s; later "
+                    "nodes have first arrivals; a smoother velocity, or --arrival first",
+                    file, r->numbers.last);
     if (share > t->unfilled_most)
         status_warn("%s: %zu of %zu nodes (%.3g %%) have no travel time, more than --unfilled-max "
                     "%g %%; finer --edge or more --margin may reach them",
@@ -192,8 +190,8 @@ static bool judge_shot(const struct tt *t, size_t source)
                     file, 1e3 * r->rms, 1e3 * r->most);
     if (wrong > t->failing_most)
         status_warn(
-            "%s: %.3g %% of the nodes disagree with the eikonal equation by more than 5 %%, "
-            "more than --residual-max %g %%: a finer --grid or a smoother velocity may help",
+            "%s: %.3g %% of the nodes disagree with the eikonal equation by more than 5 %%, more "
+            "than --residual-max %g %%: a finer --grid or a smoother velocity may help",
             file, wrong, t->failing_most);
     return share <= t->unfilled_most && wrong <= t->failing_most && !(r->rms > rms_most) &&
            !(r->most > error_most);
@@ -204,9 +202,9 @@ static bool judge_pairs(const struct certify_pairs *c)
 {
     if (20 * c->failing <= c->pairs)
         return true;
-    status_warn("times between %zu of %zu pairs of sources depend on the direction, by %.3g ms at "
-                "most",
-                c->failing, c->pairs, 1e3 * c->most);
+    status_warn(
+        "times between %zu of %zu pairs of sources depend on the direction, by %.3g ms at most",
+        c->failing, c->pairs, 1e3 * c->most);
     return false;
 }
 

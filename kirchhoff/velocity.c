@@ -321,9 +321,9 @@ void velocity_warn(const struct velocity *v, const struct grid *g)
     if (cluster_launch().rank > 0)
         return;
     if (speed < SLOW)
-        status_warn("velocity %s is %g m/s at the grid's first node: is it in km/s? Cubes take "
-                    "scale=1000",
-                    v->text, speed);
+        status_warn(
+            "velocity %s is %g m/s at the grid's first node: is it in km/s? Cubes take scale=1000",
+            v->text, speed);
     for (int a = 0; a < 3 && v->kind == VELOCITY_CUBE; a++) {
         const double low = v->grid.origin[a], high = grid_end(&v->grid, a);
         const double first = g->origin[a], last = grid_end(g, a);

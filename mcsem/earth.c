@@ -33,8 +33,8 @@ enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, doub
         FAIL(EK_USAGE, "an earth of %d layers: not 1 to %d", nz, EARTH_LAYERS);
     if (!(dz > 0) || !(seabed > 0) || !(rho > 0) || !isfinite(dz + seabed + rho))
         FAIL(EK_USAGE,
-             "an earth of layers of %g m, %g ohm m, %g m below the sea surface: all three "
-             "must be positive",
+             "an earth of layers of %g m, %g ohm m, %g m below the sea surface: all three must be "
+             "positive",
              dz, rho, seabed);
     TRY(allocate(nx, ny, nz, &e));
     e->dx = e->dy = 1;
@@ -122,8 +122,8 @@ enum ek_status earth_check(const struct earth *e, const char *where)
     for (int k = 0; k < e->nz; k++)
         if (!(e->anisotropy[k] > 0) || !(k ? e->top[k] > e->top[k - 1] : e->top[0] == 0))
             FAIL(EK_USAGE,
-                 "%s: layer %d of the sediments does not lie below the one before it, or "
-                 "its anisotropy is not positive",
+                 "%s: layer %d of the sediments does not lie below the one before it, or its "
+                 "anisotropy is not positive",
                  where, k + 1);
     for (size_t i = 0; i < earth_size(e); i++)
         if (!isfinite(e->m[i]))

@@ -63,8 +63,8 @@ enum ek_status earth_list_read_sea(const char *where, const char *text, struct e
     }
     if (*at || !n)
         FAIL(EK_USAGE,
-             "%s: '%s' is neither a resistivity of the sea nor depth:resistivity;… of at "
-             "most %d layers",
+             "%s: '%s' is neither a resistivity of the sea nor depth:resistivity;… of at most %d "
+             "layers",
              where, text, EARTH_WATER);
     list->layers.n = n;
     return EK_OK;
@@ -100,8 +100,8 @@ enum ek_status earth_list_open(const char *where, const struct earth_list *l, st
 void earth_list_write(FILE *out, const struct earth *e)
 {
     fprintf(out,
-            "nx=%d,ny=%d,x0=%.10g,y0=%.10g,dx=%.10g,dy=%.10g,nz=%d,dz=%.10g,seabed=%.10g,"
-            "air=%.10g,start=%.10g,anisotropy=%.10g",
+            "nx=%d,ny=%d,x0=%.10g,y0=%.10g,dx=%.10g,dy=%.10g,nz=%d,dz=%.10g,seabed=%.10g,air=%.10g,"
+            "start=%.10g,anisotropy=%.10g",
             e->nx, e->ny, e->x0, e->y0, e->dx, e->dy, e->nz, e->nz > 1 ? e->top[1] : 100.0,
             e->seabed[0], e->air, exp(e->m[0]), e->anisotropy[0]);
 }

@@ -170,10 +170,9 @@ enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcs
     THEN(st, compute_all(l, s, field, jac, &worst));
     free(l);
     if (!st && !(worst <= tolerance_of(s)))
-        st =
-            status_fail(EK_UNVERIFIED,
-                        "all fields are computed, but the error of one is estimated at %.1e of it, "
-                        "above %g: a larger tolerance is kept",
-                        worst, tolerance_of(s));
+        st = status_fail(EK_UNVERIFIED,
+                         "all fields are computed, but the error of one is estimated at %.1e of "
+                         "it, above %g: a larger tolerance is kept",
+                         worst, tolerance_of(s));
     return st;
 }

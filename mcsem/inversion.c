@@ -51,8 +51,8 @@ static void warn_of_rough_floor(const struct survey *s)
     }
     if (rough && cluster_rank() == 0)
         status_warn(
-            "%d of %d cells lie where the sea floor slopes by up to %.1f degrees or differs "
-            "much in depth: a layered earth is a poor one there (--cells lists them)",
+            "%d of %d cells lie where the sea floor slopes by up to %.1f degrees or differs much "
+            "in depth: a layered earth is a poor one there (--cells lists them)",
             rough, s->ncells, atan(worst.slope) * 180 / acos(-1));
 }
 

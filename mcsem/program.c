@@ -134,9 +134,8 @@ static const struct opt options[] = {
      .help = "start from this table, as --model-out writes it"},
     {"model-out", OPT_TEXT, AT(model_out), "FILE", .help = "write the model: .vtk, or a table"},
     {"uncertainty", OPT_FLAG, AT(uncertainty),
-     .help =
-         "standard deviations (of earths as smooth everywhere as the data make likely), resolution "
-         "lengths, depth of investigation: in the model, the page"},
+     .help = "standard deviations (of earths as smooth everywhere as the data make likely), "
+             "resolution lengths, depth of investigation: in the model, the page"},
     {"models", OPT_TEXT, AT(models), "PREFIX",
      .help = "write each iteration's model to PREFIX.N.csv", .rare = true},
     {"responses", OPT_TEXT, AT(responses), "FILE", .help = "write data, responses and residuals"},
@@ -253,9 +252,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (s->drifting > 0 && (s->checkpoint || s->cell_options.misfit.residual == MISFIT_COMPLEX ||
                             s->use == SURVEY_REAL || s->use == SURVEY_IMAGINARY))
         FAIL(EK_USAGE,
-             "--drift: receivers' gains follow from logarithms, and a checkpoint does not "
-             "hold them; leave out --residual complex, --use real or imaginary, "
-             "--checkpoint");
+             "--drift: receivers' gains follow from logarithms, and a checkpoint does not hold "
+             "them; leave out --residual complex, --use real or imaginary, --checkpoint");
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
     file_input(s->path);

@@ -343,8 +343,7 @@ static enum ek_status check_flat(const char *path, const struct depths *d, doubl
     if (d->lowest > seabed + ALIKE)
         FAIL(EK_USAGE,
              "%s: the sea floor is said to lie %g m deep, and an instrument %g m: give seabed=%g, "
-             "or "
-             "--seabed receivers or FILE where it is not flat",
+             "or --seabed receivers or FILE where it is not flat",
              path, seabed, d->lowest, d->lowest + ABOVE);
     if (d->last - d->first > STRAY)
         FAIL(EK_USAGE,

@@ -32,8 +32,8 @@ static void write_preface(FILE *f, const struct survey *s, const struct earth *e
     fprintf(f, *s->floor ? "\n# seabed %s" : "%s", s->floor);
     fprintf(f, "\n# rows %zu\n", rows);
     fprintf(f,
-            "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
-            "component,freq_hz,re,im,sigma%s%s\n",
+            "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,component,"
+            "freq_hz,re,im,sigma%s%s\n",
             x.kinds ? ",src_kind" : "", x.spans ? ",rec_len_m" : "");
 }
 

@@ -86,8 +86,8 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
         return write_emresp(path, s, e, response);
     TRY(file_create(path, &f));
     FILE *to = file_stream(f);
-    fprintf(to, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
-                "response_re,response_im,residual_re,residual_im\n");
+    fprintf(to, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,response_"
+                "re,response_im,residual_re,residual_im\n");
     for (size_t i = 0; i < s->npairs; i++)
         for (int q = 0; q < s->nfreq; q++) {
             const struct survey_pair *p = &s->pair[i];
@@ -96,8 +96,8 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
             if (!isfinite(d->sigma))
                 continue;
             fprintf(to,
-                    "%zu,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s,%.10g,%.10g,%.10g,%.10g,"
-                    "%.10g,%.10g,%.6g,%.6g\n",
+                    "%zu,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s,%.10g,%.10g,%.10g,%.10g,%.10g,%."
+                    "10g,%.6g,%.6g\n",
                     p->line, p->source[0], p->source[1], p->source[2], p->receiver[0],
                     p->receiver[1], p->receiver[2], survey_columns_component(p), s->freq[q], d->re,
                     d->im, d->sigma, creal(response[at]), cimag(response[at]),

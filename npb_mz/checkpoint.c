@@ -268,8 +268,8 @@ static enum ek_status check_header(const char *path, const struct header *h, con
         FAIL(EK_USAGE, "checkpoint %s: its header is damaged; delete it to start anew", path);
     if (memcmp(h, &wanted, sizeof *h))
         FAIL(EK_USAGE,
-             "checkpoint %s: it is of %.8s class %.1s, %lld steps of %.9g, not of %s class %c, "
-             "%d steps of %.9g; delete it or name another file",
+             "checkpoint %s: it is of %.8s class %.1s, %lld steps of %.9g, not of %s class %c, %d "
+             "steps of %.9g; delete it or name another file",
              path, h->solver, h->letter, (long long)h->steps, h->dt, mz->ops->name,
              mz->class->letter, steps, mz->class->dt);
     if (h->step < 0 || h->step > steps)

@@ -24,8 +24,7 @@ static const struct opt options[] = {
      .min = 1, .max = 1e9},
     {"survive", OPT_INT, offsetof(struct run, survive), "STEPS",
      "keep copies of all zones in memory outside of the ranks, made anew after so many steps: "
-     "where "
-     "a rank is killed or freezes, all are launched again and go on from there",
+     "where a rank is killed or freezes, all are launched again and go on from there",
      .min = 1, .max = 1e9},
     {"launch", OPT_TEXT, offsetof(struct run, launch), "COMMAND",
      .help = "what --survive launches ranks by, such as 'mpirun -n 4' (one process)"},

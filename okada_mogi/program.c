@@ -132,15 +132,14 @@ static void print(const struct job *job, enum search_method method, struct trial
     const double all = (double)range.count / fmax(s->trials, 1);
     const double seconds = opened + all * s->seconds, most = (double)job->accept.best;
     const double accepted = most > 0 ? fmin(most, (double)range.count) : all * s->accepted;
-    printf("%s: %s trials, %s geometries, %zu tasks, %.3g MiB, about %.3g s on one core (%.3g "
-           "trials/s); about %.3g accepted: %.3g MiB in TMPDIR, %.3g MiB as --out, %.3g as "
-           "--binary\n",
-           job->path, trial_text(range.count, trials),
-           trial_text(count_geometries(job), geometries), tasks,
-           (double)search_bytes(job, method) / mebi, seconds, (double)range.count / seconds,
-           accepted, fmax(accepted - SPOOL_MEMORY, 0) * sizeof(struct accepted_record) / mebi,
-           accepted * accepted_row_bytes(job, ACCEPTED_CSV) / mebi,
-           accepted * accepted_row_bytes(job, ACCEPTED_BINARY) / mebi);
+    printf(
+        "%s: %s trials, %s geometries, %zu tasks, %.3g MiB, about %.3g s on one core (%.3g "
+        "trials/s); about %.3g accepted: %.3g MiB in TMPDIR, %.3g MiB as --out, %.3g as --binary\n",
+        job->path, trial_text(range.count, trials), trial_text(count_geometries(job), geometries),
+        tasks, (double)search_bytes(job, method) / mebi, seconds, (double)range.count / seconds,
+        accepted, fmax(accepted - SPOOL_MEMORY, 0) * sizeof(struct accepted_record) / mebi,
+        accepted * accepted_row_bytes(job, ACCEPTED_CSV) / mebi,
+        accepted * accepted_row_bytes(job, ACCEPTED_BINARY) / mebi);
 }
 
 /* Prints one line: trials of the range, geometries (places whose responses are computed: of all

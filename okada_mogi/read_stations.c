@@ -522,8 +522,8 @@ static enum ek_status check_zone(const struct table *t, int zone, const struct s
     const double angle = most * degree * cos(s->north[far] * degree);
     if (most > 45)
         FAIL(EK_USAGE,
-             "%s:%zu: station '%s' is %.4g degrees away from UTM zone %d; choose another "
-             "utm_zone, or give E_m and N_m",
+             "%s:%zu: station '%s' is %.4g degrees away from UTM zone %d; choose another utm_zone, "
+             "or give E_m and N_m",
              t->path, t->line[far], s->name[far], most, zone);
     if (angle * angle / 2 > 0.01)
         status_warn("%s:%zu: station '%s' is %.3g degrees away from the middle of UTM zone %d, "

@@ -289,10 +289,10 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
         made->deviations = fmax(made->deviations, made->slack / job->stations.sigma[i]);
     made->ops = ops_of(job, method);
     if (method == SEARCH_EXACT && made->ops == search_method_at(METHOD_BRUTE))
-        status_warn("%s: rake, slip and volume change do not stand last, sources are mixed, or all "
-                    "data are known up to unknown offsets: no short cut, trials are computed "
-                    "one after another",
-                    job->path);
+        status_warn(
+            "%s: rake, slip and volume change do not stand last, sources are mixed, or all data "
+            "are known up to unknown offsets: no short cut, trials are computed one after another",
+            job->path);
     enum ek_status st = fill(made);
     return HAND_OUT(st, made, s, search_close);
 }

@@ -100,8 +100,7 @@ static void blank_non_numbers(char *text)
             p += skip_string(p) - p;
             continue;
         }
-        size_t n = strspn(p, "+-.0123456789abcdefghijklmnopqrstuvwxyz"
-                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        size_t n = strspn(p, "+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
         char *end;
         double x = n ? strtod(p, &end) : 0;
         bool whole = n && strspn(p, "+-0123456789") == n;

@@ -23,8 +23,7 @@ static const struct cause {
     {"transfer_s", "exchanges, and tasks that were brought to other memory",
      "a policy that knows of neighbours (evenkeel, clustered-guided), fewer devices"},
     {"contention_s",
-     "tasks took longer than they can: busy neighbours, other programs, a cold "
-     "cache, a slow clock",
+     "tasks took longer than they can: busy neighbours, other programs, a cold cache, a slow clock",
      "fewer cores (--layout auto), nothing beside it, --repeat 3; of a --trace this command tells "
      "whether it was the first step, the end or one unit"},
 };
@@ -100,16 +99,15 @@ static void say_units(FILE *out, const json_t *run)
     {
         const double idle = most > 0 ? 1 - json_number_of(u, "busy_s") / most : 0;
         snprintf(line, sizeof line,
-                 "unit %s (%s) did nothing for that share of the busiest "
-                 "one's time",
+                 "unit %s (%s) did nothing for that share of the busiest one's time",
                  text(u, "name"), text(u, "kind"));
         if (idle > 0.5)
             say(out, idle, line, "another policy, or a layout without the units that it waits for");
         const double busy = json_number_of(u, "busy_s");
         const double starving = busy > 0 ? json_number_of(u, "starving_s") / busy : 0;
         snprintf(line, sizeof line,
-                 "device %s had nothing to do in tasks of its own: its thread on the "
-                 "host did not keep up",
+                 "device %s had nothing to do in tasks of its own: its thread on the host did not "
+                 "keep up",
                  text(u, "name"));
         if (starving > 0.3)
             say(out, fmin(1, starving), line,
@@ -309,14 +307,14 @@ static void explain(FILE *out, const json_t *root, const json_t *run, const json
         fprintf(out, "It is the fastest of %zu policies.\n", json_array_size(runs));
     if (bound > 0)
         fprintf(out,
-                "No division of these tasks computes them in less than %.4g s; this one took "
-                "%.4g s,\nand %.4g s for exchanges.\n",
+                "No division of these tasks computes them in less than %.4g s; this one took %.4g "
+                "s,\nand %.4g s for exchanges.\n",
                 bound, json_number_of(run, "computation_s"),
                 json_number_of(run, "communication_s"));
     else
         opt_wrap(out, 0,
-                 "Some task never ran on some kind of unit, so there is no lower bound: "
-                 "add --compare, or --profile=make.");
+                 "Some task never ran on some kind of unit, so there is no lower bound: add "
+                 "--compare, or --profile=make.");
     say_losses(out, run);
     say_layout(out, run);
     say_units(out, run);

@@ -142,9 +142,9 @@ static void leave_if_nobody_notices(const struct zmq_transport *t)
     if (atomic_load(&t->state) != LINE_DOWN || atomic_load(&t->calls) ||
         clock_now() - atomic_load(&t->down) < NOTICED || !nobody_listens(t))
         return;
-    status_warn("rank %d: rank 0 has ended, and what this rank computes does not come to an end; "
-                "it leaves",
-                t->family->rank);
+    status_warn(
+        "rank %d: rank 0 has ended, and what this rank computes does not come to an end; it leaves",
+        t->family->rank);
     _exit(status_exit_code(EK_OK));
 }
 

@@ -105,11 +105,10 @@ static enum ek_status take_cpus(struct agent *a)
     if (!have)
         TRY(cpus_own(&a->arena, &own, &have));
     if (have < a->cores)
-        FAIL(
-            EK_UNAVAILABLE,
-            "node '%s' with %d cores: there are %d cpus for it there; fewer, or \"oversubscribe\": "
-            "true",
-            a->name, a->cores, have);
+        FAIL(EK_UNAVAILABLE,
+             "node '%s' with %d cores: there are %d cpus for it there; fewer, or "
+             "\"oversubscribe\": true",
+             a->name, a->cores, have);
     a->cpu = own ? own : ARENA_NEW(&a->arena, have, int);
     TRY(arena_check(&a->arena, "%d cores", have));
     for (int i = 0; !own && i < have; i++)

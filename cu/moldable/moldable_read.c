@@ -228,8 +228,8 @@ static enum ek_status add_node_item(struct moldable_problem *p, char *item)
     if (!field[1] || rest || !opt_integer(field[1], -2147483647L, 2147483647L, &cores) ||
         !opt_number(field[2], &factor) || count < 1)
         FAIL(EK_USAGE,
-             "node '%s': wanted is name:cores:factor[:cluster], as ws1:12:1.4, or with a "
-             "count before it, as 5 x ws:12:1.4",
+             "node '%s': wanted is name:cores:factor[:cluster], as ws1:12:1.4, or with a count "
+             "before it, as 5 x ws:12:1.4",
              field[0]);
     for (int i = 1; i <= count; i++) {
         snprintf(name, sizeof name, count > 1 ? "%s%d" : "%s", field[0], i);

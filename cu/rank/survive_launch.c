@@ -150,8 +150,8 @@ static int launch_until_final(const char *command)
         best = kept;
         if (fruitless == TRIES)
             return status_fail(EK_UNAVAILABLE,
-                               "%d launches in a row were lost before they got "
-                               "any further; the last one ended with %d",
+                               "%d launches in a row were lost before they got any further; the "
+                               "last one ended with %d",
                                TRIES, code);
         status_warn("ranks are lost; all are launched again and go on from step %" PRIu64
                     ", which is kept in memory",

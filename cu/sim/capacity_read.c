@@ -151,8 +151,8 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
     w->n = json_array_size(cost);
     if (!w->n)
         FAIL(EK_USAGE,
-             "%s: tasks.cost is missing or no list: a program's --json, a profile or "
-             "{\"tasks\": {\"cost\": [...]}} is wanted",
+             "%s: tasks.cost is missing or no list: a program's --json, a profile or {\"tasks\": "
+             "{\"cost\": [...]}} is wanted",
              path);
     TRY(demand_optional(path, "tasks", tasks, "seconds_per_cost", &RATE, &factor));
     TRY(read_list(w, path, "tasks.cost", cost, factor, &w->cost));

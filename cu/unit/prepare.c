@@ -400,11 +400,10 @@ static enum ek_status compare_runtime(const struct prepare_plan *plan)
     char *theirs = same ? NULL : place_format(&found);
     place_free(&found);
     if (!same)
-        status_fail(
-            EK_USAGE,
-            "OMP_PLACES means '%s' by the OpenMP standard, but this OpenMP runtime reads it "
-            "as '%s'; write it in the first form",
-            ours ? ours : "?", theirs ? theirs : "?");
+        status_fail(EK_USAGE,
+                    "OMP_PLACES means '%s' by the OpenMP standard, but this OpenMP runtime reads "
+                    "it as '%s'; write it in the first form",
+                    ours ? ours : "?", theirs ? theirs : "?");
     free(ours);
     free(theirs);
     return same ? EK_OK : EK_USAGE;
@@ -431,9 +430,9 @@ static bool needs_restart(const struct prepare_plan *plan)
 {
     bool bound = omp_get_proc_bind() != omp_proc_bind_false;
     if (!plan->derived && !bound)
-        status_warn("OMP_PLACES is given, but OMP_PROC_BIND=%s leaves threads unbound; taking "
-                    "close,master",
-                    getenv("OMP_PROC_BIND") ? getenv("OMP_PROC_BIND") : "");
+        status_warn(
+            "OMP_PLACES is given, but OMP_PROC_BIND=%s leaves threads unbound; taking close,master",
+            getenv("OMP_PROC_BIND") ? getenv("OMP_PROC_BIND") : "");
     return plan->derived || !bound || plan->asked;
 }
 
