@@ -216,10 +216,7 @@ enum ek_status backend_build(struct backend *b, const char *text, const char *op
     enum ek_status st = s ? b->ops->build(b->dev, text, options, nkernels, &p)
                           : status_fail(EK_UNAVAILABLE, "%s: out of host memory for %d kernels",
                                         b->label, nkernels);
-    if (st) {
-        free(s);
-        return st;
-    }
+    TRY_OR(st, free(s));
     *p = (struct backend_program){nkernels, s};
     for (int i = 0; i < nkernels && !st; i++) {
         st = read_signature(b->label, text, &kernels[i], &s[i]);

@@ -100,10 +100,7 @@ static enum ek_status save(const char *path, const struct header *h, const unsig
     TRY(file_create(path, &f));
     enum ek_status st = file_write(f, h, sizeof *h);
     THEN(st, file_write(f, data, h->size));
-    if (!st)
-        return file_finish(f);
-    file_abandon(f);
-    return st;
+    return file_end(f, st);
 }
 
 void cache_save(const struct cache_key *key, const unsigned char *data, size_t size)

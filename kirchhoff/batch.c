@@ -35,12 +35,8 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
     b->node = ARENA_NEW(&b->arena, 2 * TRAVELTIME_CORNERS * n, int);
     b->sample = ARENA_NEW(&b->arena, n * filter_bank_size(in->bank), float);
     b->index = ARENA_NEW(&b->arena, n, uint32_t);
-    const enum ek_status st =
-        arena_check(&b->arena, "a chunk of %zu traces; make --chunk smaller", n);
-    if (st) {
-        batch_close(b);
-        return st;
-    }
+    TRY_OR(arena_check(&b->arena, "a chunk of %zu traces; make --chunk smaller", n),
+           batch_close(b));
     memory_large_pages(b->sample, n * filter_bank_size(in->bank) * sizeof *b->sample);
     *out = b;
     return EK_OK;

@@ -131,10 +131,7 @@ enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filt
     enum ek_status st =
         b->gain ? make_plans(b)
                 : status_fail(EK_UNAVAILABLE, "out of memory for %d filters", o->levels);
-    if (st) {
-        filter_bank_close(b);
-        return st;
-    }
+    TRY_OR(st, filter_bank_close(b));
     fill_gain(b);
     *out = b;
     return EK_OK;

@@ -225,10 +225,6 @@ enum ek_status generate_file(const char *survey, const char *event, const char *
     const struct segy_new file = {
         .ns = g->ns, .dt = g->dt, .text = {g->summary, e->summary, velocity}};
     TRY(segy_create(path, &file, &w));
-    const enum ek_status st = write_all(g, e, w);
-    if (st) {
-        segy_abandon(w);
-        return st;
-    }
+    TRY_OR(write_all(g, e, w), segy_abandon(w));
     return segy_finish(w);
 }

@@ -45,10 +45,7 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
     l->norm = ARENA_NEW(&l->arena, iterations + 1, double);
     enum ek_status st = arena_check(&l->arena, "--lsm: all traces three times, and three images");
     THEN(st, read_traces(l));
-    if (st) {
-        lsm_close(l);
-        return st;
-    }
+    TRY_OR(st, lsm_close(l));
     m->input.observed = l->observed;
     m->input.residual = l->residual;
     lsm_reset(l);

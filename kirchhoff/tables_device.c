@@ -31,10 +31,7 @@ enum ek_status tables_device_open(struct backend *backend, const struct travelti
     d->at = ARENA_NEW(&d->arena, travel->nodes, int);
     enum ek_status st = arena_check(&d->arena, "the tables of %s", backend->label);
     THEN(st, backend_alloc(backend, slots * travel->bytes, &d->mem));
-    if (st) {
-        tables_device_close(d);
-        return st;
-    }
+    TRY_OR(st, tables_device_close(d));
     for (size_t s = 0; s < slots; s++)
         d->slot[s].node = -1;
     for (int i = 0; i < travel->nodes; i++)

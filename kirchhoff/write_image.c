@@ -1,6 +1,7 @@
 /* kirchhoff/write_image.c – images as SEG-Y, and as numbers with a header in JSON. */
 #include "kirchhoff/mig.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,21 +76,12 @@ static enum ek_status write_segy(struct mig *p, const char *path)
                                   .text = {"Kirchhoff depth migration, evenkeel", grid, how,
                                            "samples are depths, a metre is stored as a millisecond",
                                            least}};
-    float *x = malloc((size_t)m->grid.n[2] * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    enum ek_status st = segy_create(path, &file, &w);
-    if (st) {
-        free(x);
-        return st;
-    }
+    OWNED_MEMORY NEW(float, x, m->grid.n[2], "%s: out of memory", path);
+    enum ek_status st = EK_OK;
+    TRY(segy_create(path, &file, &w));
     for (int slab = 0; slab < m->slabs && !st; slab++)
         st = put_slab(p, w, slab, x);
-    free(x);
-    if (st) {
-        segy_abandon(w);
-        return st;
-    }
+    TRY_OR(st, segy_abandon(w));
     return segy_finish(w);
 }
 
@@ -124,22 +116,12 @@ static enum ek_status write_floats(struct mig *p, const char *prefix, const char
     struct file *w;
     if (snprintf(path, sizeof path, "%s%s", prefix, suffix) >= (int)sizeof path)
         FAIL(EK_USAGE, "--raw: the name is too long");
-    float *x = malloc((size_t)p->m->grid.n[2] * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    enum ek_status st = file_create(path, &w);
-    if (st) {
-        free(x);
-        return st;
-    }
+    OWNED_MEMORY NEW(float, x, p->m->grid.n[2], "%s: out of memory", path);
+    enum ek_status st = EK_OK;
+    TRY(file_create(path, &w));
     for (int class = 0; class < p->m->input.classes.n && !st; class ++)
         st = write_class(p, w, class, x, get);
-    free(x);
-    if (st) {
-        file_abandon(w);
-        return st;
-    }
-    return file_finish(w);
+    return file_end(w, st);
 }
 
 static enum ek_status write_raw(struct mig *p, const char *prefix)

@@ -187,10 +187,7 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     for (int i = 0; i < PIECES && !st; i++)
         if (head.bytes[i])
             st = file_write(w, piece[i], head.bytes[i]);
-    if (!st)
-        return file_finish(w);
-    file_abandon(w);
-    return st;
+    return file_end(w, st);
 }
 
 /* As many bytes as the head says, and their sum; *whole: it is so. */

@@ -106,10 +106,7 @@ enum ek_status certainty_open(struct invert *inv, struct certainty **certainty)
     THEN(st, find_smoothness(inv, &t, &c->smoother));
     if (st == EK_UNVERIFIED)
         st = status_fail(EK_USAGE, "--uncertainty: neither data nor smoothness determine a model");
-    if (st) {
-        certainty_close(c);
-        return st;
-    }
+    TRY_OR(st, certainty_close(c));
     for (size_t i = 0; i < n; i++)
         c->sigma[i] = inv->prior->fixed[i] ? 0 : sqrt(fmax(c->sigma[i], 0) + t.way[i] * t.way[i]);
     for (size_t i = 0; i < columns; i++)

@@ -44,12 +44,8 @@ enum ek_status drift_open(struct survey *survey, double spread, struct drift **d
     d->spread = spread;
     d->measured = ARENA_NEW(&d->arena, data_of(d), struct survey_datum);
     d->sensor = ARENA_NEW(&d->arena, sensors(d), struct sensor);
-    const enum ek_status st =
-        arena_check(&d->arena, "the drift of %zu receivers", survey->nreceivers);
-    if (st) {
-        drift_close(d);
-        return st;
-    }
+    TRY_OR(arena_check(&d->arena, "the drift of %zu receivers", survey->nreceivers),
+           drift_close(d));
     memcpy(d->measured, survey->datum, data_of(d) * sizeof *d->measured);
     for (size_t i = 0; i < data_of(d); i++)
         if (survey_numbers(&survey->datum[i]))

@@ -96,10 +96,7 @@ enum ek_status invert_open(const struct survey *survey, const struct earth *star
     THEN(st, allocate(inv, solves));
     if (!st && inv->data == 0)
         st = status_fail(EK_USAGE, "no datum has a weight: nothing can be inverted");
-    if (st) {
-        invert_close(inv);
-        return st;
-    }
+    TRY_OR(st, invert_close(inv));
     invert_reset(inv, start);
     *out = inv;
     return EK_OK;

@@ -243,10 +243,7 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
     struct survey *s = NULL;
     enum ek_status st = read_table(path, &p, noise, &s);
     THEN(st, survey_check(s, path));
-    if (st) {
-        survey_close(s);
-        return st;
-    }
+    TRY_OR(st, survey_close(s));
     *list = p.list;
     *survey = s;
     return EK_OK;

@@ -222,10 +222,7 @@ enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip
         st = move_pairs(s, place, left);
     }
     free(place);
-    if (st) {
-        free(first);
-        return st;
-    }
+    TRY_OR(st, free(first));
     free(s->first);
     s->first = first;
     s->ncells = cells;

@@ -89,11 +89,7 @@ enum ek_status places_open(const struct mz *mz, const char *label, size_t memory
     p.row = ARENA_NEW(&p.arena, mz->nzones + 1, struct zone_row);
     p.lives = ARENA_NEW(&p.arena, mz->nzones, bool);
     p.order = ARENA_NEW(&p.arena, mz->nzones, int);
-    const enum ek_status st = arena_check(&p.arena, "the table of %d zones", mz->nzones);
-    if (st) {
-        places_close(&p);
-        return st;
-    }
+    TRY_OR(arena_check(&p.arena, "the table of %d zones", mz->nzones), places_close(&p));
     mz_zone_rows(mz, p.row);
     *out = p;
     return EK_OK;

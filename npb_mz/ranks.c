@@ -97,10 +97,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
         if (cluster_rank() == 0) /* its word counts: others might round otherwise */
             st = assignment_find(schedule, &r->job, r->next);
     }
-    if (st) {
-        ranks_close(r);
-        return st;
-    }
+    TRY_OR(st, ranks_close(r));
     r->job.cost = r->cost;
     cluster_share(r->next, partition_bytes(r));
     memcpy(r->of, r->next, partition_bytes(r));

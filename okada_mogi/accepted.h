@@ -60,6 +60,6 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
 /* Appends rows; they come in the order of trials. Here as in what follows one thread. */
 enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
                                  size_t n);
-/* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. EK_UNAVAILABLE:
- * the disk is full. */
-enum ek_status accepted_file_close(struct accepted_file *f, bool keep);
+/* Ends the file: in place as a whole, or not at all where `st`, of its rows, is none but EK_OK.
+ * Returns the first failure; EK_UNAVAILABLE: the disk is full. */
+enum ek_status accepted_file_end(struct accepted_file *f, enum ek_status st);

@@ -51,11 +51,7 @@ enum ek_status clusters_open(int naxes, const long *low, const long *high, size_
     made->naxes = naxes;
     made->room = cells;
     made->cell = ARENA_NEW(&made->arena, cells, cell_number);
-    const enum ek_status st = arena_check(&made->arena, "the clusters of accepted trials");
-    if (st) {
-        clusters_close(made);
-        return st;
-    }
+    TRY_OR(arena_check(&made->arena, "the clusters of accepted trials"), clusters_close(made));
     memcpy(made->low, low, (size_t)naxes * sizeof *low);
     memcpy(made->high, high, (size_t)naxes * sizeof *high);
     set_level(made, 0);

@@ -118,9 +118,7 @@ static enum ek_status write_file(struct results *h, enum accepted_format format)
     if (!h->path[format])
         return EK_OK;
     TRY(accepted_file_open(h->path[format], format, h->job, spool_count(h->spool), &file));
-    const enum ek_status st = spool_each(h->spool, write_some, file);
-    const enum ek_status closed = accepted_file_close(file, !st);
-    return st ? st : closed;
+    return accepted_file_end(file, spool_each(h->spool, write_some, file));
 }
 
 enum ek_status results_end(struct results *h)

@@ -105,10 +105,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     NEW(struct grid, g, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, GRID_ALL, g);
     THEN(st, search_order_by_trials(s, s->nstations, look, s, swap, &n));
-    if (st) {
-        close_shared(g);
-        return st;
-    }
+    TRY_OR(st, close_shared(g));
     search_swap_stations(s, swap, n);
     s->grain = (trial_number)g->inner;
     s->order = 1;

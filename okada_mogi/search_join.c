@@ -321,11 +321,7 @@ static enum ek_status fill(struct shared *shared, struct search *s)
 static enum ek_status open_shared(struct search *s, void **out)
 {
     NEW(struct shared, shared, 1, "%s: out of memory", s->job->path);
-    enum ek_status st = fill(shared, s);
-    if (st) {
-        close_shared(shared);
-        return st;
-    }
+    TRY_OR(fill(shared, s), close_shared(shared));
     const struct grid *g = &shared->grid[shared->nlevels - 2];
     s->grain = (trial_number)g->linear * g->step;
     if (shared->whole)
@@ -370,11 +366,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     own->basis = ARENA_NEW(&own->arena, levels * (size_t)judge_basis_size(s->job), double);
     own->missing = ARENA_NEW(&own->arena, (levels + 1) * n, double);
     own->window = ARENA_NEW(&own->arena, 2 * n, float);
-    const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
-    if (st) {
-        close_own(own);
-        return st;
-    }
+    TRY_OR(arena_check(&own->arena, "a worker of %s", s->job->path), close_own(own));
     memcpy(own->missing, shared->columns.observed, n * sizeof *own->missing);
     for (size_t i = 0; i < levels; i++)
         grid_walk_begin(&own->walk[i], &shared->grid[i]);

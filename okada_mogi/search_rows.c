@@ -159,10 +159,7 @@ enum ek_status search_rows_open(const struct job *job, struct search_rows **r)
     enum ek_status st = arena_check(&made->arena, "the scenes of %s", job->path);
     for (int i = 0; i < job->scenes.n && !st && isfinite(judge_chi2(job, 0)); i++)
         st = add_scene(made, &job->scenes.scene[i]);
-    if (st) {
-        search_rows_close(made);
-        return st;
-    }
+    TRY_OR(st, search_rows_close(made));
     qsort(made->row, (size_t)made->n, sizeof *made->row, by_size);
     set_looks(made);
     *r = made;

@@ -451,10 +451,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     NEW(struct shared, shared, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
     THEN(st, search_rows_open(s->job, &shared->rows));
-    if (st) {
-        close_shared(shared);
-        return st;
-    }
+    TRY_OR(st, close_shared(shared));
     s->grain = (trial_number)shared->grid.inner * (trial_number)shared->grid.linear;
     s->order = (trial_number)shared->grid.linear;
     s->decided = grid_decides(&shared->grid);
@@ -494,10 +491,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
     if (!st && !own->sums)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
-    if (st) {
-        close_own(own);
-        return st;
-    }
+    TRY_OR(st, close_own(own));
     grid_walk_begin(&own->walk, &shared->grid);
     *out = own;
     return EK_OK;

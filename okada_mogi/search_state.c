@@ -174,10 +174,7 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
     THEN(st, spool_each(records, put_records, &s));
     const uint64_t sum = checksum_end(&s.sum);
     THEN(st, put(&s, &sum, sizeof sum));
-    if (!st)
-        return file_finish(s.out);
-    file_abandon(s.out);
-    return st;
+    return file_end(s.out, st);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

@@ -139,11 +139,7 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
 {
     NEW(struct accepted_file, made, 1, "%s: out of memory", path);
     *made = (struct accepted_file){.job = job, .path = path, .format = format, .rows = rows};
-    const enum ek_status st = file_create(path, &made->file);
-    if (st) {
-        free(made);
-        return st;
-    }
+    TRY_OR(file_create(path, &made->file), free(made));
     made->out = file_stream(made->file);
     formats[format].begin(made);
     *f = made;
@@ -165,15 +161,9 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
     return EK_OK;
 }
 
-enum ek_status accepted_file_close(struct accepted_file *f, bool keep)
+enum ek_status accepted_file_end(struct accepted_file *f, enum ek_status st)
 {
-    enum ek_status st = EK_OK;
-    if (!f)
-        return EK_OK;
-    if (keep)
-        st = file_finish(f->file);
-    else
-        file_abandon(f->file);
+    st = file_end(f->file, st);
     free(f);
     return st;
 }

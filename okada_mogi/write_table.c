@@ -229,9 +229,5 @@ enum ek_status write_forward(const struct model *model, const char *path, const 
     TRY(table_open(path, NULL, &t));
     TRY(find_columns(t, &model, &c));
     TRY(file_create(out, &f));
-    const enum ek_status st = write_rows(t, model, &c, file_stream(f));
-    if (!st)
-        return file_finish(f);
-    file_abandon(f);
-    return st;
+    return file_end(f, write_rows(t, model, &c, file_stream(f)));
 }

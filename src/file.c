@@ -251,6 +251,14 @@ enum ek_status file_finish(struct file *f)
     return st;
 }
 
+enum ek_status file_end(struct file *f, enum ek_status st)
+{
+    if (!st)
+        return file_finish(f);
+    file_abandon(f);
+    return st;
+}
+
 void file_abandon(struct file *f)
 {
     if (!f)
@@ -269,11 +277,7 @@ enum ek_status file_replace(const char *path, const void *bytes, size_t n)
 {
     struct file *f;
     TRY(file_create(path, &f));
-    const enum ek_status st = file_write(f, bytes, n);
-    if (!st)
-        return file_finish(f);
-    file_abandon(f);
-    return st;
+    return file_end(f, file_write(f, bytes, n));
 }
 
 enum ek_status file_replace_text(const char *path, const char *text)

@@ -28,6 +28,9 @@ enum ek_status file_write(struct file *f, const void *bytes, size_t n);
 enum ek_status file_finish(struct file *f);
 /* Removes what was written; accepts NULL. */
 void file_abandon(struct file *f);
+/* The one where `st`, of what was written, is EK_OK, the other where it is not. Returns the first
+ * failure. */
+enum ek_status file_end(struct file *f, enum ek_status st);
 
 /* All of it at once: `n` bytes, or a text without its NUL. */
 enum ek_status file_replace(const char *path, const void *bytes, size_t n);

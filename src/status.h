@@ -50,20 +50,25 @@ void status_begin(const char *name);
 int status_end(enum ek_status st);
 
 #define EK_FAIL(code, ...) return status_fail((code), __VA_ARGS__)
-#define EK_TRY(call)                                                                               \
+#define EK_TRY(call)       EK_TRY_OR(call, (void)0)
+/* The same where something is to be undone first. */
+#define EK_TRY_OR(call, undo)                                                                      \
     do {                                                                                           \
         enum ek_status try_st_ = (call);                                                           \
-        if (try_st_)                                                                               \
+        if (try_st_) {                                                                             \
+            undo;                                                                                  \
             return try_st_;                                                                        \
+        }                                                                                          \
     } while (0)
 /* Between a first call and the end that undoes them all: calls only if `st` is EK_OK so far. */
 #define EK_THEN(st, call) ((void)((st) ? (st) : ((st) = (call))))
 
 #ifndef EVENKEEL_H /* outside of this tree only names with a prefix are taken */
-#define FAIL  EK_FAIL
-#define MUTED EK_MUTED
-#define THEN  EK_THEN
-#define TRY   EK_TRY
+#define FAIL   EK_FAIL
+#define MUTED  EK_MUTED
+#define THEN   EK_THEN
+#define TRY    EK_TRY
+#define TRY_OR EK_TRY_OR
 #endif
 
 #endif

@@ -119,7 +119,7 @@ static char *write_all(const struct job *job, enum accepted_format format, size_
         assert_int_equal(accepted_file_put(f, &r, 1), EK_OK);
     }
     assert_int_not_equal(access(job_file("out"), F_OK), 0); /* not before it is whole */
-    assert_int_equal(accepted_file_close(f, true), EK_OK);
+    assert_int_equal(accepted_file_end(f, EK_OK), EK_OK);
     FILE *in = fopen(job_file("out"), "r");
     assert_non_null(in);
     *size = fread(bytes, 1, sizeof bytes - 1, in);

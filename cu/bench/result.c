@@ -157,11 +157,7 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
     taken.least = ARENA_NEW(&taken.arena, 2 * n, double);
     taken.runs = ARENA_NEW(&taken.arena, 2 * n, double);
     taken.arena.failed |= !taken.units;
-    const enum ek_status st = arena_check(&taken.arena, "the measurements of %zu tasks", n);
-    if (st) {
-        free_run(&taken);
-        return st;
-    }
+    TRY_OR(arena_check(&taken.arena, "the measurements of %zu tasks", n), free_run(&taken));
     take_times(&taken, host, team);
     take_spent(&taken, host->set, team);
     *run = taken;

@@ -227,10 +227,7 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     l->order = ARENA_NEW(&l->arena, p->ntasks, int);
     enum ek_status st = arena_check(&l->arena, "%zu nodes with %zu cores", nodes, cores);
     THEN(st, sort_tasks(l));
-    if (st) {
-        timeline_close(l);
-        return st;
-    }
+    TRY_OR(st, timeline_close(l));
     l->first[0] = l->lanes[0] = 0;
     for (size_t j = 0; j < nodes; j++) {
         l->first[j + 1] = l->first[j] + p->node[j].cores;

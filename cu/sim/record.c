@@ -75,11 +75,7 @@ enum ek_status record_open(const struct cu_set *set, const struct sched_job *job
     *made = (struct record){.set = set, .job = job};
     made->kind = ARENA_NEW(&made->arena, set->n, int);
     made->samples = ARENA_NEW(&made->arena, set->n, struct samples);
-    enum ek_status st = arena_check(&made->arena, "a record of %d units", set->n);
-    if (st) {
-        record_close(made);
-        return st;
-    }
+    TRY_OR(arena_check(&made->arena, "a record of %d units", set->n), record_close(made));
     for (int c = 0; c < set->n; c++) {
         int like = 0;
         while (like < c && !same_make(&set->cu[like], &set->cu[c]))

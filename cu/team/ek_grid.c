@@ -80,11 +80,7 @@ enum ek_status ek_grid_new(const struct ek_grid_shape *shape, struct ek_grid **o
             shape_zone(g, x, y);
     g->host = ARENA_NEW(&g->arena, g->doubles, double);
     g->saved = ARENA_NEW(&g->arena, g->doubles, double);
-    const enum ek_status st = arena_check(&g->arena, "a grid of %zu zones", g->n);
-    if (st) {
-        ek_grid_free(g);
-        return st;
-    }
+    TRY_OR(arena_check(&g->arena, "a grid of %zu zones", g->n), ek_grid_free(g));
     double *at = g->host;
     for (size_t i = 0; i < g->n; at += 2 * g->zone[i++].field)
         g->zone[i].host = at;

@@ -106,10 +106,7 @@ enum ek_status task_history_renumber(struct task_history *b, const struct sched_
     }
     for (int kind = 0; !st && kind < 2; kind++)
         st = know(&other, job, kind);
-    if (st) {
-        task_history_close(&other);
-        return st;
-    }
+    TRY_OR(st, task_history_close(&other));
     put_aside(b, &other, was);
     task_history_close(b);
     *b = other;

@@ -304,11 +304,7 @@ static enum ek_status free_thread(const struct place_list *places)
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (!cpus)
         FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
-    const enum ek_status st = topology_open(NULL, &topology);
-    if (st) {
-        hwloc_bitmap_free(cpus);
-        return st;
-    }
+    TRY_OR(topology_open(NULL, &topology), hwloc_bitmap_free(cpus));
     place_union(places, cpus);
     bind_thread(topology, cpus);
     return EK_OK;
