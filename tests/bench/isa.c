@@ -25,7 +25,7 @@ static void must(enum ek_status st)
 
 static double npb(const char *solver, int steps)
 {
-    struct mz *mz;
+    struct mz *mz = NULL;
     struct mz_work *work;
     must(mz_open(mz_find(solver), mz_class_find(solver, 'A', 0), &mz));
     must(mz_work_open(mz, 1, &work));
