@@ -189,6 +189,37 @@ static void copies_do_without_pinned_memory(void **state)
     unsetenv("FAKEGPU_FAULT");
 }
 
+/* A driver that takes no rows so far apart gets them one by one. */
+static void rows_far_apart_are_copied(void **state)
+{
+    (void)state;
+    const struct backend_rect far = {.width = 24,
+                                     .rows = 30,
+                                     .slices = 5,
+                                     .dst_offset = 16,
+                                     .dst_row = 200,
+                                     .dst_slice = 6000,
+                                     .src_row = 120,
+                                     .src_slice = 4800};
+    setenv("FAKEGPU_PITCH", "100", 1);
+    for (int k = 0; k < LENGTH(gpu); k++) {
+        struct pair p = pair_of(gpu[k], 0, gpu[k], 1, 60000);
+        struct backend_mem *within = alloc_on(p.b[1], p.size);
+        put(p.b[1], within, p.bytes, p.size);
+        move_rows(p.want, p.bytes, &far);
+        assert_int_equal(backend_within(p.b[1], BACKEND_COMPUTE, p.m[1], within, &far), EK_OK);
+        assert_int_equal(backend_wait(p.b[1], BACKEND_COMPUTE), EK_OK);
+        check_pair(&p);
+        memset(p.got, 0, p.size);
+        assert_int_equal(backend_read(p.b[1], BACKEND_FEED, p.got, within, &far), EK_OK);
+        assert_int_equal(backend_wait(p.b[1], BACKEND_FEED), EK_OK);
+        assert_memory_equal(p.got, p.want, p.size);
+        backend_free(p.b[1], within);
+        close_pair(&p);
+    }
+    unsetenv("FAKEGPU_PITCH");
+}
+
 static void devices_of_all_kinds_copy_to_one_another(void **state)
 {
     (void)state;
@@ -266,6 +297,7 @@ static int fake_tests(void)
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
         cmocka_unit_test(a_crew_packs_and_unpacks),
         cmocka_unit_test(chunks_are_used_again_in_order),
+        cmocka_unit_test(rows_far_apart_are_copied),
         cmocka_unit_test(ways_between_devices_are_opened_once),
         cmocka_unit_test(devices_of_all_kinds_copy_to_one_another),
         cmocka_unit_test(boxes_that_do_not_fit_between_devices_are_refused),

@@ -371,6 +371,34 @@ static void events_order_two_queues(void **state)
     backend_free(s->b, m);
 }
 
+/* What one queue brings, a kernel on another finds behind its event, and on the same one by itself.
+ */
+static void kernels_find_what_was_brought(void **state)
+{
+    struct subject *s = *state;
+    enum { N = 200, ROUNDS = 6 };
+    static int cell[N], got[N];
+    struct backend_mem *m = alloc_on(s->b, sizeof cell);
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(N)};
+    const long items[] = {N, 1, 1};
+    for (int round = 0; round < ROUNDS; round++) {
+        const int queue = round % 2 ? BACKEND_FEED : BACKEND_COMPUTE;
+        for (int i = 0; i < N; i++)
+            cell[i] = 1000 * round + i;
+        assert_int_equal(backend_send(s->b, BACKEND_FEED, m, cell, sizeof cell), EK_OK);
+        if (queue == BACKEND_COMPUTE) {
+            assert_int_equal(backend_record(s->b, BACKEND_FEED, round), EK_OK);
+            assert_int_equal(backend_after(s->b, BACKEND_COMPUTE, round), EK_OK);
+        }
+        assert_int_equal(backend_launch(s->b, queue, s->laws, COUNT, items, 2, args), EK_OK);
+        assert_int_equal(backend_fetch(s->b, queue, got, m, sizeof got), EK_OK);
+        assert_int_equal(backend_wait(s->b, queue), EK_OK);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(got[i], cell[i] + 1);
+    }
+    backend_free(s->b, m);
+}
+
 static void events_are_reached(void **state)
 {
     struct subject *s = *state;
@@ -491,6 +519,7 @@ static const struct law laws[] = {
     LAW(a_queue_runs_in_order),
     LAW(a_graph_is_its_launches),
     LAW(events_order_two_queues),
+    LAW(kernels_find_what_was_brought),
     LAW(events_are_reached),
     LAW(foreign_buffers_are_refused),
     LAW(a_bad_text_names_file_and_line),

@@ -15,6 +15,7 @@
  *   FAKEGPU_VERSION=12.8  of the driver
  *   FAKEGPU_PARTS=1       they are parts of one GPU, at one address
  *   FAKEGPU_GROUP=1024    work-items of a group that kernels have registers for
+ *   FAKEGPU_PITCH=1000    most bytes from row to row that a copy takes
  *   FAKEGPU_EAGER=1       all of a device's queues but the first work as soon as they may, not only
  *                         when somebody waits
  *   FAKEGPU_STRICT=1      a process that something is said of ends with 1

@@ -3,6 +3,7 @@
 #include "tests/fakegpu/fake.h"
 #include "src/clock.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -542,6 +543,9 @@ static int copy_sides(void *stream, struct ends dst, struct ends src, const size
 {
     const struct box b = {dst.at,  src.at,    size[0], size[1],   size[2],
                           dst.row, dst.slice, src.row, src.slice, ENGINE_WORK};
+    const size_t pitch = (size_t)setting("FAKEGPU_PITCH", INT_MAX);
+    if (dst.row > pitch || src.row > pitch)
+        return INVALID_VALUE;
     if (dst.row < size[0] || src.row < size[0] || dst.slice < size[1] * dst.row ||
         src.slice < size[1] * src.row)
         return INVALID_VALUE;
