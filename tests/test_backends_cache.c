@@ -231,6 +231,30 @@ static void code_that_the_driver_refuses_is_compiled_anew(void **state)
     assert_string_equal(again, path);
 }
 
+/* Sound code of another compiler, or for another driver. */
+static void code_of_another_maker_is_compiled_anew(void **state)
+{
+    (void)state;
+    if (!devices_of(builder))
+        skip();
+    char path[512], again[512];
+    unsigned char *code;
+    size_t size;
+    int n;
+    build_and_try("-DMADE_BY=1");
+    newest_entry(path, &n);
+    struct cache_key key = {""};
+    snprintf(key.hex, sizeof key.hex, "%s", strrchr(path, '/') + 1);
+    assert_true(cache_load(&key, &code, &size));
+    code[0] ^= 1; /* in its maker's name */
+    cache_save(&key, code, size);
+    free(code);
+    const ino_t planted = newest_entry(path, &n);
+    build_and_try("-DMADE_BY=1");
+    assert_true(newest_entry(again, &n) != planted);
+    assert_string_equal(again, path);
+}
+
 static int cache_tests(void)
 {
     setenv("CU_KERNEL_CACHE", "1", 1); /* PoCL's code, too */
@@ -254,6 +278,7 @@ static int gpu_tests(void)
         cmocka_unit_test(a_second_build_takes_the_first_ones_code),
         cmocka_unit_test(damaged_code_is_compiled_anew),
         cmocka_unit_test(code_that_the_driver_refuses_is_compiled_anew),
+        cmocka_unit_test(code_of_another_maker_is_compiled_anew),
     };
     return cmocka_run_group_tests_name(builder, tests, NULL, NULL);
 }

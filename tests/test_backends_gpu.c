@@ -89,6 +89,48 @@ static enum ek_status put_seven_and_fail(void *of)
     return EK_UNAVAILABLE;
 }
 
+/* What another thread may do with the device meanwhile. */
+static void *copy_beside(void *of)
+{
+    const struct putting *o = of;
+    const int cell[4] = {1, 2, 3, 4};
+    const bool copied = !backend_send(o->b, BACKEND_COPY, o->m, cell, sizeof cell) &&
+                        !backend_wait(o->b, BACKEND_COPY);
+    return copied ? NULL : of;
+}
+
+static enum ek_status put_seven_beside_a_copy(void *of)
+{
+    pthread_t other;
+    void *wrong = of;
+    assert_int_equal(put_seven(of), EK_OK);
+    assert_int_equal(pthread_create(&other, NULL, copy_beside, of), 0);
+    assert_int_equal(pthread_join(other, &wrong), 0);
+    assert_null(wrong);
+    return EK_OK;
+}
+
+static void launches_are_gathered_beside_others_copies(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LENGTH(gpu); k++) {
+        struct putting o = {.b = open_device(gpu[k], 0)};
+        struct backend_graph *graph;
+        int cell[4] = {0};
+        o.p = build_laws(o.b, "");
+        o.m = alloc_on(o.b, sizeof cell);
+        backend_gather(o.b, put_seven_beside_a_copy, &o, &graph);
+        assert_non_null(graph);
+        assert_int_equal(backend_graph_start(o.b, graph), EK_OK);
+        get(o.b, cell, o.m, sizeof cell);
+        assert_memory_equal(cell, ((int[4]){7, 2, 3, 4}), sizeof cell);
+        backend_graph_free(o.b, graph);
+        backend_free(o.b, o.m);
+        backend_unbuild(o.b, o.p);
+        backend_close(o.b);
+    }
+}
+
 /* A program, a buffer or a graph that goes while launches of it are under way: these come first. So
  * it is where the calling thread last worked with another device. */
 static void what_is_under_way_is_waited_for(void **state)
@@ -428,6 +470,7 @@ static int fake_tests(void)
         cmocka_unit_test(bugs_of_callers_are_said),
         cmocka_unit_test(a_device_that_does_not_open_keeps_nothing),
         cmocka_unit_test(what_is_under_way_is_waited_for),
+        cmocka_unit_test(launches_are_gathered_beside_others_copies),
         cmocka_unit_test(too_large_a_group_is_refused),
         cmocka_unit_test(memory_that_the_driver_refuses_is_told_with_numbers),
         cmocka_unit_test(a_driver_that_refuses_code_says_which),
