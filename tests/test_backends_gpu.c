@@ -30,6 +30,7 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         backend_free(b, alloc_on(b, 7000000));
         backend_free(b, held);
         backend_free(b, alloc_on(b, 1073000000)); /* all that was freed can be had again */
+        ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 2000000000, &m), "0.0 of 1073.7 MB used");
         backend_close(b);
     }
 }
