@@ -183,9 +183,9 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
         lower(end, a);
 }
 
-/* What a trace needs of one of its ends. */
+/* What a trace needs of one of its ends: with directions at the nodes above and below. */
 struct end {
-    double time, weight, slope, sigma, direction[3];
+    double time, weight, slope, sigma, direction[2][3];
 };
 
 static double slope_of(const struct nodes_end *end, const struct arrival *a)
@@ -204,17 +204,46 @@ static void arrive(const struct resum *r, const struct batch *b, int e, const do
         from_tables(t, &b->end[e], x, a);
 }
 
+/* At another depth of the point's column. */
+static void arrive_at(const struct resum *r, const struct batch *b, int e, int depth,
+                      const double x[3], struct arrival *a)
+{
+    const double z = grid_coordinate(&r->m->grid, 2, depth);
+    const double end = r->formula ? INFINITY : fmax(grid_end(&r->m->travel->grid, 2), x[2]);
+    arrive(r, b, e, (const double[]){x[0], x[1], fmin(z, end)}, a);
+}
+
 /* The anti-alias level is that of the middle of a block of depths. */
 static double middle_slope(const struct resum *r, const struct batch *b, int e, int depth,
                            const double x[3])
 {
     struct arrival a;
-    const struct grid *tables = &r->m->travel->grid;
-    const int middle = depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
-    const double z = grid_coordinate(&r->m->grid, 2, middle);
-    const double at[3] = {x[0], x[1], fmin(z, fmax(grid_end(tables, 2), x[2]))};
-    arrive(r, b, e, at, &a);
+    arrive_at(r, b, e, depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP, x, &a);
     return slope_of(&b->end[e], &a);
+}
+
+static double length_of(const double p[3])
+{
+    return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+}
+
+static bool is_limited(const struct migrate *m)
+{
+    return m->o.angle < 180 || m->o.dip < 90;
+}
+
+/* At the nodes above and below, where limits are asked for. */
+static void find_directions(const struct resum *r, const struct batch *b, int e, int depth,
+                            const double x[3], struct end *to)
+{
+    const int fine = r->m->sum.fine, k = migrate_node(depth, fine);
+    for (int n = 0; n < 2 && is_limited(r->m); n++) {
+        struct arrival a;
+        arrive_at(r, b, e, migrate_depth(k + n, fine), x, &a);
+        const double p = length_of(a.p);
+        for (int i = 0; i < 3; i++)
+            to->direction[n][i] = p > 0 ? a.p[i] / p : 0;
+    }
 }
 
 static void find_end(const struct resum *r, const struct batch *b, int e, int depth,
@@ -224,8 +253,7 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
     const double near = (double)r->m->par[PAR_NEAR], scale = (double)end->scale;
     struct arrival a;
     arrive(r, b, e, x, &a);
-    const double spread = fmax(a.spread, near),
-                 p = sqrt(a.p[0] * a.p[0] + a.p[1] * a.p[1] + a.p[2] * a.p[2]);
+    const double spread = fmax(a.spread, near), p = length_of(a.p);
     const double up =
         (double)end->emergence - a.change[0] * a.change[0] - a.change[1] * a.change[1];
     to->time = a.time;
@@ -240,8 +268,7 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
         to->weight *= sqrt(fmax(up, 0)) / spread;
     if (end->weight == WEIGHT_SPREAD_LINE || end->weight == WEIGHT_EMERGENCE_LINE)
         to->weight *= pow(to->sigma, end->weight == WEIGHT_SPREAD_LINE ? -0.5 : 0.5);
-    for (int i = 0; i < 3; i++)
-        to->direction[i] = p > 0 ? a.p[i] / p : 0;
+    find_directions(r, b, e, depth, x, to);
 }
 
 /* ---- a time -----------------------------------------------------------------------------------*/
@@ -312,12 +339,12 @@ static double clamp(double x)
     return fmin(fmax(x, 0), 1);
 }
 
-static double limits(const struct migrate *m, const struct end *s, const struct end *g)
+static double limits(const struct migrate *m, const double *s, const double *g)
 {
     const float *par = m->par;
     double d[3], square = 0;
     for (int i = 0; i < 3; i++) {
-        d[i] = s->direction[i] + g->direction[i];
+        d[i] = s[i] + g[i];
         square += d[i] * d[i];
     }
     const double upright = d[2] * fabs(d[2]) / (square + 1e-12);
@@ -325,15 +352,20 @@ static double limits(const struct migrate *m, const struct end *s, const struct 
            clamp((upright - (double)par[PAR_DIP0]) * (double)par[PAR_DIP1]);
 }
 
-static double aperture(const struct migrate *m, const struct batch_trace *t, const double x[3],
-                       int depth)
+/* What limits and aperture leave. They cut at nodes, and between two go evenly from one to the
+ * other: that is what an image is, however few traces it has. */
+static double share(const struct migrate *m, const struct batch_trace *t, const struct end *s,
+                    const struct end *g, const double x[3], int depth)
 {
     const int k = migrate_node(depth, m->sum.fine);
     const double f = (double)migrate_part(depth, m->sum.fine);
     const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
     double part[2];
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         part[i] = clamp(((double)m->reach[k + i] - far) * (double)m->taper[k + i]);
+        if (is_limited(m))
+            part[i] *= limits(m, s->direction[i], g->direction[i]);
+    }
     return part[0] + f * (part[1] - part[0]);
 }
 
@@ -372,8 +404,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         if (trace->class != p->class || isnan(s->time + g->time))
             continue;
         const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
-        const double weight =
-            across * s->weight * g->weight * limits(m, s, g) * aperture(m, trace, x, p->at[2]);
+        const double weight = across * s->weight * g->weight * share(m, trace, s, g, x, p->at[2]);
         if (!(weight > 0))
             continue;
         const double y = term(m, b, t, s, g, weight);

@@ -332,6 +332,16 @@ static void dips_are_limited_at_any_angle(void **state)
         }
     }
     assert_true(kept > 20 && left > 10);
+    struct migrate_options o = usual(path); /* a check of so few terms knows where limits cut */
+    o.grid = "9x1x33:150x1x20@-600,0,400";
+    for (int which = 0; which < 2; which++) {
+        o.dip = which ? 90 : 40;
+        o.angle = which ? 100 : 180;
+        struct migrate *m = migrated(&o);
+        const struct resum_verdict v = resum_judge(m->resum);
+        assert_true(v.good && v.failing == 0);
+        migrate_close(m);
+    }
     unlink(path);
 }
 
