@@ -261,10 +261,14 @@ static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool
     s->n = 0;
     s->ns = s->dead = s->offsets = s->odd_offset = 0;
     s->doubt[0] = '\0';
+    s->raised = false;
     while (c.here < s->layout.size)
         TRY(scan_trace(&c));
-    if (!s->n && s->dead)
-        return scan_as(s, o, true); /* then the word means something else */
+    if (!s->n && s->dead) { /* then the word means something else */
+        TRY(scan_as(s, o, true));
+        s->raised = true;
+        return EK_OK;
+    }
     if (!s->n)
         FAIL(EK_USAGE, "%s: no traces", s->path);
     settle_interval(s, &c);
@@ -304,6 +308,10 @@ static enum ek_status scan(struct segy *s, const struct segy_options *o)
     if (found.dt > 0 && s->dt > 0 && !close_to(s->dt, found.dt))
         status_warn("%s: traces are sampled every %g ms, bytes 3217-3218 say %g ms", s->path,
                     1e3 * s->dt, 1e3 * found.dt);
+    if (s->raised)
+        status_warn(
+            "%s: bytes 29-30 call all traces dead or auxiliary; they are taken for live ones",
+            s->path);
     if (found.unit < 1 && !o->unit)
         status_warn("%s: its lengths are feet (bytes 3255-3256), a foot is taken for 0.3048 m; "
                     "--words unit=m if they are metres",

@@ -86,6 +86,7 @@ struct segy {
     struct segy_trace *trace; /* [n] in the file's order */
     _Atomic uint64_t *sum; /* [n] of samples that were read, which one byte changes; 0: not yet */
     long dead;             /* trace identification 2 … 10: dead, dummy, time break, … */
+    bool raised;           /* all were: they are taken for live ones */
     long offsets, odd_offset; /* traces with an offset word; where it disagrees with coordinates */
     char doubt[256];          /* why it can be read but not migrated; "": it can */
     int file;                 /* descriptor */

@@ -464,7 +464,7 @@ static void dead_and_short_traces(void **state)
 
 /* ---- odd, but readable ------------------------------------------------------------------------*/
 
-static void check_odd(struct made *m, double dt)
+static void check_odd(struct made *m, double dt, bool all_dead)
 {
     struct segy *s;
     store(m, ".segy");
@@ -474,6 +474,7 @@ static void check_odd(struct made *m, double dt)
     assert_int_equal(segy_check(s), EK_OK);
     assert_near(s->dt, dt, 1e-12);
     assert_int_equal(s->n, TRACES);
+    assert_int_equal(s->raised, all_dead);
     segy_close(s);
     drop(m);
 }
@@ -515,7 +516,7 @@ static void headers_against_one_another(void **state)
             segy_set(b, 3501, 2, false, 0x2425);
             segy_set(b, 3221, 2, false, NS);
         }
-        check_odd(m, dt);
+        check_odd(m, dt, what == 6);
         status_mute(-1);
     }
 }
