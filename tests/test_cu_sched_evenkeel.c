@@ -703,6 +703,20 @@ static void large_tasks_first(void **state)
     assert_true(run(&c, "evenkeel").makespan < 21.5); /* 29 with the stretch of the device last */
 }
 
+/* A range takes a second to begin on either unit, as was declared: the slow one's speed says
+ * nothing of that. */
+static void launches_as_declared(void **state)
+{
+    (void)state;
+    static const double cost[] = {2.487, 0.2409, 0.747, 4.865, 0.3787};
+    static const struct sim_unit unit[] = {{.width = 1, .speed = 1, .launch = 1},
+                                           {.width = 1, .speed = 0.613, .launch = 1}};
+    const struct sim_case c = {
+        .job = {.n = 5, .grain = 1, .cost = cost}, .unit = unit, .ncu = 2, .steps = 3};
+    const double best = 1 + (2.487 + 0.2409 + 0.747) / 0.613; /* and 6.24 on the other unit */
+    assert_true(run(&c, "evenkeel").total < 3 * best * 1.0001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -722,6 +736,7 @@ int main(void)
         cmocka_unit_test(a_hiccup),
         cmocka_unit_test(large_tasks_to_the_device),
         cmocka_unit_test(large_tasks_first),
+        cmocka_unit_test(launches_as_declared),
         cmocka_unit_test(a_device_not_worth_its_link),
         cmocka_unit_test(an_unknown_link),
         cmocka_unit_test(busy_neighbours),

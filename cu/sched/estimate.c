@@ -66,7 +66,7 @@ static void sort_units(struct estimate *e, const struct sched_job *job)
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
         bool speed_counts = e->known && !k->profile;
-        e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
+        e->factor[c] = e->declared[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         e->launch[c] = job->unit[c].launch / e->factor[c];
         e->slowed[c] = -WARY;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
@@ -115,6 +115,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->again = ARENA_NEW(job->arena, ncu, bool);
     e->begun = ARENA_NEW(job->arena, ncu, struct estimate_begun);
     e->factor = ARENA_NEW(job->arena, ncu, double);
+    e->declared = ARENA_NEW(job->arena, ncu, double);
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
     e->launch = ARENA_NEW(job->arena, ncu, double);
     e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
@@ -479,13 +480,20 @@ static unsigned launches_of(const struct estimate *e, int c)
     return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
 }
 
+/* Launches take longer on a unit that is slower than was declared, not on one that was declared to
+ * be slow. */
+static double slower_than_declared(const struct estimate *e, int c)
+{
+    return e->slowdown[c] / e->declared[c];
+}
+
 /* Beside the tasks: the median of what was measured on units of kind j; -1: nothing was. */
 static double launch_beside(struct estimate *e, int j)
 {
     size_t m = 0;
     for (int c = 0; c < e->ncu; c++)
         for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
-            e->room[m++] = e->begun[c].last[i] / e->slowdown[c];
+            e->room[m++] = e->begun[c].last[i] / slower_than_declared(e, c);
     return m ? line_median(e->room, m) : -1;
 }
 
@@ -497,7 +505,7 @@ static double own_launch(const struct estimate *e, int c, double beside)
     memcpy(last, e->begun[c].last, sizeof last);
     if (m < OWN)
         return beside;
-    const double own = line_median(last, m) / e->slowdown[c];
+    const double own = line_median(last, m) / slower_than_declared(e, c);
     return fmax(own, beside) > UNLIKE * fmin(own, beside) ? own : beside;
 }
 
@@ -512,7 +520,7 @@ static void learn_launches(struct estimate *e)
             if (e->kind[c] != j)
                 continue;
             if (beside >= 0 && (!e->sudden[c] || launches_of(e, c)))
-                e->launch[c] = own_launch(e, c, beside) + k->inside;
+                e->launch[c] = own_launch(e, c, beside) / e->declared[c] + k->inside;
             if (e->launch[c] <= least)
                 e->launch[c] = 0;
         }

@@ -65,6 +65,7 @@ struct estimate {
     size_t *order;                     /* [n] tasks by descending cost */
     int *kind;                         /* [ncu] */
     double *factor, *slowdown;         /* [ncu] as measured; and with hope for the untried */
+    double *declared;                  /* [ncu] the factor at first */
     double *launch;                    /* [ncu] seconds to begin a range at slowdown 1: beside its
                                         * tasks', and in them */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
