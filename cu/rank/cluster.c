@@ -90,6 +90,14 @@ enum ek_status cluster_open(void)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_create_errhandler(give_up, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    if (size == 1) {
+        MPI_Finalize();
+        started = false;
+        FAIL(EK_UNAVAILABLE,
+             "the environment says that this is rank %d of %d, MPI knows of no other; start it by "
+             "this MPI's mpirun, or unset what one has left (OMPI_*, PMI*, SLURM_STEP*)",
+             cluster_launch().rank, cluster_launch().size);
+    }
     return learn_hosts();
 }
 
