@@ -2,9 +2,11 @@
 #include "src/self.h"
 #include "src/file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 const char *self_path(void)
@@ -12,6 +14,8 @@ const char *self_path(void)
     static const char proc[] = "/proc/self/exe";
     static char path[PATH_MAX];
     ssize_t n = readlink(proc, path, sizeof path - 1);
+    if (n < 0 && errno == ENOENT) /* no /proc */
+        return (const char *)getauxval(AT_EXECFN);
     if (n <= 0 || n >= (ssize_t)sizeof path - 1)
         return proc;
     path[n] = '\0';
