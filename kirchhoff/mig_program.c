@@ -456,6 +456,8 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     if (!p->lsm && p->m->slabs == 1)
         TRY(mig_gather(p));
     *verified = mig_judge(p);
+    if (p->whole && isnan(p->again.share))
+        FAIL(EK_UNAVAILABLE, "out of memory while points of the image were summed again");
     *detail = json_pack("{s:s s:b}", "method",
                         "each chunk was migrated once, all points are numbers, random points are "
                         "what they are when summed again",

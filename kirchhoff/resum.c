@@ -396,7 +396,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
     for (int e = 0; end && e < b->nends; e++)
         find_end(r, b, e, p->at[2], x, &end[e]);
     if (!end)
-        sum->sum = NAN; /* not to be judged: the check fails */
+        sum->sum = NAN; /* not to be judged: see resum_judge() */
     judge_times(r, b, q, x, sum);
     for (int t = 0; end && t < b->ntraces; t++) {
         const struct batch_trace *trace = &b->trace[t];

@@ -46,7 +46,8 @@ void resum_take(struct resum *r, struct resum_sum *sum);
 
 struct resum_verdict {
     int points, failing; /* off by more than a tenth of their terms' size */
-    double share;        /* of all differences in all sizes, beyond what rounding makes of terms */
+    double share;        /* of all differences in all sizes, beyond what rounding makes of terms;
+                          * NAN: no memory to judge by */
     double rays, missed, wrong, rms; /* of resum_sum; s */
     bool timed;                      /* at least half of the rays do not miss: they count */
     bool good;

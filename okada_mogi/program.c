@@ -428,9 +428,11 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     TRY(results_end(p->results));
     TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;
-    for (int i = 0; i < 3 && results_stats(p->results); i++)
-        if (files[i].path)
+    for (int i = 0; i < 3; i++)
+        if (files[i].path && results_stats(p->results))
             TRY(files[i].write(p->job, results_stats(p->results)->best.trial, files[i].path));
+        else if (files[i].path)
+            status_warn("%s: not written: no trial is accepted", files[i].path);
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;
