@@ -10,6 +10,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define LEAST_SHARE 1e-6 /* of the mean diagonal, where data see nothing */
 
@@ -41,9 +42,28 @@ static void fill_pattern(const struct earth *e, cholmod_sparse *a)
     *start = at;
 }
 
+/* OpenBLAS asks for a buffer again and again, for ever, where there is no room for it. The first
+ * call keeps the one that it gets. */
+static enum ek_status reserve_blas(void)
+{
+    enum { ROOM = 160 << 20, N = 64 }; /* its largest is 128 MiB */
+    void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        FAIL(EK_UNAVAILABLE, "no %d MiB of address space for OpenBLAS (ulimit -v)", ROOM >> 20);
+    munmap(room, ROOM);
+    double a[N * N] = {0}, b[N * N] = {0};
+    for (int i = 0; i < N; i++)
+        a[i * N + i] = 1;
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, N, N, 1, a, N, b,
+                N);
+    return EK_OK;
+}
+
 enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
                            struct normal **normal)
 {
+    TRY(reserve_blas());
     NEW(struct normal, n, 1, "out of memory for the normal equations");
     const size_t unknowns = earth_size(earth);
     n->earth = earth;

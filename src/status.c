@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +15,7 @@ static const char *program = "evenkeel";
 static _Thread_local char message[1024];
 static _Thread_local int muted;
 static int warnings_muted;
+static bool over; /* the exit code is the program's own */
 
 int status_exit_code(enum ek_status st)
 {
@@ -77,10 +81,43 @@ void status_program(const char *name)
     program = name;
 }
 
+/* OpenMP's runtime ends with 1 where it gets no thread: that is no failed verification. */
+static void end_of_a_library(int code, void *nothing)
+{
+    (void)nothing;
+    if (code == EXIT_FAILURE && !over)
+        _exit(EK_UNAVAILABLE);
+}
+
+/* A file that grows too large is an error of its writer, and what is executed from here has its
+ * own idea of it. */
+static void go_on(int number)
+{
+    (void)number;
+}
+
+/* Drivers and transports abort where they get no thread, file or memory; they have said which. */
+static void give_up(int number)
+{
+    static const char why[] = ": a library that it uses gave up, see above; ulimit -a shows what "
+                              "is limited\n";
+    (void)number;
+    if (write(STDERR_FILENO, program, strlen(program)) < 0 ||
+        write(STDERR_FILENO, why, sizeof why - 1) < 0)
+        _exit(EK_UNAVAILABLE); /* there is nobody to tell */
+    _exit(EK_UNAVAILABLE);
+}
+
 void status_begin(const char *name)
 {
+    const struct sigaction large = {.sa_handler = go_on, .sa_flags = SA_RESTART},
+                           given_up = {.sa_handler = give_up, .sa_flags = SA_RESETHAND};
     int fd;
     status_program(name);
+    sigaction(SIGXFSZ, &large, NULL);
+    sigaction(SIGABRT, &given_up, NULL);
+    signal(SIGCHLD, SIG_DFL); /* who ignores it cannot wait for children */
+    on_exit(end_of_a_library, NULL);
     while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
         continue; /* to read only: what is written there fails, and is not lost in silence */
     if (fd >= 0)
@@ -90,6 +127,7 @@ void status_begin(const char *name)
 int status_end(enum ek_status st)
 {
     errno = 0;
+    over = true;
     if (!st && (fflush(stdout) || ferror(stdout)))
         st = status_fail(EK_UNAVAILABLE,
                          "standard output cannot be written: %s; the result is incomplete",

@@ -13,13 +13,13 @@
 #include "cu/bench/report.h"
 #include "cu/bench/result.h"
 #include "cu/rank/stop.h"
+#include "cu/unit/prepare.h"
 #include "cu/bench/trace.h"
 #include "src/file.h"
 #include "src/owned.h"
 #include "src/progress.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -331,13 +331,6 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     return EK_OK;
 }
 
-/* A file that grows too large is an error of its writer, no signal. */
-static void catch_signals(void)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    stop_catch();
-}
-
 static void name_devices(struct result_host *h)
 {
     size_t used = 0;
@@ -500,7 +493,7 @@ static enum ek_status choose_layout(struct bench *b)
     b->wanted = (struct cu_options){s->layout, s->devices, s->strict, s->display_env};
     if (!bench_layout_wanted(&b->wanted))
         return EK_OK;
-    catch_signals();
+    stop_catch();
     return bench_layout_choose(&r, &b->wanted, &b->choice);
 }
 
@@ -527,7 +520,7 @@ static enum ek_status run_problem(struct bench *b, bool *more)
     const double trial = bench_trial_wanted(); /* this process tries a layout for another one */
     struct watch watch = {b, 0};
     *more = false;
-    catch_signals(); /* before the set-up, which is long where the problem is large */
+    stop_catch(); /* before the set-up, which is long where the problem is large */
     if (speaks(b) && b->bytes && !(trial > 0))
         tell_memory(b);
     TRY(open_problem(b));
@@ -576,7 +569,7 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
                       .argc = argc,
                       .argv = argv,
                       .out = out};
-    enum ek_status st = b.st ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory");
+    enum ek_status st = b.st ? prepare_stack(argv) : status_fail(EK_UNAVAILABLE, "out of memory");
     stop_catch_warning();
     complete(&b.program);
     for (size_t i = 0; !st && !b.done && i < sizeof stages / sizeof *stages; i++)

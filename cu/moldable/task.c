@@ -59,6 +59,7 @@ static void become_task(const struct task_start *s, const struct files *f)
     fcntl(f->lock, F_SETFD, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL); /* which the agent ignores */
     execve("/bin/sh", argv, s->env);
     if (write(STDERR_FILENO, failed, sizeof failed - 1) < 0)
         _exit(126);

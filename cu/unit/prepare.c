@@ -11,6 +11,7 @@
 #include "src/arena.h"
 #include "src/self.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct prepare_plan in_force;
@@ -199,32 +201,72 @@ static void *wait_for(void *mutex)
     return NULL;
 }
 
+/* Bytes of OMP_STACKSIZE, 0: not given, or nothing that a runtime heeds. */
+static size_t openmp_stack(void)
+{
+    static const char units[] = "BKMG";
+    const char *text = getenv("OMP_STACKSIZE");
+    char *end;
+    const unsigned long n = text ? strtoul(text, &end, 10) : 0;
+    if (!n)
+        return 0;
+    end += strspn(end, " ");
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : &units[1];
+    return unit ? n << 10 * (unit - units) : 0;
+}
+
+enum ek_status prepare_stack(char **argv)
+{
+    const rlim_t enough = 1 << 20, least = 256 << 10;
+    struct rlimit r;
+    if (getrlimit(RLIMIT_STACK, &r))
+        return EK_OK;
+    if (r.rlim_max < least)
+        FAIL(EK_UNAVAILABLE, "stacks may have %zu KiB, %zu are needed; raise ulimit -s",
+             (size_t)r.rlim_max >> 10, (size_t)least >> 10);
+    const size_t threads = openmp_stack();
+    const bool small = r.rlim_cur < enough && r.rlim_cur < r.rlim_max;
+    if (!small && (threads ? threads : r.rlim_cur) >= enough)
+        return EK_OK;
+    if (small)
+        r.rlim_cur = r.rlim_max < 8 * enough ? r.rlim_max : 8 * enough;
+    if (setrlimit(RLIMIT_STACK, &r) || setenv("OMP_STACKSIZE", "1M", 1))
+        FAIL(EK_UNAVAILABLE, "stacks cannot be enlarged: %s; raise ulimit -s", strerror(errno));
+    execv(self_path(), argv);
+    FAIL(EK_UNAVAILABLE, "%s: cannot be executed again: %s; raise ulimit -s and OMP_STACKSIZE",
+         self_path(), strerror(errno));
+}
+
 /* How many of `wanted` threads can be there at the same time: found out by starting them. */
 static int startable(int wanted)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_t *thread = malloc((size_t)wanted * sizeof *thread);
+    pthread_attr_t attributes;
     int n = 0;
+    pthread_attr_init(&attributes);
+    const size_t stack = openmp_stack();
+    if (stack && pthread_attr_setstacksize(&attributes, stack))
+        wanted = 0;
     pthread_mutex_lock(&mutex);
-    while (thread && n < wanted && !pthread_create(&thread[n], NULL, wait_for, &mutex))
+    while (thread && n < wanted && !pthread_create(&thread[n], &attributes, wait_for, &mutex))
         n++;
     pthread_mutex_unlock(&mutex);
+    pthread_attr_destroy(&attributes);
     for (int i = 0; i < n; i++)
         pthread_join(thread[i], NULL);
     free(thread);
     return n;
 }
 
-/* An OpenMP runtime aborts where it gets no thread; only many are worth the look. */
+/* An OpenMP runtime aborts where it gets no thread. This one is the first of them. */
 static enum ek_status check_threads(const struct cu_layout *layout)
 {
-    enum { MANY = 1000 };
-    const int threads = cu_layout_threads(layout);
-    const int found = threads > MANY ? startable(threads) : threads;
+    const int threads = cu_layout_threads(layout), found = 1 + startable(threads - 1);
     if (found < threads)
         FAIL(EK_UNAVAILABLE,
              "layout %s: %d threads, but no more than %d can be started here (ulimit -u, pids.max, "
-             "vm.max_map_count, memory); take a smaller layout",
+             "vm.max_map_count, memory, OMP_STACKSIZE); take a smaller layout",
              cu_layout_text(layout), threads, found);
     return EK_OK;
 }

@@ -30,6 +30,10 @@ enum ek_status prepare_plan(const struct cu_options *options, const struct prepa
 /* More threads than cpus: a warning, or with `strict` EK_UNAVAILABLE. Both name both numbers. */
 enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict);
 
+/* Where stacks are too small for the program, limits are raised as far as they may be, and it
+ * executes itself again; EK_UNAVAILABLE: not far enough. One thread, before all else. */
+enum ek_status prepare_stack(char **argv);
+
 /* The layout of a set that nobody binds: the one asked for, else guessed; raises the OpenMP limits
  * that inner teams need. */
 enum ek_status prepare_floating(const struct cu_options *options, struct cu_layout *layout);

@@ -99,4 +99,64 @@ unwritten "$BIN/mcsem" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" "$work/data.segy" --headers /dev/full
 [ -c /dev/full ] || say '/dev/full was replaced by a file'
+
+# Little room for files, stacks, threads and address space is told, and is neither a signal nor exit 1,
+# which is a result that is wrong.
+large() { (ulimit -f 1 && exec "$BIN/$@"); }
+tasks='2 x 7/p'
+refused 3 "$work/o" large cu-plan --simulate tests/data/cu/pcf-40.json --json "$work/o"
+refused 3 "$work/o" large cu-run plan --tasks "$tasks" --nodes n:2:1 --report "$work/o"
+refused 3 "$work/o" large mcsem --generate tiny --out "$work/o"
+refused 3 "$work/o" large kirchhoff-mig --generate small --out "$work/o"
+refused 3 "$work/o" large kirchhoff-mig "$work/data.segy" --headers "$work/o"
+[ -e "$work/o" ] && say 'half a file is left'
+tt() { "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 9x9x9:100m --shots 2 --layout 2x1 --out "$work/tt" --quiet; }
+if [ -z "${SAN:-}" ]; then
+    invert() { "$BIN/mcsem" "$work/survey.csv" --iterations 1 --least-iterations 1 --target 100 --layout 2x1 --quiet; }
+    for stack in 16k 32k 64; do
+        OMP_STACKSIZE=$stack tt >"$work/out" 2>&1 || say "OMP_STACKSIZE=$stack: $(cat "$work/out")"
+        OMP_STACKSIZE=$stack invert >"$work/out" 2>&1 || say "OMP_STACKSIZE=$stack, mcsem: $(cat "$work/out")"
+    done
+    (ulimit -Ss 64 && invert) >"$work/out" 2>&1 || say "ulimit -Ss 64: $(cat "$work/out")"
+    no_stack() { (ulimit -s 64 && tt); }
+    refused 3 'stacks may have 64 KiB' no_stack
+    export OMP_STACKSIZE=100000G
+    refused 3 'no more than 1 can be started' tt
+    "$BIN/mcsem" --generate tiny --out "$work/o" >"$work/out" 2>&1
+    [ $? = 3 ] || say "OpenMP gets no thread, and that is not exit 3: $(cat "$work/out")"
+    unset OMP_STACKSIZE
+    # OpenBLAS looks for room for ever.
+    small() { (ulimit -v 230000 && timeout -k 1 60 "$BIN/mcsem" "$work/survey.csv" --layout 1x1 --iterations 1 --quiet 2>&1 | grep -v warning: >&2; exit "${PIPESTATUS[0]}"); }
+    refused 3 'memory\|address space' small
+fi
+
+# What an outer mpirun has left, or another MPI's: nobody else is there, and a part is not all.
+if command -v mpirun >/dev/null; then
+    left() { (with_mpi; OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 exec "$@"); }
+    refused 3 'MPI knows of no other' left "$BIN/okada" okada_mogi/examples/parkfield.json --layout 1x1 --trials 0:9 --quiet
+    refused 3 'MPI knows of no other' left "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --layout 1x1 \
+        --grid 5x5x5:20m --out "$work/o" --quiet
+fi
+# Whoever started us ignores what its children do.
+python3 - "$BIN/cu-run" run "$work/job.json" --results "$work/ignored" --quiet >"$work/out" 2>&1 <<'END' || say "SIGCHLD ignored: $(cat "$work/out")"
+import signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+child = subprocess.Popen(sys.argv[1:], start_new_session=True)
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+try:
+    sys.exit(child.wait(60))
+except subprocess.TimeoutExpired:
+    child.kill()
+    sys.exit('hangs')
+END
+# Neither /proc nor /sys.
+bare() { unshare --mount sh -c 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"' sh "$@"; }
+if [ -z "${SAN:-}" ] && bare true 2>/dev/null; then
+    bare "$BIN/bt-mz" --class S --layout 2x1 --quiet --json "$work/bare" >"$work/out" 2>&1 && [ ! -s "$work/out" ] ||
+        say "neither /proc nor /sys: $(cat "$work/out")"
+    grep -q '"verified": true' "$work/bare" || say 'neither /proc nor /sys: not verified'
+fi
+# A file that was asked for and has nothing to hold is not passed over in silence.
+"$BIN/okada" okada_mogi/examples/parkfield.json --trials 376000000:376000100 --layout 1x1 --quiet --residuals "$work/none" 2>"$work/err"
+grep -q "$work/none: not written" "$work/err" || say "no residuals, and nothing is said: $(cat "$work/err")"
 exit $failed
