@@ -415,7 +415,7 @@ static void add_verdict(struct resum_verdict *all, const struct resum_verdict *v
 {
     all->points += v->points;
     all->failing += v->failing;
-    all->share = fmax(all->share, v->share);
+    all->share = isnan(all->share + v->share) ? NAN : fmax(all->share, v->share);
     all->rms = fmax(all->rms, v->rms);
     all->rays += v->rays;
     all->missed += v->missed;

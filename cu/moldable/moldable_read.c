@@ -170,12 +170,10 @@ enum ek_status moldable_add_node(struct moldable_problem *p, const char *name, i
 
 /* ---- lists ------------------------------------------------------------------------------------*/
 /* The next item of a list with commas (those in brackets are the item's own), trimmed, to be freed;
- * NULL at the end. */
+ * NULL: out of memory. */
 static char *next_item(const char **list)
 {
     const char *from = skip(*list), *to = from;
-    if (!*from)
-        return NULL;
     for (int depth = 0; *to && (depth || *to != ','); to++)
         depth += (*to == '[') - (*to == ']');
     *list = *to ? to + 1 : to;
@@ -241,12 +239,13 @@ static enum ek_status add_node_item(struct moldable_problem *p, char *item)
 static enum ek_status each(struct moldable_problem *p, const char *list,
                            enum ek_status (*add)(struct moldable_problem *, char *))
 {
-    for (;;) {
+    while (*skip(list)) {
         OWNED_MEMORY char *item = next_item(&list);
         if (!item)
-            return EK_OK;
+            FAIL(EK_UNAVAILABLE, "out of memory for a list of tasks or nodes");
         TRY(add(p, item));
     }
+    return EK_OK;
 }
 
 enum ek_status moldable_tasks_parse(struct moldable_problem *p, const char *text)

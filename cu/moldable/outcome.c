@@ -110,12 +110,12 @@ static json_t *run_json(const struct run_history *b, int done, int failed)
     double plan = predicted(b);
     for (int i = 0; i < b->job->problem.ntasks; i++)
         json_array_append_new(schedule, entry_json(b, i));
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:f, s:o}", "job", b->job->path,
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "job", b->job->path,
                      "method", b->method->name, "tasks", b->job->problem.ntasks, "done", done,
                      "failed", failed, "plans", b->nepochs, "makespan_s", b->makespan,
                      "predicted_makespan_s", plan, "ratio",
                      json_number_or_null(plan > 0 ? b->makespan / plan : 0. / 0.), "lower_bound_s",
-                     moldable_bound(&b->job->problem), "schedule", schedule);
+                     json_number_or_null(moldable_bound(&b->job->problem)), "schedule", schedule);
 }
 
 /* The first plan beside what was measured. */

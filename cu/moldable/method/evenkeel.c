@@ -286,6 +286,8 @@ static enum ek_status search(struct search *s)
 {
     const struct moldable_problem *p = s->timeline->problem;
     const double bound = moldable_bound(p);
+    if (isnan(bound))
+        return EK_UNAVAILABLE;
     const double looks = (double)p->ntasks * s->timeline->ngroups * s->timeline->widest;
     if (looks > LARGE && packing_applies(p))
         TRY(search_large(s, bound));
