@@ -1,5 +1,7 @@
 /* src/process.c – what /proc says. */
 #include "src/process.h"
+#include "src/arena.h"
+#include "src/status.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -50,24 +52,78 @@ bool process_is_frozen(pid_t pid)
     return state_of(pid, &parent) == 'T';
 }
 
-static bool is_below(pid_t pid, pid_t top)
+/* All processes, and what they were at that look. */
+struct look {
+    size_t n, room;
+    struct seen {
+        pid_t pid, parent;
+        char state;
+    } * of;
+};
+
+static struct look look_around(void)
 {
-    pid_t parent = 0;
-    while (pid != top && pid > 1 && state_of(pid, &parent) != '?')
-        pid = parent;
-    return pid == top;
+    struct look l = {0};
+    DIR *all = opendir("/proc");
+    for (const struct dirent *e; all && (e = readdir(all));) {
+        struct seen one = {.pid = atoi(e->d_name)};
+        one.state = state_of(one.pid, &one.parent);
+        if (one.state == '?' || MUTED(arena_grow(&l.of, &l.room, l.n, sizeof *l.of, "processes")))
+            continue;
+        l.of[l.n++] = one;
+    }
+    if (all)
+        closedir(all);
+    return l;
+}
+
+static const struct seen *find(const struct look *l, pid_t pid)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->of[i].pid == pid)
+            return &l->of[i];
+    return NULL;
+}
+
+static bool is_below(const struct look *l, pid_t pid, pid_t top)
+{
+    const struct seen *at = find(l, pid);
+    for (size_t depth = 0; at && at->pid != top && depth < l->n; depth++)
+        at = find(l, at->parent);
+    return at && at->pid == top;
+}
+
+static bool has_children(const struct look *l, pid_t pid)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->of[i].parent == pid)
+            return true;
+    return false;
 }
 
 pid_t process_frozen_below(pid_t top)
 {
-    DIR *all = opendir("/proc");
+    struct look l = look_around();
     pid_t found = 0;
-    for (const struct dirent *e; all && !found && (e = readdir(all));) {
-        const pid_t pid = atoi(e->d_name);
-        if (process_is_frozen(pid) && is_below(pid, top))
-            found = pid;
-    }
-    if (all)
-        closedir(all);
+    for (size_t i = 0; i < l.n && !found; i++)
+        if (l.of[i].state == 'T' && is_below(&l, l.of[i].pid, top))
+            found = l.of[i].pid;
+    free(l.of);
     return found;
+}
+
+bool process_outlives_all_below(pid_t top)
+{
+    struct look l = look_around();
+    bool dead = false, alive = false;
+    for (size_t i = 0; i < l.n && !alive; i++) {
+        const struct seen *p = &l.of[i];
+        if (p->state == 'Z' || !has_children(&l, p->pid)) {
+            const bool below = is_below(&l, p->pid, top);
+            dead = dead || (below && p->state == 'Z');
+            alive = below && p->state != 'Z';
+        }
+    }
+    free(l.of);
+    return dead && !alive;
 }

@@ -15,3 +15,6 @@ bool process_is_frozen(pid_t pid);
 /* The same of all that `top` has begun, and what they have, and itself: one that is stopped, 0
  * where there is none. Looks at every process of the node: not to be called all the time. */
 pid_t process_frozen_below(pid_t top);
+/* Has `top` begun some, of whom it has not heard that they are dead, and does none of them live any
+ * more that has begun no others itself? The same cost. */
+bool process_outlives_all_below(pid_t top);

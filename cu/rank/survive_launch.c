@@ -17,6 +17,9 @@
 
 enum { TRIES = 5 };
 
+/* Seconds in which a launcher, whose ranks are all dead, notices. */
+static const double WAKE = 10;
+
 static struct survive_keeper *const k = &survive_keeper;
 static char id[64]; /* of the run */
 
@@ -89,6 +92,20 @@ static void tell(int number)
     kill(k->n && told < 2 ? k->rank[0].pid : k->child, number);
 }
 
+/* A launcher that does not end though nobody lives below it has hung itself up: mpirun does, at
+ * times, where ranks die as it starts them. */
+static void watch_launcher(double now)
+{
+    static double since;
+    if (!process_outlives_all_below(k->child))
+        since = now;
+    if (now <= since + WAKE)
+        return;
+    status_warn("the launcher does not end, but all that it launched has: it is killed");
+    kill(-k->child, SIGKILL);
+    since = now;
+}
+
 /* One that is stopped before it has said hello, or the launcher: once a second, that costs. */
 static void watch_launch(void)
 {
@@ -98,6 +115,7 @@ static void watch_launch(void)
     if (now < looked + 1)
         return;
     looked = now;
+    watch_launcher(now);
     const pid_t stopped = process_frozen_below(k->child);
     if (stopped != last)
         since = now;

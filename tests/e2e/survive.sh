@@ -34,6 +34,14 @@ alone
 [ $? = 2 ] && grep -q 'no rank came' "$work/err" || say "nothing was launched: $(cat "$work/err")"
 CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
 [ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
+# One that has lost all it launched and does not notice, as mpirun at times.
+cat >"$work/hung" <<'END2'
+[ $CU_LAUNCH = 0 ] && { true & exec sleep 300; }
+exec "$@"
+END2
+same 'a hung launcher' "sh $work/hung" bt-mz --class S
+[ "$(launched)" = 1 ] && grep -q 'the launcher does not end' "$work/err" || say "$what: $(cat "$work/err")"
+alone
 command -v mpirun >/dev/null || exit $failed
 
 run='mpirun --oversubscribe -n'
@@ -67,7 +75,7 @@ $(declare -f keepers)
 hostname node\$CU_LAUNCH
 "\$@"
 code=\$?
-[ \$CU_LAUNCH = 0 ] && keepers >$work/lost && kill -9 \$(keepers)
+[ \$CU_LAUNCH = 0 ] && { keepers >$work/lost; kill -9 \$(<$work/lost); }
 exit \$code
 END2
 if unshare --uts hostname a-node 2>/dev/null; then
