@@ -122,9 +122,9 @@ struct backend_program {
 
 /* Threads that help the device's own one: run() calls part(arg, t) for t = 0 .. width-1 and returns
  * when all are done. */
-struct backend_crew {
-    void (*run)(void *pool, int width, void (*part)(void *arg, int thread), void *arg);
-    void *pool;
+struct backend_pool {
+    void (*run)(void *threads, int width, void (*part)(void *arg, int thread), void *arg);
+    void *threads;
     int width;
 };
 
@@ -159,7 +159,7 @@ struct backend_ops {
 
     /* These pack and unpack what write and read move on queues COMPUTE and FEED from now on, until
      * NULL. NULL: the host's bytes are not packed. */
-    void (*crew)(void *dev, const struct backend_crew *crew);
+    void (*pool)(void *dev, const struct backend_pool *pool);
 
     /* For libraries beside ours that work on a device's memory: makes it the calling thread's
      * device; where a buffer lies, as the driver's own calls take it. NULL: there is no such
@@ -259,7 +259,7 @@ void backend_free(struct backend *b, struct backend_mem *mem);
 
 /* Whoever helps with copies from and to the host from now on; borrowed until NULL. On the device's
  * thread. */
-void backend_crew(struct backend *b, const struct backend_crew *crew);
+void backend_use_pool(struct backend *b, const struct backend_pool *pool);
 
 enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst, const void *src,
                              const struct backend_rect *box);

@@ -80,10 +80,10 @@ void backend_free(struct backend *b, struct backend_mem *mem)
         b->ops->free(b->dev, mem);
 }
 
-void backend_crew(struct backend *b, const struct backend_crew *crew)
+void backend_use_pool(struct backend *b, const struct backend_pool *pool)
 {
-    if (b->ops->crew)
-        b->ops->crew(b->dev, crew);
+    if (b->ops->pool)
+        b->ops->pool(b->dev, pool);
 }
 
 enum ek_status backend_take(const struct backend *b)

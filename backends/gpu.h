@@ -198,7 +198,7 @@ struct gpu_state {
     bool recorded[BACKEND_EVENTS];
     struct gpu_chunk chunk[BACKEND_QUEUES][GPU_CHUNKS];
     int next_chunk[BACKEND_QUEUES];  /* the oldest */
-    const struct backend_crew *crew; /* or NULL */
+    const struct backend_pool *pool; /* or NULL */
     struct backend_info info;
     size_t max_grid[3];
     size_t used;                /* bytes allocated */
@@ -238,7 +238,7 @@ void gpu_close(void *dev);
 enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
 enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer *);
-void gpu_crew(void *dev, const struct backend_crew *crew);
+void gpu_use_pool(void *dev, const struct backend_pool *pool);
 enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *);
 enum ek_status gpu_use(const void *dev);
 void *gpu_address(struct backend_mem *mem);
@@ -291,7 +291,7 @@ enum ek_status gpu_wait(void *dev, int queue);
         .alloc = gpu_alloc,                                                                        \
         .free = gpu_free,                                                                          \
         .transfer = gpu_transfer,                                                                  \
-        .crew = gpu_crew,                                                                          \
+        .pool = gpu_use_pool,                                                                      \
         .peer = gpu_peer,                                                                          \
         .take = gpu_use,                                                                           \
         .address = gpu_address,                                                                    \

@@ -117,14 +117,14 @@ static void move_part(void *arg, int thread)
     backend_move(m->dst, m->src, &r);
 }
 
-/* Others than the device's thread may be on BACKEND_COPY, where the crew is not theirs. */
+/* Others than the device's thread may be on BACKEND_COPY, where the pool is not theirs. */
 static void move(const struct gpu_state *d, int queue, unsigned char *dst, const unsigned char *src,
                  const struct backend_rect *r)
 {
-    const struct backend_crew *crew = queue == BACKEND_COPY ? NULL : d->crew;
-    struct move m = {dst, src, r, crew ? (size_t)crew->width : 1};
-    if (crew && r->width * r->rows * r->slices >= SHARED)
-        crew->run(crew->pool, crew->width, move_part, &m);
+    const struct backend_pool *pool = queue == BACKEND_COPY ? NULL : d->pool;
+    struct move m = {dst, src, r, pool ? (size_t)pool->width : 1};
+    if (pool && r->width * r->rows * r->slices >= SHARED)
+        pool->run(pool->threads, pool->width, move_part, &m);
     else
         backend_move(dst, src, r);
 }
@@ -219,9 +219,9 @@ enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer 
                                      : by_pieces(d, queue, &t, CHUNK, pass_piece);
 }
 
-void gpu_crew(void *dev, const struct backend_crew *crew)
+void gpu_use_pool(void *dev, const struct backend_pool *pool)
 {
-    ((struct gpu_state *)dev)->crew = crew;
+    ((struct gpu_state *)dev)->pool = pool;
 }
 
 /* Opens the direct way between two devices, once, where there is one; without it the driver goes

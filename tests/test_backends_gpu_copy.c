@@ -114,19 +114,19 @@ static void run_backwards(void *pool, int width, void (*part)(void *arg, int thr
         part(arg, t);
 }
 
-/* The same boxes packed by a crew of more threads than there are rows or slices, and of fewer; not
+/* The same boxes packed by a pool of more threads than there are rows or slices, and of fewer; not
  * on BACKEND_COPY, where others than its leader may be. */
-static void a_crew_packs_and_unpacks(void **state)
+static void a_pool_packs_and_unpacks(void **state)
 {
     (void)state;
     for (int width = 2; width <= 7; width += 5)
         for (int i = 0; i < LENGTH(large); i++) {
             int calls = 0, before;
-            const struct backend_crew crew = {run_backwards, &calls, width};
+            const struct backend_pool pool = {run_backwards, &calls, width};
             struct pair p = pair_of("cuda", 0, "cuda", 1, LARGE_BYTES);
             move_rows(p.want, p.bytes, &large[i]);
-            backend_crew(p.b[1], &crew);
-            backend_crew(p.b[0], &crew);
+            backend_use_pool(p.b[1], &pool);
+            backend_use_pool(p.b[0], &pool);
             assert_int_equal(backend_write(p.b[1], BACKEND_FEED, p.m[1], p.bytes, &large[i]),
                              EK_OK);
             assert_int_equal(backend_wait(p.b[1], BACKEND_FEED), EK_OK);
@@ -146,7 +146,7 @@ static void a_crew_packs_and_unpacks(void **state)
             assert_true(calls >= before + 5);
             assert_memory_equal(p.got, p.want, p.size);
             before = calls;
-            backend_crew(p.b[0], NULL);
+            backend_use_pool(p.b[0], NULL);
             assert_int_equal(backend_read(p.b[0], BACKEND_COMPUTE, p.got, p.m[0], &large[i]),
                              EK_OK);
             assert_int_equal(backend_wait(p.b[0], BACKEND_COMPUTE), EK_OK);
@@ -295,7 +295,7 @@ static int fake_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_do_without_pinned_memory),
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
-        cmocka_unit_test(a_crew_packs_and_unpacks),
+        cmocka_unit_test(a_pool_packs_and_unpacks),
         cmocka_unit_test(chunks_are_used_again_in_order),
         cmocka_unit_test(rows_far_apart_are_copied),
         cmocka_unit_test(ways_between_devices_are_opened_once),

@@ -488,13 +488,13 @@ static void run_unit(struct team *t, struct cu *cu)
     if (omp_get_thread_num() > 0) {
         thread_pool_serve(&pool, omp_get_thread_num());
     } else {
-        const struct backend_crew crew = {run_pool, &pool, cu->width};
+        const struct backend_pool lent = {run_pool, &pool, cu->width};
         cu->pool = &pool;
         if (cu->device)
-            backend_crew(cu->device, &crew);
+            backend_use_pool(cu->device, &lent);
         unit_loop(t, cu);
         if (cu->device)
-            backend_crew(cu->device, NULL);
+            backend_use_pool(cu->device, NULL);
         cu->pool = NULL;
         thread_pool_dismiss(&pool);
     }
