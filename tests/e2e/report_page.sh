@@ -2,7 +2,7 @@
 # bars for each unit, another policy and step can be chosen. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
-"$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --compare static,dynamic --report "$work/report.html" \
+"$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --compare static,dynamic --profile=make --report "$work/report.html" \
     --quiet || { echo 'bt-mz fails'; exit 1; }
 cat >"$work/script.js" <<'JS'
 addEventListener('load', () => {
