@@ -225,14 +225,25 @@ static double task_seconds(const struct result_set *set, int kind, size_t task)
     return sort_median(found, (size_t)n);
 }
 
-/* The least over all runs. */
+/* What a profile says of it. */
+static double task_foreknown(const struct result_set *set, int kind, size_t task)
+{
+    const struct cu_set *units = set->host.set;
+    const struct sched_unit *known = set->host.job ? set->host.job->unit : NULL;
+    for (int c = 0; known && cluster_size() == 1 && c < units->n; c++)
+        if ((int)units->cu[c].kind == kind && known[c].seconds && task < set->host.job->n)
+            return known[c].seconds[task];
+    return NAN;
+}
+
+/* The least over all runs; where none timed it, what was known beforehand. */
 static double task_least(const struct result_set *set, int kind, size_t task)
 {
     double least = NAN;
     for (int i = 0; i < set->nschedules * set->repeat; i++)
         if (set->run[i].schedule)
             least = fmin(least, set->run[i].least[(size_t)kind * set->host.ntasks + task]);
-    return least;
+    return isnan(least) ? task_foreknown(set, kind, task) : least;
 }
 
 /* The kinds of units that there are, and the best times of all tasks on them. */
@@ -277,7 +288,7 @@ static double bound_of_step(const struct best *u, size_t n, double price[2])
 
 /* Lower bound of a run's computation period in seconds, from the best time of each task in all
  * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
- * unit. */
+ * unit, by a profile neither. */
 static double bound_of(const struct result_set *set)
 {
     struct best u;
