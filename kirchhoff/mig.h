@@ -41,6 +41,7 @@ struct mig {
     double mismatch;                /* lsm_mismatch() */
     bool whole;                     /* all chunks are in it, all points are numbers */
     double silent;                  /* traces without signal; NAN: not known */
+    float *column;                  /* [nz] of the image, to measure it */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */
     struct arena arena;             /* of the arrays */

@@ -200,6 +200,7 @@ static enum ek_status find_part(struct mig *p)
     p->traces = (double)(s->first[p->span[1]] - s->first[p->span[0]]);
     p->done = ARENA_NEW(&p->arena, s->nchunks, bool);
     p->sum = ARENA_NEW(&p->arena, s->nchunks, uint64_t);
+    p->column = ARENA_NEW(&p->arena, p->m->whole.n[2], float);
     return arena_check(&p->arena, "%zu chunks", s->nchunks);
 }
 
@@ -360,17 +361,15 @@ static bool measure(struct mig *p)
 {
     bool good = true;
     const struct image *image = p->m->image;
-    float *column = malloc((size_t)p->m->grid.n[2] * sizeof *column);
-    for (int class = 0; class < image->classes.n && column; class ++)
+    for (int class = 0; class < image->classes.n; class ++)
         for (size_t c = 0; c < image->columns; c++) {
-            mig_column(p, class, c, column);
+            mig_column(p, class, c, p->column);
             for (int k = 0; k < p->m->grid.n[2]; k++) {
-                good = good && isfinite(column[k]);
-                p->peak = fmax(p->peak, fabs((double)column[k]));
+                good = good && isfinite(p->column[k]);
+                p->peak = fmax(p->peak, fabs((double)p->column[k]));
             }
         }
-    free(column);
-    return good && column;
+    return good;
 }
 
 /* Each chunk once in each step, and numbers only. */
