@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What went wrong on one unit's threads; reported by the thread that opens the set. */
+/* The first failure on one unit's threads; the thread that opens the set reports it. */
 struct opening {
     enum ek_status status;
     char message[512];
@@ -44,19 +44,19 @@ static enum ek_status check_thread(const struct cu *cu, hwloc_const_bitmap_t pla
     return st;
 }
 
-/* What the units' threads share while they open. */
+/* State shared by the units' threads while they open. */
 struct openers {
     struct cu_set *set;
     const char *devices;
-    const struct place_list *places; /* NULL: nobody binds */
+    const struct place_list *places; /* NULL: threads are not bound */
     struct backend_device device[PREPARE_DEVICES];
     struct opening *result; /* [set->n] */
-    int threads;            /* of the outer team */
-    atomic_int inner_teams; /* that exist so far */
+    int threads;            /* in the outer team */
+    atomic_int inner_teams; /* started so far */
 };
 
-/* Waits until every unit has its inner team: only then do all N*M+G*K threads exist at once, which
- * is what a thread limit may refuse. */
+/* Waits until every unit has its inner team: only then do all N*M+G*K threads exist at once, so
+ * that a thread limit shows. */
 static void await_inner_teams(struct openers *c)
 {
     atomic_fetch_add(&c->inner_teams, 1);
@@ -64,7 +64,7 @@ static void await_inner_teams(struct openers *c)
         sched_yield();
 }
 
-/* All threads of a unit, the managing one included. */
+/* Checks all threads of a unit, including the managing one. */
 static void check_unit(struct openers *c, const struct cu *cu, struct opening *result)
 {
     hwloc_const_bitmap_t place = c->places->cpus[cu->index];
@@ -111,8 +111,8 @@ static struct cu_set *new_set(const struct cu_layout *layout)
     return s;
 }
 
-/* Looks the devices up, on the first one's managing thread: the drivers' own threads inherit its
- * cpus, and must not inherit those of a CPU unit. */
+/* Looks the devices up. Runs on the first device's managing thread: the drivers' own threads
+ * inherit its cpus and must not inherit those of a CPU unit. */
 static enum ek_status find_devices(struct openers *c)
 {
     int n, want = c->set->layout.ndev;

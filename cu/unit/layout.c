@@ -7,7 +7,7 @@
 
 enum { LAYOUT_MAX = 1 << 20 }; /* threads, and each number by itself */
 
-/* The number at *p, which moves behind it and the blanks around it; -1 if there is none. */
+/* Reads a number and the blanks around it, advancing *p; -1 if there is none. */
 static long number(const char **p)
 {
     while (isspace((unsigned char)**p))
@@ -22,7 +22,7 @@ static long number(const char **p)
     return v;
 }
 
-/* "AxB"; without "xB", if that may be left out, *b stays. */
+/* Reads "AxB", or just "A" if `alone` allows it; *b then keeps its value. */
 static bool scan_product(const char **p, bool alone, long *a, long *b)
 {
     *a = number(p);

@@ -1,4 +1,4 @@
-/* cu/unit/place.c – lists of places: building, comparing with a layout, writing as text. */
+/* cu/unit/place.c – lists of places: building them, checking against a layout, writing as text. */
 #include "cu/unit/place.h"
 #include "cu/unit/topology.h"
 #include "src/arena.h"
@@ -120,7 +120,8 @@ enum ek_status place_infer(const struct place_list *list, int ndev, const char *
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Length of the arithmetic progression that starts at `first` in the set; *stride = its step. */
+/* Length of the arithmetic progression of neighbouring members that starts at `first`; *stride is
+ * its step. */
 static int progression(hwloc_const_bitmap_t set, int first, int *stride)
 {
     int next = hwloc_bitmap_next(set, first), n = 1;
@@ -140,7 +141,8 @@ static void format_place(FILE *out, hwloc_const_bitmap_t set)
     fputc('{', out);
     for (const char *comma = ""; cpu >= 0; comma = ",") {
         int stride, n = progression(set, cpu, &stride);
-        if (n == 2 && stride != 1) /* "0,8" reads better than "0:2:8" and frees the 8 */
+        if (n == 2 &&
+            stride != 1) /* "0,8" reads better than "0:2:8", and 8 may start another one */
             n = 1;
         fprintf(out, "%s%d", comma, cpu);
         if (n > 1)
@@ -162,7 +164,7 @@ static bool is_shifted(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to, int b
     return a < 0 && b < 0;
 }
 
-/* How many places from `i` on are the first one, each `stride` cpus further than the one before. */
+/* How many places from `i` on repeat place i, each `stride` cpus further than the one before. */
 static int repetition(const struct place_list *list, int i, int *stride)
 {
     int n = 1;

@@ -1,17 +1,17 @@
-/* cu/unit/place_derive.c – places from a machine and a layout. */
+/* cu/unit/place_derive.c – derives places from a machine and a layout. */
 #include "cu/unit/place.h"
 
 #include <stdlib.h>
 
-/* One cpu that may be used. Tier 0 is what a unit wants first: the first cpu of a core of the
- * fastest kind; then come slower kinds of cores, then second hardware threads. */
+/* One allowed cpu. Units prefer low tiers: tier 0 is the first cpu of each core of the fastest
+ * kind; then come the slower kinds of cores, then second hardware threads. */
 struct seat {
-    int cpu, tier, load; /* load: threads that live here so far */
+    int cpu, tier, load; /* load: threads placed here so far */
 };
 
 struct seats {
     int n, tiers;
-    struct seat *seat; /* [n] in the topology's order: neighbours share caches */
+    struct seat *seat; /* [n] in topology order: neighbours share caches */
 };
 
 /* How many kinds of cores are faster than this cpu's. */
@@ -24,7 +24,7 @@ static int kind_rank(hwloc_topology_t t, hwloc_const_bitmap_t cpu)
     return hwloc_cpukinds_get_nr(t, 0) - 1 - kind;
 }
 
-/* How many allowed cpus of the same core come before this one. */
+/* Number of allowed cpus before this one in the same core. */
 static int thread_rank(hwloc_topology_t t, hwloc_obj_t pu, hwloc_const_bitmap_t allowed)
 {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t, HWLOC_OBJ_CORE, pu);
@@ -67,13 +67,13 @@ static struct seat *seat_of(const struct seats *s, int cpu)
     return NULL;
 }
 
-/* A way to place everything; the best of a few is kept. */
+/* One way to place all units and devices; the best of a few is kept. */
 struct attempt {
     bool reserve; /* keep tier-0 cpus near the devices free of units */
-    bool spread;  /* take what is needed of the last tier evenly, not from the machine's start */
+    bool spread;  /* take cpus of the last tier evenly over the machine, not from its start */
     struct place_list list;
-    int cost; /* how far up the hardware tree the units' homes lie, summed */
-    int far;  /* devices' threads that are not near their device */
+    int cost; /* sum over units of how far up the hardware tree their homes lie */
+    int far;  /* device threads that are not near their device */
 };
 
 static int count_tier(const struct seats *s, int tier, hwloc_const_bitmap_t reserved)
@@ -84,7 +84,7 @@ static int count_tier(const struct seats *s, int tier, hwloc_const_bitmap_t rese
     return n;
 }
 
-/* Adds `want` of the `have` seats of a tier, the first ones or every have/want-th. */
+/* Adds `want` of a tier's `have` seats to the pool: the first ones, or evenly spread ones. */
 static void take_tier(const struct seats *s, int tier, int want, int have, bool spread,
                       hwloc_const_bitmap_t reserved, hwloc_bitmap_t pool)
 {
@@ -99,8 +99,8 @@ static void take_tier(const struct seats *s, int tier, int want, int have, bool 
     }
 }
 
-/* The cpus from which units are cut: all of tier 0 if that is enough, so that there is slack to
- * keep units together; otherwise whole tiers and, of the last one, no more than is missing, so that
+/* Chooses the cpus that units are cut from: all of tier 0 if that is enough, because slack helps to
+ * keep units together; otherwise whole tiers and only the missing number of the last one, so that
  * no core idles while another carries two threads. */
 static void choose_pool(const struct seats *s, int need, bool spread, hwloc_const_bitmap_t reserved,
                         hwloc_bitmap_t pool)
@@ -114,7 +114,7 @@ static void choose_pool(const struct seats *s, int need, bool spread, hwloc_cons
     }
 }
 
-/* The smallest piece of hardware with `width` free cpus, the first of its size. */
+/* The smallest hardware object with `width` free cpus, the first of its depth. */
 static hwloc_obj_t smallest_home(hwloc_topology_t t, hwloc_const_bitmap_t free_cpus, int width,
                                  hwloc_bitmap_t scratch)
 {
@@ -129,7 +129,7 @@ static hwloc_obj_t smallest_home(hwloc_topology_t t, hwloc_const_bitmap_t free_c
     return hwloc_get_root_obj(t);
 }
 
-/* Moves the first `width` free cpus inside `home`, in the topology's order, to `unit`. */
+/* Moves the first `width` free cpus inside `home`, in topology order, to `unit`. */
 static void cut(const struct seats *s, hwloc_obj_t home, int width, hwloc_bitmap_t free_cpus,
                 hwloc_bitmap_t unit)
 {
@@ -143,7 +143,7 @@ static void cut(const struct seats *s, hwloc_obj_t home, int width, hwloc_bitmap
     }
 }
 
-/* Cuts the CPU units out of `pool`. Starts over on the same cpus when they run out. */
+/* Cuts the CPU units out of `pool`; when its cpus run out, units share them from the start. */
 static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_const_bitmap_t pool,
                            const struct cu_layout *layout, struct attempt *a)
 {
@@ -165,8 +165,8 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
     return st;
 }
 
-/* Sets tier-0 cpus aside for each device that has a home, one for each of its threads, from its
- * end: units fill from the start. */
+/* Reserves a tier-0 cpu for each thread of a device whose neighbourhood is known, from the end of
+ * it: units fill from the start. */
 static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near,
                          const struct cu_layout *layout, hwloc_bitmap_t reserved)
 {
@@ -181,7 +181,7 @@ static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near
         }
 }
 
-/* Places the CPU units. a->list stays empty where reserving would leave too few cores. */
+/* Places the CPU units. a->list stays empty if reserving would leave too few cores. */
 static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
                                   const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
                                   struct attempt *a)
@@ -200,7 +200,7 @@ static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
     return st;
 }
 
-/* Counts the units' threads on each cpu; a unit with more threads than cpus loads them evenly. */
+/* Counts the CPU units' threads on each cpu, each unit's spread evenly over its cpus. */
 static void count_load(const struct seats *s, const struct place_list *list, int width)
 {
     for (int i = 0; i < s->n; i++)
@@ -213,9 +213,9 @@ static void count_load(const struct seats *s, const struct place_list *list, int
     }
 }
 
-/* Whether seat a suits a device's thread better than b: the less loaded, then the better tier, then
- * the nearer. Among equals a free seat is taken from the front, a shared one from the back, since
- * cpu 0 also serves the initial thread and most interrupts. */
+/* Whether seat a suits a device's thread better than b, which precedes it: less loaded, then better
+ * tier, then nearer. Among equals, free seats are taken from the front and shared ones from the
+ * back, because cpu 0 also serves the initial thread and most interrupts. */
 static bool suits(const struct seat *a, const struct seat *b, hwloc_const_bitmap_t near)
 {
     if (a->load != b->load)
@@ -226,10 +226,10 @@ static bool suits(const struct seat *a, const struct seat *b, hwloc_const_bitmap
     bool near_b = near && hwloc_bitmap_isset(near, (unsigned)b->cpu);
     if (near_a != near_b)
         return near_a;
-    return a->load > 0; /* b comes before a in the topology */
+    return a->load > 0;
 }
 
-/* The cpus of the memory node that has this one; NULL: none has. */
+/* The cpus of this cpu's NUMA node; NULL: it has none. */
 static hwloc_const_bitmap_t node_of(hwloc_topology_t t, int cpu)
 {
     hwloc_obj_t node = NULL;
@@ -239,8 +239,8 @@ static hwloc_const_bitmap_t node_of(hwloc_topology_t t, int cpu)
     return NULL;
 }
 
-/* A device of `threads`, each on a cpu of its own as far as there are so many; where nobody knows
- * what is near the device, together. */
+/* Places a device's threads, on different cpus while there are any, within one NUMA node if it is
+ * unknown what is near the device. */
 static enum ek_status append_device(hwloc_topology_t t, const struct seats *s, int threads,
                                     hwloc_const_bitmap_t near, struct attempt *a)
 {
@@ -261,7 +261,7 @@ static enum ek_status append_device(hwloc_topology_t t, const struct seats *s, i
     return place_append(&a->list, cpus);
 }
 
-/* Replaces *best by the attempt that *a describes if that is possible and better. */
+/* Makes the attempt that *a describes, and replaces *best if it is possible and better. */
 static enum ek_status try_attempt(hwloc_topology_t t, const struct seats *s,
                                   const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
                                   struct attempt *a, struct attempt *best)

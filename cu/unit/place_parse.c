@@ -1,4 +1,4 @@
-/* cu/unit/place_parse.c – reads OMP_PLACES. */
+/* cu/unit/place_parse.c – parses OMP_PLACES. */
 #include "cu/unit/place.h"
 #include "cu/unit/topology.h"
 
@@ -8,7 +8,7 @@
 
 enum { MAX_CPU = 1 << 16, MAX_PLACES = 1 << 16 }; /* beyond any machine, below any overflow */
 
-/* Where the reader stands. */
+/* The text and the current position in it. */
 struct scan {
     const char *text, *at;
 };
@@ -25,7 +25,7 @@ static void blanks(struct scan *s)
         s->at++;
 }
 
-/* Moves behind `c` if it comes next. */
+/* Skips `c` if it comes next. */
 static bool take(struct scan *s, char c)
 {
     blanks(s);
@@ -89,7 +89,8 @@ static enum ek_status resources(struct scan *s, hwloc_bitmap_t cpus)
     hwloc_bitmap_andnot(cpus, cpus, without); /* exclusions count wherever they stand */
     hwloc_bitmap_free(without);
     if (!st && !known)
-        FAIL(EK_USAGE, "OMP_PLACES='%s': the place before column %d excludes a cpu that it has not",
+        FAIL(EK_USAGE,
+             "OMP_PLACES='%s': the place before column %d excludes a cpu that is not in it",
              s->text, (int)(s->at - s->text) + 1);
     return st;
 }
@@ -112,7 +113,7 @@ static enum ek_status place(struct scan *s, hwloc_bitmap_t cpus)
     return EK_OK;
 }
 
-/* Appends `cpus` moved by `by`. */
+/* Appends `cpus` shifted by `by`. */
 static enum ek_status append_shifted(const struct scan *s, hwloc_const_bitmap_t cpus, long by,
                                      struct place_list *list)
 {
@@ -127,7 +128,7 @@ static enum ek_status append_shifted(const struct scan *s, hwloc_const_bitmap_t 
     return place_append(list, moved);
 }
 
-/* Takes the first place that equals `cpus` out of the list. */
+/* Removes the first place that equals `cpus`. */
 static enum ek_status exclude(const struct scan *s, hwloc_const_bitmap_t cpus,
                               struct place_list *list)
 {
@@ -179,7 +180,7 @@ static enum ek_status explicit_list(struct scan *s, struct place_list *list)
     return EK_OK;
 }
 
-/* ---- names of hardware ----------------------------------------------------------------------- */
+/* ---- abstract names -------------------------------------------------------------------------- */
 
 static const struct name {
     const char *word;
@@ -187,7 +188,7 @@ static const struct name {
 } names[] = {
     {"threads", HWLOC_OBJ_PU},         {"cores", HWLOC_OBJ_CORE},
     {"sockets", HWLOC_OBJ_PACKAGE},    {"numa_domains", HWLOC_OBJ_NUMANODE},
-    {"ll_caches", HWLOC_OBJ_TYPE_MAX}, /* whichever cache is the last */
+    {"ll_caches", HWLOC_OBJ_TYPE_MAX}, /* whichever cache level is the last */
 };
 
 static enum ek_status append_kind(const struct name *name, long count, hwloc_topology_t topology,

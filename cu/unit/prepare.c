@@ -1,9 +1,9 @@
 /* cu/unit/prepare.c – brings layout, devices, OMP_PLACES and OMP_PROC_BIND into agreement.
  *
- * An OpenMP runtime reads its environment once, before main(). Where places must be derived, the
- * program therefore sets the environment and executes itself again. The second image knows by
- * CU_PLACED that it is the second, and removes what the first has added, so that programs started
- * from it see the environment that the user gave. */
+ * An OpenMP runtime reads its environment once, before main(). If places must be derived, the
+ * program therefore sets the environment and executes itself again. CU_PLACED tells the second
+ * image that it is one; it removes the variables that the first has added, so that programs started
+ * from it see the user's environment. */
 #include "cu/unit/prepare.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
@@ -25,9 +25,9 @@
 static struct prepare_plan in_force;
 static bool prepared;
 
-/* What the second image needs besides OMP_PLACES. */
+/* The environment of the second image. */
 static const struct setting {
-    const char *name, *value; /* value NULL: the places */
+    const char *name, *value; /* NULL: the derived places */
 } settings[] = {
     {"OMP_PLACES", NULL},
     {"OMP_PROC_BIND", "close,master"},
@@ -48,7 +48,7 @@ static bool is_auto(const char *text)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Devices named in "opencl:0,cuda:1"; -1 for auto or nothing. */
+/* Number of devices in "opencl:0,cuda:1"; -1 for "auto" or none. */
 static int count_named(const char *devices)
 {
     if (is_auto(devices))
@@ -59,7 +59,7 @@ static int count_named(const char *devices)
     return n;
 }
 
-/* Looks the devices up: exactly `want` of them, or with want < 0 however many there are. */
+/* Looks up exactly `want` devices, or all there are if want < 0. */
 static enum ek_status find_devices(const char *devices, int want, struct prepare_plan *plan,
                                    struct backend_device *found, int *n)
 {
@@ -71,7 +71,7 @@ static enum ek_status find_devices(const char *devices, int want, struct prepare
     return EK_OK;
 }
 
-/* The layout where the user gave none: what OMP_PLACES means, or a unit of one core on each core
+/* The layout if the user gave none: the one that OMP_PLACES describes, or one unit for each core
  * that no device's thread needs. */
 static enum ek_status guess_layout(const struct prepare_machine *m, int ndev, const char *text,
                                    const struct place_list *given, struct cu_layout *layout)
@@ -105,7 +105,7 @@ static enum ek_status choose_layout(const struct cu_options *o, const struct pre
     return guess_layout(m, named > 0 ? named : 0, m->omp_places, given, &plan->layout);
 }
 
-/* Every cpu of the list must be one that this process may use. */
+/* Checks that this process may use every cpu of the list. */
 static enum ek_status check_allowed(const struct prepare_machine *m, const struct place_list *given)
 {
     hwloc_bitmap_t beyond = hwloc_bitmap_alloc();
@@ -125,7 +125,7 @@ static enum ek_status check_allowed(const struct prepare_machine *m, const struc
     return EK_OK;
 }
 
-/* The cpus next to each device, where its driver and the machine know. */
+/* Finds the cpus next to each device; near[d] stays NULL if driver or machine do not tell. */
 static void find_near(hwloc_topology_t topology, const struct backend_device *device, int n,
                       hwloc_bitmap_t *near)
 {
@@ -192,7 +192,7 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
     return EK_OK;
 }
 
-/* ---- as many threads as are asked for ---------------------------------------------------------*/
+/* ---- stacks and threads -----------------------------------------------------------------------*/
 
 static void *wait_for(void *mutex)
 {
@@ -201,7 +201,7 @@ static void *wait_for(void *mutex)
     return NULL;
 }
 
-/* Bytes of OMP_STACKSIZE, 0: not given, or nothing that a runtime heeds. */
+/* OMP_STACKSIZE in bytes; 0: not given, or not valid. */
 static size_t openmp_stack(void)
 {
     static const char units[] = "BKMG";
@@ -237,7 +237,7 @@ enum ek_status prepare_stack(char **argv)
          self_path(), strerror(errno));
 }
 
-/* How many of `wanted` threads can be there at the same time: found out by starting them. */
+/* How many of `wanted` threads can exist at the same time; starts them to find out. */
 static int startable(int wanted)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -259,7 +259,8 @@ static int startable(int wanted)
     return n;
 }
 
-/* An OpenMP runtime aborts where it gets no thread. This one is the first of them. */
+/* Checks first, because an OpenMP runtime aborts if it cannot start a thread. The calling thread is
+ * one of the layout's. */
 static enum ek_status check_threads(const struct cu_layout *layout)
 {
     const int threads = cu_layout_threads(layout), found = 1 + startable(threads - 1);
@@ -289,7 +290,7 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
     return st;
 }
 
-/* This thread, as far as the machine can; both are freed. */
+/* Binds this thread if the machine can do so; frees both arguments. */
 static void bind_thread(hwloc_topology_t topology, hwloc_bitmap_t cpus)
 {
     hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
@@ -297,7 +298,7 @@ static void bind_thread(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     hwloc_bitmap_free(cpus);
 }
 
-/* The initial thread may be bound to its first place; its successor must see all cpus. */
+/* The initial thread may be bound to its first place, but the second image must see all cpus. */
 static enum ek_status unbind(void)
 {
     hwloc_topology_t topology;
@@ -307,7 +308,7 @@ static enum ek_status unbind(void)
     return EK_OK;
 }
 
-/* Executes this program again with the environment that the plan needs. Returns only on failure. */
+/* Re-executes this program with the environment that the plan needs. Returns only on failure. */
 static enum ek_status restart(const struct prepare_plan *plan, char **argv)
 {
     char guard[256], *places = place_format(&plan->places);
@@ -337,9 +338,8 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
 }
 
 #ifdef __clang__
-/* LLVM's runtime starts at the first call of it, and takes the cpus of the thread that calls for
- * all there are. Where a library has brought libgomp along, that one has bound the thread to its
- * first place when the program was loaded. */
+/* LLVM's runtime starts when it is first called, and takes the calling thread's cpus for all there
+ * are. If a library has loaded libgomp, that has already bound the thread to its first place. */
 static enum ek_status free_thread(const struct place_list *places)
 {
     hwloc_topology_t topology;
@@ -365,8 +365,8 @@ bool cu_is_second_image(void)
     return guard && atoi(guard) == getpid();
 }
 
-/* In the second image: takes layout and places from the first, and its traces out of the
- * environment. A CU_PLACED that no first image wrote is ignored: *adopted stays false. */
+/* In the second image, takes over the first one's layout and places and restores the user's
+ * environment. Ignores a CU_PLACED that no first image wrote: *adopted stays false. */
 static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
 {
     const char *guard = getenv("CU_PLACED"), *places = getenv("OMP_PLACES");
@@ -428,7 +428,7 @@ static void display(const struct cu_options *o, const struct prepare_plan *plan)
     free(places);
 }
 
-/* The runtime must have read the same places as we did: its reading is what binds. */
+/* Checks that the runtime, which does the binding, has read OMP_PLACES as we did. */
 static enum ek_status compare_runtime(const struct prepare_plan *plan)
 {
     struct place_list found = {0};
@@ -462,8 +462,8 @@ static enum ek_status settle(const struct cu_options *o, struct prepare_plan *pl
     return EK_OK;
 }
 
-/* Whether the plan needs a fresh image: the runtime does not bind, or has other places, or threads
- * of device drivers are already where they should not be. */
+/* Whether the plan needs a second image: the runtime does not bind or has other places, or threads
+ * of device drivers already run on the wrong cpus. */
 static bool needs_restart(const struct prepare_plan *plan)
 {
     bool bound = omp_get_proc_bind() != omp_proc_bind_false;

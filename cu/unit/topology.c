@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* hwloc's own device plug-ins would open every driver on the thread that loads the topology, which
- * costs a second and binds the drivers' threads to wherever that thread happens to be. PCI devices
- * are also found through sysfs, without libpciaccess, which leaks. */
+/* hwloc's device plug-ins would open every driver on the thread that loads the topology, which
+ * takes a second and binds the drivers' threads to that thread's cpus. PCI devices are found
+ * through sysfs instead of libpciaccess, which leaks. */
 static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"};
 
 static enum ek_status load(hwloc_topology_t t, const char *synthetic)
@@ -31,7 +31,7 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic)
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
 {
     hwloc_topology_t t;
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* it goes on with what it finds */
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* hwloc recovers from them by itself */
     if (hwloc_topology_init(&t))
         FAIL(EK_UNAVAILABLE, "out of memory for the machine's topology");
     enum ek_status st = load(t, synthetic);
@@ -46,7 +46,7 @@ void topology_close(hwloc_topology_t topology)
 
 enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
 {
-    /* The kernel refuses masks that are shorter than its own and does not say how long that is. */
+    /* The kernel refuses masks shorter than its own, and does not tell its length. */
     for (int room = CPU_SETSIZE; room <= 1 << 20; room *= 2) {
         size_t size = CPU_ALLOC_SIZE(room);
         cpu_set_t *set = CPU_ALLOC(room);

@@ -6,20 +6,20 @@
 #include <hwloc.h>
 #include <stdbool.h>
 
-/* This machine, or the one that `synthetic` describes in hwloc's words ("pack:2 core:64 pu:2").
- * Opens no device driver. EK_USAGE: malformed description; EK_UNAVAILABLE: hwloc cannot read the
- * machine. Caller owns *topology, topology_close() takes NULL. */
+/* Opens this machine, or the one described by `synthetic` in hwloc's syntax ("pack:2 core:64
+ * pu:2"). Opens no device driver. EK_USAGE: malformed description; EK_UNAVAILABLE: hwloc cannot
+ * read the machine. Caller owns *topology; topology_close() accepts NULL. */
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
 void topology_close(hwloc_topology_t topology);
 
-/* The cpus on which the calling thread may run now. EK_UNAVAILABLE: the system does not say. */
+/* The cpus on which the calling thread may run now. EK_UNAVAILABLE: the system call failed. */
 enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
 
-/* The cpus of the whole process: taskset's and the container's, also when OpenMP has bound the
- * initial thread to its first place before main() (then: the union of all places). */
+/* The cpus of the whole process, as limited by taskset or a container. If OpenMP has bound the
+ * initial thread to its first place before main(), the union of all places. */
 enum ek_status topology_process_cpus(hwloc_bitmap_t cpus);
 
-/* Both: this machine, and the cpus of this process on it; the caller owns them. */
+/* Opens this machine and gets this process's cpus; the caller owns both. */
 enum ek_status topology_here(hwloc_topology_t *topology, hwloc_bitmap_t *cpus);
 
 /* Adds the cpus of an OpenMP place. EK_UNAVAILABLE: out of memory. */
@@ -28,20 +28,20 @@ enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus);
 /* Cores with at least one cpu in `allowed`. */
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed);
 
-/* Those of this machine that its system lends to this process, whatever its threads are bound to;
- * 0: not known. */
+/* Cores of this machine that a container leaves to this process, regardless of how its threads are
+ * bound; 0: unknown. */
 int topology_lent_cores(void);
 
-/* The cpus next to the PCI device "0000:81:00.0"; false if it is not in the topology, or if it is
- * equally near to all of them. */
+/* The cpus next to the PCI device "0000:81:00.0"; false if it is not in the topology or equally
+ * near to all cpus. */
 bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus);
 
 /* "AMD EPYC …", or "unknown". Owned by the topology. */
 const char *topology_model(hwloc_topology_t topology);
 
-/* Depth of the last cache level before memory; of the packages, then the machine where it has
- * none. */
+/* Depth of the last cache level before memory; without caches that of the packages, else of the
+ * machine. */
 int topology_last_cache(hwloc_topology_t topology);
 
-/* "0-3,8" into buf, cut to `room`; returns buf. */
+/* Writes "0-3,8" into buf, truncated to `room`; returns buf. */
 const char *topology_list(hwloc_const_bitmap_t cpus, char *buf, size_t room);

@@ -1,4 +1,4 @@
-/* cu/unit/tune.c – a search along moves with a memory of what was tried. */
+/* cu/unit/tune.c – a search along moves that remembers what it has tried. */
 #include "cu/unit/tune.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static double rate_of_best(const struct tune *t)
     return t->best < 0 ? 0 : t->trial[t->best].rate;
 }
 
-/* *better: it beats the best one so far by more than the share `worth`. */
+/* Sets *better if p beats the best point so far by more than the fraction `worth`. */
 static enum ek_status try_point(const struct tune_ops *ops, void *ctx, const struct tune_point *p,
                                 double worth, struct tune *t, bool *better)
 {
@@ -29,7 +29,7 @@ static enum ek_status try_point(const struct tune_ops *ops, void *ctx, const str
     return EK_OK;
 }
 
-/* Repeats one move while it helps. */
+/* Repeats one move while it gains. */
 static enum ek_status follow(const struct tune_ops *ops, void *ctx, int move, double worth,
                              struct tune *t, bool *moved)
 {
@@ -59,7 +59,7 @@ enum ek_status tune_search(const struct tune_ops *ops, void *ctx, int nmoves,
     return st == EK_STOPPED ? EK_OK : st;
 }
 
-/* The best trial but for number `without` (-1: of all); -1: there is none. */
+/* The best trial other than number `without` (-1: of all); -1: there is none. */
 static int best_without(const struct tune *t, int without)
 {
     int best = -1;

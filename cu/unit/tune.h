@@ -1,5 +1,5 @@
-/* cu/unit/tune.h – finds a good setting by trying: from a first one along moves that make it
- * better, as long as they do. */
+/* cu/unit/tune.h – hill climbing by measurement: starts from a first setting and follows moves as
+ * long as they improve it. */
 #pragma once
 
 #include "src/status.h"
@@ -7,34 +7,34 @@
 
 enum { TUNE_NUMBERS = 17, TUNE_TRIALS = 256 };
 
-/* A setting: as many numbers as the moves know of, the others 0. */
+/* A setting; numbers that the moves do not use are 0. */
 struct tune_point {
     int x[TUNE_NUMBERS];
 };
 
 struct tune_trial {
     struct tune_point point;
-    double rate; /* 0: it cannot work */
+    double rate; /* 0: this setting does not work */
 };
 
 struct tune_ops {
-    /* *to = where move number m leads from there; false: nowhere. */
+    /* Sets *to to where move m leads from *from; false: nowhere. */
     bool (*move)(const void *ctx, int m, const struct tune_point *from, struct tune_point *to);
-    /* The rate, higher is better. EK_STOPPED: there is no time for it, nor for others. */
+    /* Measures the rate, higher is better. EK_STOPPED: no time left, the search ends. */
     enum ek_status (*measure)(void *ctx, const struct tune_point *point, double *rate);
 };
 
 struct tune {
-    struct tune_trial trial[TUNE_TRIALS]; /* in the order in which they were made */
-    int n, best;                          /* best: number of the best trial, -1: none works */
+    struct tune_trial trial[TUNE_TRIALS]; /* in order of time */
+    int n, best;                          /* best: index of the best trial, -1: none works */
 };
 
-/* Goes from `first` along nmoves moves; each is repeated while it wins more than the share `worth`,
- * none is measured twice. Ends when no move wins, or there is no time or room for more. A failed
- * measurement ends it with its status. */
+/* Searches from `first` along nmoves moves; repeats each while it gains more than the fraction
+ * `worth`, and measures no point twice. Ends when no move gains, or there is no time or room for
+ * more. A failed measurement ends it with its status. */
 enum ek_status tune_search(const struct tune_ops *ops, void *ctx, int nmoves,
                            const struct tune_point *first, double worth, struct tune *t);
 
-/* Measures the two best ones again, in turns, at most `times` times each, while there is time: what
- * disturbs a trial makes it slower, so that the best rate of each counts. */
+/* Measures the two best points again, alternating, at most `times` times each while there is time.
+ * The best rate of each counts, because disturbances only slow a trial down. */
 enum ek_status tune_confirm(const struct tune_ops *ops, void *ctx, int times, struct tune *t);

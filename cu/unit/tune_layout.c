@@ -1,16 +1,16 @@
-/* cu/unit/tune_layout.c – points are {CPU units, cores of one, set of devices, threads that feed
- * each beside its first}. */
+/* cu/unit/tune_layout.c – a point is {CPU units, cores of each, set of devices, feeding threads of
+ * each device minus one}. */
 #include "cu/unit/tune_layout.h"
 
 enum { UNITS, WIDTH, DEVICES, MORE };
 
-/* Changes of the number of units, from great to small, and of their width. */
+/* Changes of the number of units, from large to small, and of their width. */
 static const struct {
-    int units[2], width[2]; /* times the first, divided by the second */
+    int units[2], width[2]; /* as fractions */
 } changes[] = {
     {{1, 2}, {2, 1}},        {{2, 1}, {1, 2}},         {{1, 2}, {1, 1}}, {{3, 4}, {1, 1}},
     {{7, 8}, {1, 1}},        {{2, 1}, {1, 1}},         {{4, 3}, {1, 1}}, {{8, 7}, {1, 1}},
-    {{9999, 10000}, {1, 1}}, {{10001, 10000}, {1, 1}}, /* by one: fine ones */
+    {{9999, 10000}, {1, 1}}, {{10001, 10000}, {1, 1}}, /* by one unit: fine */
 };
 enum { CHANGES = sizeof changes / sizeof *changes, COARSE = CHANGES - 2 };
 
@@ -19,7 +19,7 @@ static int count(unsigned set)
     return __builtin_popcount(set);
 }
 
-/* As many units as leave the devices' threads their cores, where that is wanted. */
+/* Most units of this width that leave the devices' threads their cores, if these are kept. */
 static int most_units(const struct tune_room *room, int width, const struct tune_point *p)
 {
     const int n = count((unsigned)p->x[DEVICES]);
@@ -46,7 +46,7 @@ int tune_layout_moves(const struct tune_room *room)
     return 2 * room->ndev + 4 + (room->fine ? CHANGES : COARSE);
 }
 
-/* A device more or less. Where `refill`, units that filled the cores fill what is left of them. */
+/* Adds or removes a device. With `refill`, units that filled all cores fill the remaining ones. */
 static bool toggle(const struct tune_room *room, int device, bool refill,
                    const struct tune_point *from, struct tune_point *to)
 {
@@ -59,7 +59,7 @@ static bool toggle(const struct tune_room *room, int device, bool refill,
     return to->x[UNITS] || to->x[DEVICES];
 }
 
-/* At least by one, so that small numbers change, too. */
+/* Changes x by at least one, so that small numbers change, too. */
 static int scale(int x, const int ratio[2])
 {
     int y = (x * ratio[0] + ratio[1] / 2) / ratio[1];
@@ -76,13 +76,13 @@ static bool change(const struct tune_room *room, int c, const struct tune_point 
     to->x[UNITS] = scale(from->x[UNITS], changes[c].units);
     if (widens && from->x[UNITS] == most_units(room, from->x[WIDTH], from))
         to->x[UNITS] = to->x[WIDTH] ? most_units(room, to->x[WIDTH], to) : 0;
-    if (widens && to->x[UNITS] == 0) /* one unit that shares a core with a device's thread */
+    if (widens && to->x[UNITS] == 0) /* then one unit shares a core with a device's thread */
         to->x[UNITS] = 1;
     return !(widens && (room->rigid || !from->x[UNITS])) && to->x[WIDTH] > 0 && to->x[UNITS] > 0 &&
            to->x[UNITS] * to->x[WIDTH] <= room->cores;
 }
 
-/* As many units of the proposed width as there is room for. */
+/* As many units of the preferred width as there is room for. */
 static bool prefer(const struct tune_room *room, const struct tune_point *from,
                    struct tune_point *to)
 {
@@ -93,7 +93,7 @@ static bool prefer(const struct tune_room *room, const struct tune_point *from,
     return to->x[UNITS] > 0;
 }
 
-/* Twice as many threads feed each device, or half as many; units have what they leave. */
+/* Doubles or halves the threads that feed each device; units get the remaining cores. */
 static bool feed(const struct tune_room *room, bool more, const struct tune_point *from,
                  struct tune_point *to)
 {
@@ -135,7 +135,7 @@ static bool move(const struct tune_room *room, int m, const struct tune_point *f
     return m == 0 ? prefer(room, from, to) : change(room, m - 1, from, to);
 }
 
-/* A device's only thread may share a unit's core, several may not. */
+/* A device's only thread may share a core with a unit; several may not. */
 static bool has_room(const struct tune_room *room, const struct tune_point *p)
 {
     const int feeding = count((unsigned)p->x[DEVICES]) * (1 + p->x[MORE]);
