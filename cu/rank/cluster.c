@@ -13,15 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A rank that waits looks on without pause for a moment and then ever again after a nap, so that
- * ranks which share cpus with others, or with one another, do not burn the time that these need. */
-static const double MOMENT = 200e-6;
-static const struct timespec NAP = {0, 50000};
+/* A waiting rank polls without pause for SPIN seconds, then sleeps between polls, so that it does
+ * not take cpu time from the processes it shares cpus with. */
+static const double SPIN = 200e-6;
+static const struct timespec PAUSE = {0, 50000};
+/* A poll that took longer than this means that this process itself was stopped, seconds. */
 static const double OWN_STOP = 1;
 
-/* Who waits longer than that, and than ever before, says for whom. */
+/* A rank that waits longer than this, and much longer than ever before, reports whom it waits for,
+ * seconds. */
 static const double PATIENCE = 10;
-enum { HOST = 64 }; /* bytes of a name */
+enum { HOST = 64 }; /* bytes of a host name */
 
 static int rank, size = 1;
 static bool started;
@@ -36,7 +38,7 @@ static int number(const char *name, int otherwise)
 
 struct cluster_launch cluster_launch(void)
 {
-    /* as Open MPI, MPICH and SLURM name them */
+    /* of Open MPI, MPICH and Slurm */
     static const struct {
         const char *rank, *size, *local_rank, *local_size;
     } launcher[] = {
@@ -54,7 +56,7 @@ struct cluster_launch cluster_launch(void)
     return (struct cluster_launch){0, 1, 0, 1};
 }
 
-/* What MPI cannot deliver, because a rank or the network is gone, ends this rank and all others. */
+/* MPI's error handler: a lost rank or network ends all ranks. */
 static void give_up(MPI_Comm *comm, int *code, ...)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -136,7 +138,7 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     const int ranks = cluster_launch().local_size, here = cluster_launch().local_rank;
     if (ranks < 2 || here >= ranks ||
         !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
-        return; /* alone, or the launcher has bound us */
+        return; /* the only rank here, or bound by the launcher */
     hwloc_obj_t root = hwloc_get_root_obj(topology);
     hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
     if (share && !hwloc_distrib(topology, &root, 1, share, (unsigned)ranks, INT_MAX, 0))
@@ -146,8 +148,8 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     free(share);
 }
 
-/* The first of those whose messages have not come; a collective operation (message NULL) knows
- * none. */
+/* Warns that this rank waits for the first peer whose message has not arrived, or for all ranks in
+ * a collective operation (message NULL). */
 static void say_who_is_late(int n, const MPI_Request *request,
                             const struct cluster_message *message, double seconds)
 {
@@ -167,11 +169,11 @@ static void say_who_is_late(int n, const MPI_Request *request,
     status_warn("rank %d of %d has waited for the other ranks since %s", rank, size, when);
 }
 
-/* message [n]: what is waited for, or NULL. A turn that took much longer than its nap
- * was one in which this process was stopped itself: then it kept others waiting. */
+/* message [n]: those waited for, or NULL. Time in which this process itself was stopped does not
+ * count as waiting: then it kept the others waiting. */
 static void wait_all(int n, MPI_Request *request, const struct cluster_message *message)
 {
-    static double longest; /* whoever waits has the turn, or is alone */
+    static double longest; /* the caller holds `turn`, or is the only thread */
     const double patience = longest > PATIENCE ? 3 * longest : PATIENCE;
     double waited = 0, last = clock_now();
     bool said = false;
@@ -180,8 +182,8 @@ static void wait_all(int n, MPI_Request *request, const struct cluster_message *
         const double now = clock_now();
         waited += now - last < OWN_STOP ? now - last : 0;
         last = now;
-        if (!done && waited > MOMENT)
-            nanosleep(&NAP, NULL);
+        if (!done && waited > SPIN)
+            nanosleep(&PAUSE, NULL);
         if (!done && !said && waited > patience) {
             say_who_is_late(n, request, message, waited);
             said = true;
@@ -241,14 +243,15 @@ bool cluster_any(bool x)
     return any > 0;
 }
 
-/* Lengths first, then the texts behind one another, each with its NUL, which becomes the comma. */
+/* Gathers the lengths, then the texts one after another, each with its NUL, which becomes the
+ * comma. */
 char *cluster_gather_text(const char *text)
 {
     if (!started)
         return strdup(text);
     int length = (int)strlen(text) + 1, total = 0;
     int *lengths = calloc(2 * (size_t)size, sizeof *lengths);
-    if (cluster_any(!lengths)) { /* all go on, or none */
+    if (cluster_any(!lengths)) { /* either all ranks go on, or none */
         free(lengths);
         return NULL;
     }
@@ -275,7 +278,7 @@ char *cluster_gather_text(const char *text)
 
 bool cluster_takes_memory_of(const char *back_end)
 {
-    /* of Open MPI and MPICH; a build without the question cannot do it */
+    /* of Open MPI and MPICH; a build without the function does not support it */
     static const char *const asks[][2] = {{"cuda", "MPIX_Query_cuda_support"},
                                           {"hip", "MPIX_Query_rocm_support"},
                                           {"hip", "MPIX_Query_hip_support"}};
@@ -359,7 +362,7 @@ void cluster_mail_progress(struct cluster_mail *mail)
 {
     int flag;
     if (pthread_mutex_trylock(&turn))
-        return; /* somebody is at it */
+        return; /* another thread is making progress */
     MPI_Testall(mail->n, mail->request, &flag, MPI_STATUSES_IGNORE);
     pthread_mutex_unlock(&turn);
 }

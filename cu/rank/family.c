@@ -1,4 +1,4 @@
-/* cu/rank/family.c – guards share one address by MPI; children inherit it in a variable. */
+/* cu/rank/family.c – guards broadcast rank 0's address by MPI; children inherit it in CU_FAMILY. */
 #include "cu/rank/family.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/guard.h"
@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { LIVES = 5, QUEUE = 1024 };
+enum { RESTARTS = 5, QUEUE = 1024 };
 
-/* "rank size socket key secret call" for the images that the child executes. */
+/* Variable that passes "rank size socket key secret call" to the child's images. */
 static const char *const mark = "CU_FAMILY";
 
 static struct family here = {.size = 1, .listens = -1};
@@ -33,7 +33,7 @@ bool family_orphaned(void)
     return here.size > 1 && !guard_guarded();
 }
 
-/* Can other nodes call there? Link-local addresses mean something else on each of them. */
+/* Whether other nodes can connect to this address; link-local ones differ in meaning there. */
 static bool is_reachable(const struct ifaddrs *a)
 {
     const struct sockaddr_in6 *six = (const void *)a->ifa_addr;
@@ -43,7 +43,7 @@ static bool is_reachable(const struct ifaddrs *a)
            (a->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
 }
 
-/* Addresses of this node, the loopback last: other nodes would meet themselves there. */
+/* Lists this node's addresses, the loopback last: from other nodes it leads to themselves. */
 static void list_addresses(char *text, size_t room)
 {
     struct ifaddrs *all = NULL;
@@ -62,7 +62,7 @@ static void list_addresses(char *text, size_t room)
     snprintf(text + used, room - used, "127.0.0.1");
 }
 
-/* A listening socket for both families, or for IPv4 where the node has no other; -1. */
+/* A listening socket for IPv6 and IPv4, or for IPv4 if the node has nothing else; -1 on failure. */
 static int listen_somewhere(int *port)
 {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
@@ -80,7 +80,7 @@ static int listen_somewhere(int *port)
     }
     if (listen(fd, QUEUE) || getsockname(fd, (struct sockaddr *)&six, &size))
         return -1;
-    *port = ntohs(six.sin6_port); /* at the same place for both families */
+    *port = ntohs(six.sin6_port); /* at the same offset in both address families */
     return fd;
 }
 
@@ -95,7 +95,7 @@ enum ek_status family_listen(struct family *f)
     return EK_OK;
 }
 
-/* All guards; MPI has ended when this returns. */
+/* Tells all guards rank 0's address and key; MPI is finalized when this returns. */
 static enum ek_status introduce(void)
 {
     char text[sizeof here + 64];
@@ -133,7 +133,7 @@ enum ek_status family_open(void)
         return remember();
     TRY(introduce());
     const bool first = cluster_launch().rank == 0;
-    TRY(guard_fork(first ? 0 : LIVES, first));
+    TRY(guard_fork(first ? 0 : RESTARTS, first));
     if (self_arguments())
         execv(self_path(), self_arguments());
     FAIL(EK_UNAVAILABLE, "%s: cannot be executed again: %s", self_path(), strerror(errno));

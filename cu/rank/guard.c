@@ -1,4 +1,4 @@
-/* cu/rank/guard.c – waits for a rank. */
+/* cu/rank/guard.c – forks the rank, forwards signals to it and waits for it. */
 #include "cu/rank/guard.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/survive.h"
@@ -15,16 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Names the guard to the images that its rank executes. */
+/* Variable that tells the rank's images the guard's process id. */
 static const char *const mark = "CU_GUARD";
 
-static const double THAW = 5; /* seconds in which a process that was stopped may go on */
+static const double TOLERATED_STOP = 5; /* seconds for which a rank may be stopped silently */
 
-static volatile pid_t ward;
+static volatile pid_t child;
 
-static void pass_on(int signal)
+static void forward(int signal)
 {
-    kill(ward, signal);
+    kill(child, signal);
 }
 
 bool guard_guarded(void)
@@ -33,8 +33,9 @@ bool guard_guarded(void)
     return guard && atoi(guard) == (int)getppid();
 }
 
-/* A group of its own: a signal to the guard's group reaches the rank once, through the guard. */
-static void live_under(pid_t guard, bool alone)
+/* Sets the child up. It gets its own process group, so that a signal to the guard's group reaches
+ * it once, through the guard. */
+static void become_child(pid_t guard, bool alone)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", (int)guard);
@@ -43,7 +44,7 @@ static void live_under(pid_t guard, bool alone)
     if (!alone)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != guard)
-        raise(SIGKILL); /* it was gone before we asked */
+        raise(SIGKILL); /* the guard died before prctl() */
 }
 
 static bool asked_to_end(int signal)
@@ -51,7 +52,8 @@ static bool asked_to_end(int signal)
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
-static int judge(int status)
+/* The guard's exit code for the child's wait status; reports a killed rank. */
+static int exit_code(int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
@@ -69,83 +71,83 @@ static int judge(int status)
     return survived ? 128 + signal : status_exit_code(st);
 }
 
-/* The child was killed, and nobody asked it to end. */
+/* Whether the child died of a signal that is no request to end. */
 static bool killed(int status)
 {
     return WIFSIGNALED(status) && !asked_to_end(WTERMSIG(status));
 }
 
-/* Names a rank that stays frozen; one that others have replaced long before is killed. */
-static void name_if_it_stays_frozen(bool dispensable)
+/* Reports a rank that stays stopped, or kills it if the others can go on without it. */
+static void watch_stopped(bool dispensable)
 {
     const struct cluster_launch l = cluster_launch();
     const time_t since = time(NULL);
-    const double until = clock_now() + THAW;
+    const double until = clock_now() + TOLERATED_STOP;
     char host[256] = "an unnamed host", when[16] = "";
     struct tm tm;
-    while (process_is_frozen(ward) && clock_now() < until)
+    while (process_is_frozen(child) && clock_now() < until)
         nanosleep(&(struct timespec){0, 50000000}, NULL);
-    if (!process_is_frozen(ward))
+    if (!process_is_frozen(child))
         return;
     gethostname(host, sizeof host - 1);
     if (localtime_r(&since, &tm))
         strftime(when, sizeof when, "%H:%M:%S", &tm);
     status_warn("rank %d of %d on %s (process %d) has been stopped since %s%s", l.rank, l.size,
-                host, (int)ward, when,
+                host, (int)child, when,
                 dispensable ? ""
                             : "; the others wait for it: continue it with SIGCONT, or end all");
     if (dispensable)
-        kill(ward, SIGKILL);
+        kill(child, SIGKILL);
 }
 
-/* Waits for the child, and ends as it did unless it was killed. */
+/* Waits for the child and exits with its exit code; returns its wait status if it was killed. */
 static int watch(bool dispensable)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
-    const struct sigaction act = {.sa_handler = pass_on};
+    const struct sigaction act = {.sa_handler = forward};
     int status;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &act, NULL);
     do {
-        const pid_t heard = waitpid(ward, &status, WUNTRACED);
-        if (heard < 0 && errno != EINTR)
+        const pid_t changed = waitpid(child, &status, WUNTRACED);
+        if (changed < 0 && errno != EINTR)
             _exit(status_exit_code(EK_UNAVAILABLE));
-        if (heard == ward && WIFSTOPPED(status))
-            name_if_it_stays_frozen(dispensable);
-        else if (heard == ward)
+        if (changed == child && WIFSTOPPED(status))
+            watch_stopped(dispensable);
+        else if (changed == child)
             break;
     } while (true);
     if (!killed(status))
-        _exit(judge(status));
+        _exit(exit_code(status));
     return status;
 }
 
-/* The child was killed: it is made anew, or has died for good. */
-static void mourn(int status, int lives, bool dispensable)
+/* The child was killed: exits unless it is to be restarted. */
+static void exit_or_restart(int status, int restarts, bool dispensable)
 {
     const struct cluster_launch l = cluster_launch();
     if (!dispensable)
-        _exit(judge(status));
+        _exit(exit_code(status));
     status_warn("rank %d of %d died of signal %d (%s); %s", l.rank, l.size, WTERMSIG(status),
                 strsignal(WTERMSIG(status)),
-                lives ? "it is started again" : "the others go on without it");
-    if (!lives)
+                restarts ? "it is started again" : "the others go on without it");
+    if (!restarts)
         _exit(0);
 }
 
-enum ek_status guard_fork(int lives, bool alone)
+enum ek_status guard_fork(int restarts, bool alone)
 {
     const pid_t guard = getpid();
-    const bool dispensable = lives > 0;
-    for (;; lives--) {
-        ward = fork();
-        if (ward < 0)
-            FAIL(EK_UNAVAILABLE, "no process can be made: %s", strerror(errno));
-        if (!ward)
+    const bool dispensable = restarts > 0;
+    for (;; restarts--) {
+        child = fork();
+        if (child < 0)
+            FAIL(EK_UNAVAILABLE, "cannot fork: %s", strerror(errno));
+        if (!child)
             break;
-        mourn(watch(dispensable), lives, dispensable);
+        exit_or_restart(watch(dispensable), restarts, dispensable);
     }
-    live_under(guard, alone);
+    become_child(guard, alone);
     return EK_OK;
 }
 

@@ -1,4 +1,4 @@
-/* cu/rank/stop.c – flags, and what ranks make of it. */
+/* cu/rank/stop.c – signal handlers set flags; ranks agree on them. */
 #include "cu/rank/stop.h"
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another */
+enum { STEPS_PER_AGREEMENT = 8 }; /* steps between two agreements of the ranks */
 
-static const double HEELS = 0.3; /* seconds in which a second signal means the first */
+static const double REPEAT = 0.3; /* seconds within which a second signal repeats the first */
 
-static atomic_bool requested, save_wanted; /* lock-free: handlers may write them */
-static double caught_at;                   /* of the handler alone */
+static atomic_bool requested, save_wanted; /* lock-free, so handlers may write them */
+static double caught_at;                   /* used by the handler only */
 
 void stop_request(void)
 {
@@ -24,9 +24,9 @@ static void caught(int number)
     if (!requested) {
         caught_at = clock_now();
         stop_request();
-    } else if (clock_now() > caught_at + HEELS) {
+    } else if (clock_now() > caught_at + REPEAT) {
         signal(number, SIG_DFL);
-        raise(number); /* taken when this handler returns */
+        raise(number); /* delivered when this handler returns */
     }
 }
 
@@ -55,7 +55,7 @@ void stop_hold_warning(void)
 {
     mask_warning(SIG_BLOCK);
     if (save_wanted)
-        raise(SIGUSR1); /* kept, too */
+        raise(SIGUSR1); /* blocked now, so it stays pending */
     if (nohup_given())
         signal(SIGHUP, SIG_IGN);
 }
@@ -94,7 +94,7 @@ static enum stop_wish wished;
 enum stop_wish stop_wish(int steps)
 {
     double wish = STOP_NOTHING;
-    if (cluster_size() == 1 || steps % STEPS_BETWEEN_TALKS == 0) {
+    if (cluster_size() == 1 || steps % STEPS_PER_AGREEMENT == 0) {
         wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
         cluster_max(&wish, 1);
     }

@@ -1,35 +1,35 @@
-/* cu/rank/stop.h – the request to end a run in order: from a signal's handler, or from a test. It
- * stays for the life of the process. */
+/* cu/rank/stop.h – the request to end a run in order, made by a signal handler or a test. It cannot
+ * be withdrawn. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Makes SIGINT, SIGTERM and SIGHUP requests; SIGHUP stays ignored under nohup(1). A second signal
- * ends the process at once, unless it comes on the heels of the first: terminals, mpirun and
- * timeout(1) tell a process and its whole group. Includes stop_catch_warning(). One thread, before
- * others are there. */
+/* Turns SIGINT, SIGTERM and SIGHUP into requests; SIGHUP stays ignored under nohup(1). A second
+ * signal ends the process at once, unless it follows within 0.3 s: terminals, mpirun and timeout(1)
+ * signal both a process and its group. Includes stop_catch_warning(). One thread, before others are
+ * started. */
 void stop_catch(void);
 
-/* Makes SIGUSR1, by which batch systems announce the end, a request to save what can be saved and
- * to go on; without this it ends a process. main() calls it before anything that takes time. */
+/* Turns SIGUSR1, by which batch systems announce the time limit, into a request to save and go on;
+ * by default it would end the process. main() calls it before anything that takes time. */
 void stop_catch_warning(void);
-/* Keeps one that comes while this process executes itself anew for the next image. */
+/* Keeps a SIGUSR1 pending for the next image while this process re-executes itself. */
 void stop_hold_warning(void);
 
 /* Async-signal-safe. */
 void stop_request(void);
 bool stop_requested(void);
 
-/* May this process leave a step half way? One alone may; the ranks of a cluster end at the same
- * step. Any thread. */
+/* Whether to stop even in the middle of a step: a single process may, but ranks must all end at
+ * the same step. Any thread. */
 bool stop_at_once(void);
 
-/* Has a save been asked for since this was last asked? Any thread. */
+/* Whether a save has been requested since the last call. Any thread. */
 bool stop_save_wanted(void);
 
-/* What signals want of a run after `steps` finished steps; to end is to save, too. Ranks ask one
- * another now and then, and come to the same answer: collective. */
+/* What signals have asked of a run after `steps` finished steps; STOP_END includes saving. Ranks
+ * agree on it every few steps: collective. */
 enum stop_wish { STOP_NOTHING, STOP_SAVE, STOP_END };
 enum stop_wish stop_wish(int steps);
-/* What it said last. */
+/* The last result of stop_wish(). */
 enum stop_wish stop_wished(void);

@@ -1,5 +1,4 @@
-/* cu/rank/survive.c – a rank's side: it calls its node's keeper and takes the memory that this
- * lends. */
+/* cu/rank/survive.c – the rank's side: connects to the node's keeper and maps its memory. */
 #include "cu/rank/survive_internal.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/guard.h"
@@ -19,7 +18,6 @@ static struct {
     int fd;
 } here = {.fd = -1};
 
-/* Of the abstract namespace: no file. */
 socklen_t survive_address(const char *id, struct sockaddr_un *a)
 {
     char host[65] = "";
@@ -31,7 +29,6 @@ socklen_t survive_address(const char *id, struct sockaddr_un *a)
                        ((size_t)n < most ? (size_t)n : most));
 }
 
-/* Of the same user; who else could listen there? */
 bool survive_is_ours(int fd, pid_t *pid)
 {
     struct ucred peer = {0};
@@ -78,7 +75,7 @@ static int receive_memory(int fd)
 enum ek_status survive_take(size_t bytes, uint64_t **out)
 {
     const struct survive_hello hello = {here.launch, bytes, guard_guarded() ? getppid() : 0};
-    const double until = clock_now() + SURVIVE_THAW; /* it may be about to listen */
+    const double until = clock_now() + SURVIVE_STOP; /* the keeper may not listen yet */
     while ((here.fd = call()) < 0 && clock_now() < until)
         poll(NULL, 0, SURVIVE_TICK / 10);
     const int memory = here.fd >= 0 && send(here.fd, &hello, sizeof hello, MSG_NOSIGNAL) > 0

@@ -1,6 +1,5 @@
-/* cu/rank/survive_internal.h – what the parts of survive.h know of one another: ranks call
- * (survive.c), a keeper serves them (survive_keeper.c), and one of the keepers launches them
- * (survive_launch.c). */
+/* cu/rank/survive_internal.h – shared by the parts of survive.h: ranks (survive.c), the keeper of
+ * each node (survive_keeper.c), and the keeper that launches the ranks (survive_launch.c). */
 #pragma once
 
 #include "cu/rank/survive.h"
@@ -11,22 +10,22 @@
 
 enum { SURVIVE_RANKS = 1024, SURVIVE_TICK = 200 /* ms */ };
 
-/* Seconds in which a frozen rank may go on. */
-static const double SURVIVE_THAW = 2;
+/* Seconds for which a rank may be stopped before it counts as dead. */
+static const double SURVIVE_STOP = 2;
 
-/* What a rank says when it comes, and when it goes. */
+/* Messages of a rank: hello when it connects, a survive_word when it leaves. */
 struct survive_hello {
     uint64_t launch, bytes;
-    int64_t guard; /* the process that waits for this one, 0: none */
+    int64_t guard; /* process id of its guard, 0: none */
 };
 enum survive_word { SURVIVE_BYE = 'b', SURVIVE_OVER = 'o' };
 
-/* Names run and launch to what is launched: "id number". */
+/* Variable that tells the launched processes run and launch: "id number". */
 #define SURVIVE_MARK "CU_SURVIVE"
 
-/* Where the run's keeper listens on this node: in the abstract namespace, no file. */
+/* Address of the run's keeper on this node, in the abstract namespace: no file. */
 socklen_t survive_address(const char *id, struct sockaddr_un *a);
-/* Of the same user; who else could listen there? */
+/* Whether the peer belongs to the same user; sets *pid. */
 bool survive_is_ours(int fd, pid_t *pid);
 
 /* ---- the keeper of this process ------------------------------------------------------------- */
@@ -34,37 +33,37 @@ bool survive_is_ours(int fd, pid_t *pid);
 struct survive_rank {
     int fd;
     pid_t pid, guard;
-    uint64_t launch; /* 0 until it has said hello */
-    double frozen;   /* since when, 0: it is not */
+    uint64_t launch; /* 0 before its hello */
+    double frozen;   /* time since when it is stopped, 0: it runs */
     bool waits;      /* for the memory */
-    bool left;       /* it has said that it goes */
+    bool left;       /* has said goodbye */
 };
 
 extern struct survive_keeper {
-    int listens, memory;           /* -1: none */
-    uint64_t bytes, launch;        /* of the memory; the present one, from 1 */
-    const volatile uint64_t *kept; /* the run's number, NULL until somebody takes the memory */
+    int listens, memory;           /* file descriptors, -1: none */
+    uint64_t bytes, launch;        /* size of the memory; number of the current launch, from 1 */
+    const volatile uint64_t *kept; /* the run's progress, NULL until a rank takes the memory */
     int n;
     struct survive_rank rank[SURVIVE_RANKS];
     struct pollfd poll[SURVIVE_RANKS + 1];
-    double lost;            /* since when a rank of this launch is lost, 0: none is */
-    double alone, patience; /* since when nobody is there, and how long that may be */
-    bool served;            /* a rank of this launch was here */
-    bool over;
-    pid_t child; /* what was launched, 0: nothing */
+    double lost;            /* time when this launch lost its first rank, 0: none lost */
+    double alone, patience; /* time when the last rank left, and seconds to wait for others */
+    bool served;            /* a rank of this launch has connected */
+    bool over;              /* the run is done */
+    pid_t child;            /* the launcher, 0: none */
 } survive_keeper;
 
-/* False: somebody else listens, or nobody can. */
+/* False: another keeper listens already, or listening fails. */
 bool survive_listen(const char *id);
-/* One look around: who comes, who goes, who is frozen. */
+/* Serves ranks that connect, leave or are stopped, for one tick. */
 void survive_keep(void);
-/* The keeper of a node without the first process. Does not return. */
+/* The keeper of a node on which the user's process does not run. Does not return. */
 void survive_keep_alone(void);
-/* Those of launches before that one. */
+/* Signals the ranks of launches before `before`. */
 void survive_kill_ranks(uint64_t before, int number);
-void survive_end_frozen(pid_t pid);
+void survive_kill_stopped(pid_t pid);
 
 /* ---- launching ------------------------------------------------------------------------------ */
 
-/* Does not return, unless it cannot begin. EK_UNAVAILABLE. */
+/* Returns only if it cannot begin: EK_UNAVAILABLE. */
 enum ek_status survive_launch(const char *command);

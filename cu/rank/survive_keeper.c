@@ -1,5 +1,4 @@
-/* cu/rank/survive_keeper.c – a keeper: lends memory to the ranks of its node and watches over
- * them. */
+/* cu/rank/survive_keeper.c – a keeper lends memory to the ranks of its node and watches them. */
 #include "cu/rank/survive_internal.h"
 #include "src/clock.h"
 #include "src/process.h"
@@ -11,10 +10,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Seconds: a launch that has lost a rank ends by itself within … */
-static const double MOURNING = 3;
-/* … a keeper that launches nobody ends after: all were lost, all have left. */
-static const double LINGER = 60, FAREWELL = 5;
+/* Seconds after the loss of a rank when its launcher is killed. */
+static const double LAUNCHER_GRACE = 3;
+/* Seconds after which a keeper without ranks ends: if some were lost, if all said goodbye. */
+static const double AFTER_LOSS = 60, AFTER_GOODBYE = 5;
 
 struct survive_keeper survive_keeper = {.memory = -1, .patience = 60};
 static struct survive_keeper *const k = &survive_keeper;
@@ -53,7 +52,7 @@ static void lend(int fd)
     sendmsg(fd, &m, MSG_NOSIGNAL);
 }
 
-/* A launch gets the memory when nobody of an earlier one is left. */
+/* Lends the memory to waiting ranks once no rank of an earlier launch is left. */
 static void lend_to_all(void)
 {
     for (int i = 0; i < k->n; i++)
@@ -73,7 +72,7 @@ static void drop(int i)
     if (present && !r->left && !k->lost)
         k->lost = clock_now();
     if (present)
-        k->patience = k->lost > 0 ? LINGER : FAREWELL;
+        k->patience = k->lost > 0 ? AFTER_LOSS : AFTER_GOODBYE;
     close(r->fd);
     k->rank[i] = k->rank[--k->n];
     k->alone = clock_now();
@@ -92,7 +91,7 @@ static void greet(struct survive_rank *r, const struct survive_hello *hello)
     if (k->memory < 0)
         make_memory(hello->bytes);
     r->waits = hello->bytes == k->bytes;
-    if (!r->waits) /* another problem's, or there is no memory: it will notice */
+    if (!r->waits) /* another size, or no memory: the rank will notice */
         shutdown(r->fd, SHUT_RDWR);
 }
 
@@ -119,41 +118,40 @@ static void welcome(void)
         k->rank[k->n++] = r;
 }
 
-void survive_end_frozen(pid_t pid)
+void survive_kill_stopped(pid_t pid)
 {
-    status_warn("process %d has been stopped for %.0f s: it is replaced", (int)pid, SURVIVE_THAW);
+    status_warn("process %d has been stopped for %.0f s: it is replaced", (int)pid, SURVIVE_STOP);
     kill(pid, SIGKILL);
 }
 
-/* A rank that is frozen, or whose guard is, is as good as dead. */
-static void watch_frozen(struct survive_rank *r, double now)
+/* Kills a rank that stays stopped, or whose guard does. */
+static void watch_stopped(struct survive_rank *r, double now)
 {
     if (!process_is_frozen(r->pid) && !process_is_frozen(r->guard)) {
         r->frozen = 0;
     } else if (!(r->frozen > 0)) {
         r->frozen = now;
-    } else if (now > r->frozen + SURVIVE_THAW) {
-        survive_end_frozen(r->pid);
+    } else if (now > r->frozen + SURVIVE_STOP) {
+        survive_kill_stopped(r->pid);
         if (r->guard)
             kill(r->guard, SIGKILL);
         r->frozen = 0;
     }
 }
 
-/* Where one is lost, the others end at once, and their launcher if it does not follow. */
+/* If a rank is lost, ends the others at once, and their launcher if it does not follow. */
 static void watch_ranks(void)
 {
     const double now = clock_now();
     for (int i = 0; i < k->n; i++)
-        watch_frozen(&k->rank[i], now);
+        watch_stopped(&k->rank[i], now);
     if (!(k->lost > 0))
         return;
-    survive_kill_ranks(k->launch + 1, now > k->lost + SURVIVE_THAW ? SIGKILL : SURVIVE_DISMISSED);
-    if (k->child && now > k->lost + MOURNING)
+    survive_kill_ranks(k->launch + 1, now > k->lost + SURVIVE_STOP ? SIGKILL : SURVIVE_DISMISSED);
+    if (k->child && now > k->lost + LAUNCHER_GRACE)
         kill(-k->child, SIGKILL);
 }
 
-/* One look around. */
 void survive_keep(void)
 {
     k->poll[0] = (struct pollfd){k->listens, POLLIN, 0};
@@ -161,7 +159,7 @@ void survive_keep(void)
         k->poll[i + 1] = (struct pollfd){k->rank[i].fd, POLLIN, 0};
     const int n = k->n;
     if (poll(k->poll, (nfds_t)n + 1, SURVIVE_TICK) > 0) {
-        for (int i = n - 1; i >= 0; i--) /* the last takes the place of one that goes */
+        for (int i = n - 1; i >= 0; i--) /* downwards: the last rank replaces one that is dropped */
             if (k->poll[i + 1].revents)
                 listen_to(i);
         if (k->poll[0].revents)
@@ -184,7 +182,7 @@ bool survive_listen(const char *id)
     return listens;
 }
 
-/* Holds nothing of its launcher. */
+/* Detaches from the launcher: own session, no inherited files. */
 void survive_keep_alone(void)
 {
     const int null = open("/dev/null", O_RDWR);

@@ -1,4 +1,4 @@
-/* cu/rank/survive_launch.c – launches the ranks, and launches them anew where some are lost. */
+/* cu/rank/survive_launch.c – launches the ranks, and relaunches them if some are lost. */
 #include "cu/rank/survive_internal.h"
 #include "src/clock.h"
 #include "src/nohup.h"
@@ -15,15 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TRIES = 5 };
+enum { TRIES = 5 }; /* launches in a row without progress */
 
-/* Seconds in which a launcher, whose ranks are all dead, notices. */
-static const double WAKE = 10;
+/* Seconds for a launcher to end after all its ranks are dead. */
+static const double LAUNCHER_WAIT = 10;
 
 static struct survive_keeper *const k = &survive_keeper;
 static char id[64]; /* of the run */
 
-static volatile sig_atomic_t told, warned; /* signals that ask to end, to save */
+static volatile sig_atomic_t told, warned; /* signals asking to end (a count), to save */
 
 static void on_signal(int number)
 {
@@ -43,7 +43,7 @@ static void catch_signals(void)
         signal(SIGHUP, SIG_IGN);
 }
 
-/* In a group of its own, so that a terminal's signals reach it through us alone. */
+/* In its own process group, so that a terminal's signals reach it only through us. */
 static void execute(char **argv)
 {
     char text[96];
@@ -57,8 +57,8 @@ static void execute(char **argv)
     _exit(127);
 }
 
-/* sh -c "exec LAUNCH env CU_SURVIVE=… PROGRAM ARGUMENTS…": env, for launchers that pass nothing of
- * ours to other nodes. */
+/* Runs sh -c "exec LAUNCH env CU_SURVIVE=… PROGRAM ARGUMENTS…": env, because launchers may not pass
+ * our environment to other nodes. */
 static enum ek_status launch(const char *command)
 {
     char **words = self_arguments(), *script, **argv;
@@ -82,31 +82,32 @@ static enum ek_status launch(const char *command)
     free(script);
     free(argv);
     if (k->child < 0)
-        FAIL(EK_UNAVAILABLE, "no process can be made: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "cannot fork: %s", strerror(errno));
     return EK_OK;
 }
 
-/* One rank tells the others, and all end with 4; launchers would kill them. */
+/* Signals one rank, which tells the others, so that all end with 4; launchers would kill them. */
 static void tell(int number)
 {
     kill(k->n && told < 2 ? k->rank[0].pid : k->child, number);
 }
 
-/* A launcher that does not end though nobody lives below it has hung itself up: mpirun does, at
- * times, where ranks die as it starts them. */
+/* Kills a launcher that does not end although all processes below it have: mpirun sometimes hangs
+ * if ranks die while it starts them. */
 static void watch_launcher(double now)
 {
     static double since;
     if (!process_outlives_all_below(k->child))
         since = now;
-    if (now <= since + WAKE)
+    if (now <= since + LAUNCHER_WAIT)
         return;
-    status_warn("the launcher does not end, but all that it launched has: it is killed");
+    status_warn("the launcher is killed: it has not ended although all its ranks have");
     kill(-k->child, SIGKILL);
     since = now;
 }
 
-/* One that is stopped before it has said hello, or the launcher: once a second, that costs. */
+/* Watches the launcher and ranks stopped before their hello; once a second only, because it reads
+ * /proc. */
 static void watch_launch(void)
 {
     static double looked, since;
@@ -120,11 +121,11 @@ static void watch_launch(void)
     if (stopped != last)
         since = now;
     last = stopped;
-    if (stopped && now > since + SURVIVE_THAW)
-        survive_end_frozen(stopped);
+    if (stopped && now > since + SURVIVE_STOP)
+        survive_kill_stopped(stopped);
 }
 
-/* Exit code of the launch. */
+/* Waits for the launch to end; returns its exit code. */
 static int watch(void)
 {
     int status, passed = 0;
@@ -142,7 +143,7 @@ static int watch(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Ended as it was meant to, or in a way that it would again. */
+/* Whether the launch ended as it should, or would fail again in the same way. */
 static bool is_final(int code)
 {
     return told || code == EK_OK || code == EK_USAGE || code == EK_STOPPED ||
@@ -158,8 +159,8 @@ static int launch_until_final(const char *command)
         const int code = watch();
         if (code == EK_OK && !k->served && !told)
             return status_fail(EK_USAGE,
-                               "--launch '%s' ended, but no rank came to this node: give what "
-                               "stands before a program, for at least one rank here",
+                               "--launch '%s' ended, but no rank has run on this node; it must be "
+                               "a command that runs the program given after it, also on this node",
                                command);
         if (is_final(code))
             return told && code ? EK_STOPPED : code;
@@ -168,11 +169,11 @@ static int launch_until_final(const char *command)
         best = kept;
         if (fruitless == TRIES)
             return status_fail(EK_UNAVAILABLE,
-                               "%d launches in a row were lost before they got any further; the "
-                               "last one ended with %d",
+                               "%d launches in a row lost ranks before making progress; the last "
+                               "one ended with exit code %d",
                                TRIES, code);
         status_warn("ranks are lost; all are launched again and go on from step %" PRIu64
-                    ", which is kept in memory",
+                    ", kept in memory",
                     kept);
     }
 }
@@ -186,5 +187,5 @@ enum ek_status survive_launch(const char *command)
     catch_signals();
     const int code = launch_until_final(command);
     survive_kill_ranks(UINT64_MAX, SIGKILL);
-    _exit(code); /* nothing was printed that is not out */
+    _exit(code); /* nothing is left to flush */
 }

@@ -31,7 +31,7 @@ alone
 "$BIN/bt-mz" --class S --survive 10 --launch no-such-launcher >"$work/err" 2>&1
 [ $? = 127 ] && [ "$(launched)" = 0 ] || say "a launcher that is not there: $(cat "$work/err")"
 "$BIN/bt-mz" --class S --survive 10 --launch 'true;' >"$work/err" 2>&1
-[ $? = 2 ] && grep -q 'no rank came' "$work/err" || say "nothing was launched: $(cat "$work/err")"
+[ $? = 2 ] && grep -q 'no rank has run on this node' "$work/err" || say "nothing was launched: $(cat "$work/err")"
 CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
 [ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
 # One that has lost all it launched and does not notice, as mpirun at times.
@@ -40,7 +40,7 @@ cat >"$work/hung" <<'END2'
 exec "$@"
 END2
 same 'a hung launcher' "sh $work/hung" bt-mz --class S
-[ "$(launched)" = 1 ] && grep -q 'the launcher does not end' "$work/err" || say "$what: $(cat "$work/err")"
+[ "$(launched)" = 1 ] && grep -q 'the launcher is killed' "$work/err" || say "$what: $(cat "$work/err")"
 alone
 command -v mpirun >/dev/null || exit $failed
 
