@@ -29,7 +29,7 @@ static void sleep_until(struct barrier *g, unsigned before)
 void barrier_wait(struct barrier *g)
 {
     const unsigned before = atomic_load_explicit(&g->opened, memory_order_relaxed);
-    const unsigned threads = g->threads; /* the last one changes it */
+    const unsigned threads = g->threads; /* read first: the last thread changes it */
     if (atomic_fetch_add(&g->arrived, 1) + 1 == threads) {
         atomic_store(&g->arrived, 0);
         g->threads = g->next;

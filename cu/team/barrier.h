@@ -1,5 +1,5 @@
-/* cu/team/barrier.h – a barrier for a few threads that meet very often: it spins for a moment, then
- * sleeps, and does not spin at all where threads must share cpus. OpenMP's own cannot be used
+/* cu/team/barrier.h – a barrier for a few threads that meet very often: waiting threads spin
+ * briefly, then sleep; they do not spin if threads share cpus. OpenMP's own barrier cannot be used
  * between the leaders of nested teams. */
 #pragma once
 
@@ -7,23 +7,22 @@
 
 struct barrier {
     _Alignas(64) atomic_uint arrived;
-    _Alignas(64) atomic_uint opened; /* how often; what the waiting ones look at */
+    _Alignas(64) atomic_uint opened; /* how often; waiting threads watch it */
     atomic_uint sleepers;
-    unsigned threads, next; /* that meet now; from the next time on */
+    unsigned threads, next; /* threads that meet now, and from the next time on */
     int spins;
 };
 
-/* For `threads` threads; oversubscribed: more threads than cpus are busy in all, so nobody spins.
- * One thread, before others know of it. Nothing to free. */
+/* A barrier for `threads` threads. oversubscribed: the process has more busy threads than cpus, so
+ * waiting threads do not spin. One thread, before others use it. Nothing to free. */
 void barrier_init(struct barrier *g, int threads, _Bool oversubscribed);
 
-/* Returns when all threads have called it; what they wrote before is seen by all after. */
+/* Returns when all threads have called it; then each sees what the others wrote before. */
 void barrier_wait(struct barrier *g);
 
-/* So many threads meet after the meeting to come: of those who come to that, or who are roused
- * after it. On one of them. */
+/* Sets the number of threads that meet after the coming meeting. On one of its threads. */
 void barrier_resize(struct barrier *g, int threads);
 
-/* Returns once *asleep is 0, which another thread makes it. */
+/* Sleeps until another thread sets *asleep to 0 with barrier_rouse(). */
 void barrier_sleep(atomic_uint *asleep);
 void barrier_rouse(atomic_uint *asleep);

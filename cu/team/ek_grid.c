@@ -17,13 +17,13 @@ struct zone {
 
 struct ek_grid {
     struct ek_grid_shape shape;
-    size_t n, doubles; /* zones, of all their fields */
+    size_t n, doubles; /* number of zones; size of all their fields */
     int step;
-    struct arena arena, run; /* of the grid, of a run's units */
+    struct arena arena, run; /* memory of the grid; of one run */
     struct zone *zone;       /* [n] */
     double *host, *saved;    /* [doubles] */
     const struct cu_set *set;
-    struct backend_mem **device; /* [memory nodes][n], NULL: not there */
+    struct backend_mem **device; /* [memory nodes][n], NULL: not allocated there */
     const int *home;             /* [n] */
 };
 
@@ -234,8 +234,8 @@ enum ek_status ek_grid_move(struct ek_grid *g, size_t zone, int from, int to, si
 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
-/* The outermost cells of a side, or the border behind them, as a box of the field that the coming
- * step reads; the other side of the copy is an edge. */
+/* The copy of a side's outermost cells to an edge, or with `border` from an edge to the border
+ * cells beyond them, in the field that the coming step reads. */
 static struct backend_rect side_of(const struct ek_grid *g, const struct zone *z, int side,
                                    bool border)
 {
@@ -268,7 +268,8 @@ static void copy_on_host(void *to, const void *from, const struct backend_rect *
                (const char *)from + box->src_offset + r * box->src_row, box->width);
 }
 
-/* The neighbour's opposite edge fills the border. */
+/* Copies one side: its outermost cells to its edge or, with `border`, the neighbour's opposite edge
+ * to the border. */
 static enum ek_status do_side(struct ek_grid *g, const struct cu *cu, size_t zone, int side,
                               bool border, size_t *bytes)
 {

@@ -1,11 +1,11 @@
-/* cu/team/ek_grid.h – a rectangle of cells, cut into zones that units share: who is whose
- * neighbour, what crosses between two steps, and how a zone moves from the host to a device and
- * back.
+/* cu/team/ek_grid.h – a rectangle of cells, cut into zones that are divided among the units. The
+ * grid knows each zone's neighbours, exchanges borders between steps, and moves zones between the
+ * host and devices.
  *
- * A zone has two fields of its cells with a border one cell wide: a step reads one, `now`, and
- * writes the other, `next`; then they change places. Before each step the borders hold what the
- * neighbours' outermost cells hold; at the rim of the rectangle what ek_grid_set() has put there.
- * Corners of the border are not kept up. */
+ * A zone has two fields, each with a border one cell wide: a step reads `now` and writes `next`;
+ * then they swap. Before each step the grid copies the neighbours' outermost cells into the
+ * borders; at the rim of the rectangle the border keeps the values set by ek_grid_set(). Corners of
+ * the border are not updated. */
 #ifndef CU_EK_GRID_H
 #define CU_EK_GRID_H
 
@@ -17,9 +17,9 @@
 #include <stddef.h>
 
 struct ek_grid_shape {
-    int cells[2];  /* in x and y */
-    int zones[2];  /* likewise; each zone has at least one cell */
-    bool periodic; /* what leaves at one side comes in at the other */
+    int cells[2];  /* numbers in x and y */
+    int zones[2];  /* likewise; at most as many as cells */
+    bool periodic; /* opposite sides are neighbours */
 };
 
 struct ek_grid;
@@ -28,19 +28,20 @@ struct ek_grid;
 enum ek_status ek_grid_new(const struct ek_grid_shape *, struct ek_grid **);
 void ek_grid_free(struct ek_grid *);
 
-/* Both fields of all cells, of (-1, y), (cells[0], y), (x, -1), (x, cells[1]) as well, on the host:
- * for the reset() of struct ek_tasks. */
+/* Sets both fields to value(context, x, y), including the rim x = -1, cells[0] and y = -1,
+ * cells[1]. For reset() of struct ek_tasks: all zones must be on the host. */
 void ek_grid_set(struct ek_grid *, double (*value)(void *context, int x, int y), void *context);
-/* A cell after the last step; every zone is on the host, as in right() of struct ek_tasks. */
+/* The value of a cell after the last step. For right() of struct ek_tasks: all zones must be on the
+ * host. */
 double ek_grid_at(const struct ek_grid *, int x, int y);
 
-/* A zone as a unit sees it that computes it in a step. */
+/* A zone as seen by the unit that computes it in a step. */
 struct ek_zone {
-    int x, y, nx, ny;          /* its first cell in the rectangle, its cells */
-    int row;                   /* from a cell to the one below, in doubles */
-    int now, next;             /* the first cells of the two fields, in doubles behind the start */
-    double *host;              /* the start on the host; NULL on a device */
-    struct backend_arg buffer; /* the start on a device */
+    int x, y, nx, ny;          /* first cell in the rectangle; numbers of cells */
+    int row;                   /* distance from a cell to the next in y, doubles */
+    int now, next;             /* offsets of the two fields' first cells, doubles */
+    double *host;              /* start of the zone on the host; NULL on a device */
+    struct backend_arg buffer; /* start of the zone on a device */
 };
 struct ek_zone ek_zone(const struct ek_grid *, const struct cu *, size_t zone);
 

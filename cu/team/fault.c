@@ -11,13 +11,14 @@
 #include <string.h>
 #include <time.h>
 
-/* One fault, "who:N@what:X[@step:K]"; NULL where it is none. */
+/* One fault, "who:N@what:X[@step:K]". */
 struct words {
     char who[8], what[8];
     int number, step;
     double value;
 };
 
+/* Reads the first fault of the list; returns the rest of the list, or NULL if it is malformed. */
 static const char *read_words(const char *text, struct words *w)
 {
     int length = 0, more = 0;
@@ -72,7 +73,7 @@ enum ek_status fault_parse(const char *text, int nunits, struct fault_plan *plan
     return EK_OK;
 }
 
-/* Of a run that was launched again, this process knows its own launch only. */
+/* If the run was relaunched, this process knows only about its own launch. */
 void fault_tell_unmet(const struct fault_plan *plan, int steps)
 {
     const bool again = survive_launch_number() > 1;

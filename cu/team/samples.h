@@ -1,16 +1,17 @@
-/* cu/team/samples.h – the latest few measurements of one thing; their median is hard to poison. */
+/* cu/team/samples.h – the latest few measurements of one thing; their median is robust to
+ * outliers. */
 #pragma once
 
 enum { SAMPLES = 8 };
 
 struct samples {
     float seconds[SAMPLES];
-    unsigned count; /* of all that were ever added */
-    double least;   /* of all these */
+    unsigned count; /* number ever added */
+    double least;   /* smallest ever added */
 };
 
-/* Forgets the oldest when full. One thread at a time, like everything here. */
+/* Replaces the oldest when full. One thread at a time, like everything here. */
 void samples_add(struct samples *s, double seconds);
 
-/* NAN when there is none. */
+/* NAN if there are none. */
 double samples_median(const struct samples *s);

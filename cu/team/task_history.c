@@ -41,7 +41,7 @@ static double cost_of(const struct sched_job *job, size_t task)
     return job->cost ? job->cost[task] : 1;
 }
 
-/* Seconds per declared cost of what has run on this kind; NAN: nothing has. */
+/* Seconds per declared cost of the tasks that have run on this kind; NAN: none has. */
 static double usual_pace(const double *median, const struct sched_job *job)
 {
     double seconds = 0, cost = 0;
@@ -67,14 +67,14 @@ static enum ek_status know(struct task_history *b, const struct sched_job *job, 
     return EK_OK;
 }
 
-/* What a task, number t of the new ones, took here before it left; NULL: not known. */
+/* Times of the new task t from before it left this rank; NULL: unknown. */
 static struct samples *before(const struct task_history *b, const struct task_history *other,
                               size_t t)
 {
     return other->number[t] >= 0 ? b->past[other->number[t]] : NULL;
 }
 
-/* Those that leave are put aside by number, those that come may have been here before. */
+/* Keeps the times of tasks that leave by their number, and clears those of tasks that return. */
 static void put_aside(struct task_history *b, struct task_history *other, const int *was)
 {
     for (size_t t = 0; t < other->n; t++)

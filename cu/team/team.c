@@ -1,5 +1,5 @@
-/* cu/team/team.c – the step loop. Between two barriers every unit works on its own; everything that
- * concerns all of them is done by the first unit's thread while the others wait. */
+/* cu/team/team.c – the step loop. Between two barriers each unit works on its own; what concerns
+ * all units is done by the first unit's thread while the others wait. */
 #include "cu/team/team_internal.h"
 #include "cu/rank/cluster.h"
 #include "cu/team/thread_pool.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `known` [units] has seconds and speeds that were known before the run; or NULL. */
+/* known [units]: seconds and speeds known before the run; or NULL. */
 static void describe_units(struct team *t, const struct sched_unit *known)
 {
     for (int c = 0; c < t->set->n; c++) {
@@ -89,7 +89,8 @@ static bool failed(struct team *t)
            atomic_load_explicit(&t->data_lost, memory_order_relaxed);
 }
 
-/* A device is lost with its data: what this step did is void, and nobody's fault. */
+/* A device is lost with its tasks' data, so this step is void; a failure only if the run cannot go
+ * back to saved data. */
 static enum ek_status lose_data(struct team *t, const char *name)
 {
     if (!t->ops->restore || cluster_size() > 1)
@@ -98,8 +99,8 @@ static enum ek_status lose_data(struct team *t, const char *name)
     return EK_OK;
 }
 
-/* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
- * task that it did not finish; a device takes its data with it, where tasks have any. */
+/* Retires a unit that is lost while it holds the tasks `unfinished`. A lost CPU unit leaves their
+ * data as it was before they began; with a device its tasks' data is lost. */
 static void retire(struct team *t, const struct cu *cu, struct ek_range unfinished)
 {
     const bool data = cu->kind == CU_DEVICE && t->ops->move;
@@ -112,8 +113,8 @@ static void retire(struct team *t, const struct cu *cu, struct ek_range unfinish
     note_failure(t, sched_retire(t->sched, cu->index, unfinished));
 }
 
-/* What a verb answered on this unit. */
-static void note_answer(struct team *t, const struct cu *cu, enum ek_status st,
+/* Handles the status that a verb returned on this unit. */
+static void note_status(struct team *t, const struct cu *cu, enum ek_status st,
                         struct ek_range held)
 {
     if (st == EK_LOST)
@@ -135,7 +136,7 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
     events_add(&u->events, e);
 }
 
-/* Always in ascending order: no deadlock. */
+/* Locks or unlocks two memory nodes, always in ascending order to avoid deadlock. */
 static void for_memories(struct team *t, int a, int b, int (*take_or_give)(pthread_mutex_t *))
 {
     const int low = a < b ? a : b, high = a < b ? b : a;
@@ -145,8 +146,8 @@ static void for_memories(struct team *t, int a, int b, int (*take_or_give)(pthre
         take_or_give(&t->lock[high]);
 }
 
-/* A device that is lost at the other end of a move is not this unit's fault: the step is void, and
- * that device's own unit meets the loss when it uses it next. */
+/* Moves a task to the unit. If the device at the other end of the move is lost, this unit is not:
+ * the step is void, and the device's own unit finds out when it next uses the device. */
 static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
 {
     struct unit *u = &t->unit[cu->index];
@@ -176,7 +177,7 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     return EK_OK;
 }
 
-/* The tasks of a range come to where they are computed. */
+/* Moves the tasks of a range to where they are computed. */
 static enum ek_status bring(struct team *t, const struct cu *cu, struct ek_range r)
 {
     for (size_t task = r.begin; task < r.end && !failed(t); task++)
@@ -185,7 +186,7 @@ static enum ek_status bring(struct team *t, const struct cu *cu, struct ek_range
     return EK_OK;
 }
 
-/* A range has been computed, since `start`, when the device had been fed for so long. */
+/* Records a computed range. start: when compute() was called; fed: backend_fed() at that time. */
 static void note_range(struct team *t, const struct cu *cu, struct ek_range r, double start,
                        double fed)
 {
@@ -208,7 +209,7 @@ static void note_range(struct team *t, const struct cu *cu, struct ek_range r, d
     sched_done(t->sched, cu->index, r, sum + launch, &t->history.seconds[r.begin]);
 }
 
-/* The next piece of the range that the unit holds, after asking for a range if it holds none. */
+/* The next piece of the range held by the unit, which asks the policy for one if it holds none. */
 static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek_range *held)
 {
     if (held->begin == held->end)
@@ -220,7 +221,7 @@ static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek
     return piece;
 }
 
-/* A run that is saved ends after a step, with the state that it has reached. */
+/* Whether to stop within the step. A run that is saved ends after a step, to save its state. */
 static bool stop_here(const struct team *t)
 {
     return !t->save_every && stop_at_once();
@@ -238,12 +239,12 @@ static void compute_period(struct team *t, const struct cu *cu)
             break;
         enum ek_status st = bring(t, cu, r);
         const double start = clock_now(), fed = cu->device ? backend_fed(cu->device) : 0;
-        if (!st && !failed(t)) { /* else the step is void */
+        if (!st && !failed(t)) { /* otherwise the step is void */
             st = t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]);
             if (!st)
                 note_range(t, cu, r, start, fed);
         }
-        note_answer(t, cu, st, (struct ek_range){r.begin, held.end > r.end ? held.end : r.end});
+        note_status(t, cu, st, (struct ek_range){r.begin, held.end > r.end ? held.end : r.end});
     }
 }
 
@@ -260,8 +261,8 @@ static int count_living(const struct team *t, bool only_cpus)
     return n;
 }
 
-/* Divides the host work of the next exchange among CPU units, if any lives, while none works: what
- * one that is lost during it had as its part, others must not divide otherwise. */
+/* Divides the host work of the next exchange among the living CPU units, or all units if there are
+ * none. Done between steps: shares must not change if a unit is lost during the exchange. */
 static void divide_exchange(struct team *t)
 {
     const int cpus = count_living(t, true), parts = cpus ? cpus : count_living(t, false);
@@ -277,7 +278,7 @@ static void exchange_period(struct team *t, const struct cu *cu)
     double start = clock_now();
     for (int phase = 0; phase < phases; phase++) {
         if (!u->dead && !failed(t))
-            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, u->share, &u->bytes),
+            note_status(t, cu, t->ops->exchange(t->ctx, cu, phase, u->share, &u->bytes),
                         (struct ek_range){0, 0});
         barrier_wait(&t->barrier);
     }
@@ -288,7 +289,7 @@ static void exchange_period(struct team *t, const struct cu *cu)
         t->exchanged = clock_now();
 }
 
-/* Adds the finished step to the result. Only the first unit's thread, the others wait. */
+/* Adds the finished step to the result. On the first unit's thread while the others wait. */
 static struct team_step account_step(struct team *t)
 {
     struct team_result *r = &t->result;
@@ -314,7 +315,7 @@ static struct team_step account_step(struct team *t)
     return (struct team_step){r->steps, t->history.seconds, longest};
 }
 
-/* Tells the program where tasks live now, if that has changed. */
+/* Tells the program where tasks live now if that has changed. */
 static enum ek_status tell_homes(struct team *t, bool changed)
 {
     for (int c = 0; c < t->set->n; c++) {
@@ -328,7 +329,7 @@ static enum ek_status tell_homes(struct team *t, bool changed)
                                             : EK_OK;
 }
 
-/* Other tasks, because the ranks have divided them anew. */
+/* Changes to other tasks after the ranks have divided them anew. */
 static enum ek_status take_tasks(struct team *t, const struct sched_job *job, const int *was)
 {
     TRY(task_history_renumber(&t->history, job, was));
@@ -346,7 +347,7 @@ static enum ek_status take_tasks(struct team *t, const struct sched_job *job, co
     return tell_homes(t, true);
 }
 
-/* Back to the data saved last, on the units that live. */
+/* Goes back to the data saved last, on the living units. */
 static enum ek_status roll_back(struct team *t)
 {
     atomic_store(&t->data_lost, false);
@@ -366,8 +367,8 @@ static enum ek_status save(struct team *t, bool now)
     return t->ops->save(t->ctx, t->saved_step);
 }
 
-/* Where tasks were moved, more is known of the link now, and of faces after each exchange: unless
- * ranks wait for one another in it. */
+/* Learns the link's cost from moves, and that of faces from exchanges, unless ranks wait for one
+ * another in them. */
 static enum ek_status measure_links(struct team *t)
 {
     unsigned moves = 0;
@@ -404,7 +405,7 @@ static enum ek_status next_step(struct team *t)
     return was ? take_tasks(t, job, was) : sched_step(t->sched);
 }
 
-/* What follows when no unit has anything more to do. Same thread. */
+/* Decides how to go on when no unit has anything more to do. On the first unit's thread. */
 static void close_round(struct team *t)
 {
     t->again = !failed(t) && !stop_here(t) && sched_pending(t->sched);
@@ -417,7 +418,7 @@ static void close_round(struct team *t)
     t->step_start = clock_now();
 }
 
-/* No task's data lies there: tasks that others are to have take part in one more exchange. */
+/* Whether no task's data is in this memory node. */
 static bool is_empty(const struct team *t, int memory)
 {
     for (size_t task = 0; task < t->history.n; task++)
@@ -426,8 +427,8 @@ static bool is_empty(const struct team *t, int memory)
     return true;
 }
 
-/* Devices without tasks do not hold up short steps: those that rest sleep after the meeting to
- * come. Whatever is out of the usual finds all awake, as do faults made on purpose. */
+/* Lets devices without tasks sleep after the coming barrier, so that they do not hold up short
+ * steps. All are awake in a repeated round and where faults are injected. */
 static void choose_rest(struct team *t)
 {
     const bool may = t->more && !t->again && !t->faults.n && lives(t, 0, true);
@@ -475,7 +476,7 @@ static void run_pool(void *pool, int width, void (*part)(void *arg, int thread),
     thread_pool_run(pool, width, part, arg);
 }
 
-/* A unit's leading thread runs the loop; its others serve it. */
+/* A unit's leading thread runs the loop; its other threads serve it. */
 static void run_unit(struct team *t, struct cu *cu)
 {
     struct thread_pool pool;

@@ -1,5 +1,5 @@
-/* cu/team/team_internal.h – a team as its own files see it: team.c runs it, team_measured.c
- * tells. */
+/* cu/team/team_internal.h – the state of a team, shared by team.c (the step loop) and
+ * team_measured.c (its results). */
 #pragma once
 
 #include "cu/team/task_history.h"
@@ -11,18 +11,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a unit's own thread writes. */
+/* State of one unit, written by its own thread. */
 struct unit {
-    _Alignas(64) double busy_step; /* computing, in this step */
-    double moving_step, busy, moving, launches, starving;
-    double work, speed; /* declared cost computed in this step; cost per second of the last one */
+    _Alignas(64) double busy_step;                        /* seconds of computing in this step */
+    double moving_step, busy, moving, launches, starving; /* seconds, as in struct team_spent */
+    double work, speed; /* declared cost computed in this step; cost per second in the last one */
     size_t tasks, bytes, migrations;
-    bool dead, moved;        /* moved: moved a task since the program was told of the homes */
+    bool dead, moved;        /* moved: has moved a task since the last set_placement() */
     struct team_share share; /* of the host work of an exchange */
-    bool rests;              /* takes no part until the first unit's thread rouses it */
+    bool rests;              /* takes no part until the first unit's thread wakes it */
     atomic_uint asleep;      /* 1: waits for that */
     struct events events;
-    struct link link; /* its moves */
+    struct link link; /* times of its moves */
 };
 
 struct team {
@@ -36,19 +36,21 @@ struct team {
     struct sched_job job;        /* as policies see it; its members are borrowed */
     struct task_history history; /* of the tasks */
     struct unit *unit;           /* [units] */
-    /* [set->nmemories] taken in pairs by whoever moves a task; that of the host never is, whose
-     * pages are the tasks' own. */
+    /* [set->nmemories] held in pairs while a task moves; the host's is never taken, because there
+     * each task has its own memory. */
     pthread_mutex_t *lock;
-    struct sched_link link, face; /* as policies see them: as far as they have been measured */
-    unsigned moves;               /* from which */
-    struct exchange exchange;     /* and that */
-    struct exchange_load *load;   /* [set->nmemories] room */
+    struct sched_link link, face; /* transfer costs for policies, learnt as they are measured: */
+    unsigned moves;               /* the link from this number of moves, */
+    struct exchange exchange;     /* the faces from timed exchanges */
+    struct exchange_load *load;   /* [set->nmemories] scratch */
     atomic_int status;            /* first failure of any unit */
-    atomic_bool data_lost;        /* a device went with its tasks' data: this step is void */
+    atomic_bool data_lost;        /* a device is lost with its tasks' data: this step is void */
     struct fault_plan faults;
-    int save_every, saved_step, last;         /* steps */
-    struct barrier barrier;                   /* of the units' leading threads */
-    bool again, more, stops, done, recording; /* decided by the first unit between two barriers */
+    int save_every, saved_step, last; /* steps */
+    struct barrier barrier;           /* of the units' leading threads */
+    /* Decided by the first unit between two barriers: hand out tasks again in this step; another
+     * step follows; signals ask to end; the program is done. */
+    bool again, more, stops, done, recording;
     double run_start, step_start, exchanged;
     struct team_result result;
     void (*on_step)(void *arg, int step);

@@ -1,4 +1,4 @@
-/* cu/team/team_measured.c – what a team has measured. */
+/* cu/team/team_measured.c – a team's measurements. */
 #include "cu/team/team_internal.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ size_t team_unit_tasks(const struct team *t, int cu)
 struct team_spent team_unit_spent(const struct team *t, int cu)
 {
     const struct unit *u = &t->unit[cu];
-    /* One that worked without its device ever having had work there has it under other handles. */
+    /* A unit that worked although its device never did uses the device through other handles. */
     const struct backend *device = t->set->cu[cu].device;
     const bool seen = !device || u->starving <= 0 || backend_fed(device) > 0;
     return (struct team_spent){u->busy, u->launches, u->moving, seen ? u->starving : NAN};

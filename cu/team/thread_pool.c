@@ -1,4 +1,4 @@
-/* cu/team/thread_pool.c – work for the threads of one unit. */
+/* cu/team/thread_pool.c – the threads of one unit wait at a barrier for work. */
 #include "cu/team/thread_pool.h"
 
 #include <stddef.h>
