@@ -1,4 +1,4 @@
-/* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
+/* cu/main_cu_info.c – cu-info: shows this node's cpus and devices, and where units would run. */
 #include "cu/bench/explain.h"
 #include "cu/sched/profile.h"
 #include "src/isa.h"
@@ -21,7 +21,8 @@ struct info_request {
     const char *synthetic; /* hwloc synthetic machine instead of this one, or NULL */
 };
 
-/* ---- what is shown ----------------------------------------------------------------------------*/
+/* ---- state ------------------------------------------------------------------------------------*/
+
 struct info {
     const struct info_request *request;
     hwloc_topology_t topology;
@@ -57,7 +58,7 @@ static bool is_device(const struct info *v, int unit)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Names as cu_open() will give them. A synthetic machine has the devices that were named. */
+/* Names the units as cu_open() will; the devices of a synthetic machine are only numbered. */
 static enum ek_status name_units(struct info *v)
 {
     const char *devices = v->request->cu.devices;
@@ -107,8 +108,8 @@ static void info_close(struct info *info)
     free(info);
 }
 
-/* Decides layout and places as cu_prepare() would, without binding anything. Errors likewise; what
- * *request points to is borrowed. Caller owns *info. One thread. */
+/* Decides on layout and places as cu_prepare() would, with the same errors, but binds nothing.
+ * *request is borrowed. Caller owns *info. One thread. */
 static enum ek_status info_open(const struct info_request *request, struct info **info)
 {
     NEW(struct info, v, 1, "out of memory");
@@ -119,13 +120,14 @@ static enum ek_status info_open(const struct info_request *request, struct info 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Instruction levels that the binary has, and the one in force. */
+/* Prints the instruction levels built into the binary, and the one in force. */
 static void print_isa(FILE *out)
 {
     fprintf(out, "isa       ");
     for (int i = 0; isa_at(i); i++)
         if (isa_at(i)->built)
-            fprintf(out, " %s%s", isa_at(i)->name, isa_at(i)->runs ? "" : " (not here)");
+            fprintf(out, " %s%s", isa_at(i)->name,
+                    isa_at(i)->runs ? "" : " (not on this processor)");
     fprintf(out, "; %s is in force\n", isa_name());
 }
 
@@ -167,7 +169,7 @@ static json_t *isa_json(void)
     return list;
 }
 
-/* How the drawing names a unit: "3", for devices "A" to "Z", then "d26". */
+/* A unit's mark in the drawing: "3"; devices are "A" to "Z", then "d26". */
 static void unit_mark(const struct info *v, int unit, char *text, size_t room)
 {
     int device = unit - v->plan.layout.ncpu;
@@ -179,8 +181,8 @@ static void unit_mark(const struct info *v, int unit, char *text, size_t room)
         snprintf(text, room, "d%d", device);
 }
 
-/* What the drawing writes for a cpu: its unit, '*' behind it when others run there too, '.' when
- * nobody does, '-' when this process may not use it. */
+/* A cpu's label in the drawing: its unit's mark, followed by '*' if others share the cpu; '.' if
+ * it is idle, '-' if this process may not use it. */
 static void label(const struct info *v, unsigned cpu, char *text, size_t room)
 {
     int first = -1, units = 0;
@@ -263,7 +265,7 @@ static void print_drawing(const struct info *v, FILE *out)
 {
     hwloc_obj_type_t cell = count(v, HWLOC_OBJ_CORE) ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
     int depth = topology_last_cache(v->topology), width = cell_width(v, cell);
-    /* Caches of single cores would make a line each; then packages are the better frame. */
+    /* Private caches would give each core its own line: then group by package instead. */
     if ((int)hwloc_get_nbobjs_by_depth(v->topology, depth) == count(v, cell))
         depth = hwloc_get_type_or_above_depth(v->topology, HWLOC_OBJ_PACKAGE);
     for (hwloc_obj_t d = NULL; (d = hwloc_get_next_obj_by_depth(v->topology, depth, d));) {
@@ -288,8 +290,7 @@ static void print_units(const struct info *v, FILE *out)
     }
 }
 
-/* Text for people: machine, back ends (not for a synthetic machine), and a drawing in which each
- * cell is a core: the number of its CPU unit, a letter for a device, '.' for idle. */
+/* Prints the machine, its back ends (unless it is synthetic), and a drawing of the cores. */
 static enum ek_status info_print(const struct info *info, FILE *out)
 {
     char *places = place_format(&info->plan.places);
@@ -395,8 +396,7 @@ static json_t *units_json(const struct info *v)
     return list;
 }
 
-/* {"host", "cpus", "topology", "places", "backends", "layout", "units"}; new reference, NULL when
- * out of memory. */
+/* The same as JSON. New reference, NULL: out of memory. */
 static json_t *info_json(const struct info *info)
 {
     char host[256] = "";
@@ -420,43 +420,42 @@ static json_t *info_json(const struct info *info)
 struct settings {
     struct info_request request;
     const char *json, *isa, *explain;
-    const char *help; /* NULL: not asked for */
+    const char *help; /* NULL: not given */
     bool profiles, version;
 };
 
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
     {"layout", OPT_TEXT, AT(request.cu.layout), "NxM+G[xK]",
-     "N CPU units of M cores and G devices (fed by K threads each), or auto", .env = "CU_LAYOUT"},
-    {"devices", OPT_TEXT, AT(request.cu.devices), "LIST", "devices, as opencl:0,cuda:1, or auto",
+     "N CPU units of M cores and G devices (each fed by K threads), or auto", .env = "CU_LAYOUT"},
+    {"devices", OPT_TEXT, AT(request.cu.devices), "LIST", "devices, e.g. opencl:0,cuda:1, or auto",
      .env = "CU_DEVICES"},
-    {"isa", OPT_TEXT, AT(isa), "LEVEL", "highest instructions that programs may use",
+    {"isa", OPT_TEXT, AT(isa), "LEVEL", "highest instruction level that programs may use",
      .env = "CU_ISA"},
-    {"strict", OPT_FLAG, AT(request.cu.strict), .help = "more threads than cpus is an error"},
+    {"strict", OPT_FLAG, AT(request.cu.strict), .help = "refuse more threads than there are cpus"},
     {"places", OPT_TEXT, AT(request.places), "LIST",
-     "places to check and draw, instead of derived ones", .env = "OMP_PLACES"},
+     "check and draw these places instead of deriving them", .env = "OMP_PLACES"},
     {"topology", OPT_TEXT, AT(request.synthetic), "MACHINE",
-     .help = "draw for another machine, as \"pack:2 core:64 pu:2\""},
+     .help = "show another machine, in hwloc's syntax, e.g. \"pack:2 core:64 pu:2\""},
     {.name = "json",
      .type = OPT_TEXT,
      .offset = AT(json),
      .arg = "FILE",
      .optional = true,
-     .help = "write JSON to the file, or instead of text"},
+     .help = "also write JSON to FILE; without FILE or with -, print JSON instead of text"},
     {"explain", OPT_FILE, AT(explain), "FILE",
-     .help = "say why a run took so long, of what a program wrote with --json or --trace"},
-    {"profiles", OPT_FLAG, AT(profiles),
-     .help = "list the profiles that programs have stored, and leave"},
-    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
-    {"version", OPT_FLAG, AT(version), .help = "version"},
+     .help = "explain why a run took as long as it did; FILE is its --json or --trace output"},
+    {"profiles", OPT_FLAG, AT(profiles), .help = "list the stored profiles and layouts, and exit"},
+    {"help", OPT_TEXT, AT(help), "all", "print this help and exit", .optional = true},
+    {"version", OPT_FLAG, AT(version), .help = "print the version and exit"},
     OPT_END,
 };
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts("cu-info – a node's cpus and devices, and who would run where\n\n"
+    puts("cu-info – a node's cpus and devices, and how a layout uses them\n\n"
          "Usage: cu-info [options]\n\n"
-         "Shows the node's cpus and devices, and which of them each unit of a layout gets.");
+         "Shows this node's cpus and devices, and which cpus each unit of a layout gets.");
     opt_help(stdout, groups, n, true);
 }
 

@@ -145,7 +145,7 @@ static void test_repeats_say_how_sure_their_median_is(void **state)
     result_table(out, &f.results);
     fclose(out);
     assert_non_null(strstr(text, "4.000     1.000     7.000"));
-    assert_non_null(strstr(text, "median of 7 runs; it lies between from and to with 98%"));
+    assert_non_null(strstr(text, "median of 7 runs; from and to: its 98% confidence interval"));
     free(text);
     f.results.repeat = 1; /* nothing is known of one */
     root = result_json(&f.results, false);

@@ -1,5 +1,5 @@
-/* cu/bench/bench.c – the shared main: reads the command line, runs the policies on the problem, and
- * says what came out. */
+/* cu/bench/bench.c – the shared main: reads the command line, runs the policies on the problem and
+ * reports the results. */
 #include "cu/bench/bench.h"
 #include "cu/bench/bench_layout.h"
 #include "cu/bench/bench_options.h"
@@ -29,33 +29,33 @@ enum { MAX_SCHEDULES = 64 };
 OWNED_POINTER(struct team, team_close)
 OWNED_POINTER(struct record, record_close)
 
-/* Everything of one process. */
+/* The state of bench_run(). */
 struct bench {
     struct bench_program program;
     void *st;
     int argc;
     char **argv;
-    FILE *out; /* what people read */
+    FILE *out; /* text for people */
     struct bench_settings set;
-    bool done, planned, open; /* nothing to run; problem may be closed; units may be released */
+    bool done, planned, open; /* nothing to run; close() is due; release() is due */
     char *schedules_text;
-    const char *spec[MAX_SCHEDULES]; /* of the policies to run */
+    const char *spec[MAX_SCHEDULES]; /* the policies to run, with options */
     int nspecs;
     struct cu_options wanted;
     struct bench_layout choice;
     char problem[256];
-    size_t bytes; /* that it takes on the host, on all nodes together */
+    size_t bytes; /* host memory of the problem, on all nodes together */
     struct cu_set *units;
-    char *devices; /* of every rank, where there are several; "" none has any */
+    char *devices; /* of all ranks if there are several, "": none; else NULL */
     struct sched_job job;
     struct bench_profile profile;
     struct result_set results;
-    bool records;           /* somebody asked for a file, and the runs can be a record */
-    struct record **record; /* [all runs] as in results.run */
+    bool records;           /* runs are recorded for the simulator */
+    struct record **record; /* [all runs] in the order of results.run */
     struct trace *trace;
 };
 
-/* ---- what a program need not have ------------------------------------------------------------ */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 static enum ek_status nothing(void *st)
 {
@@ -88,7 +88,7 @@ static void complete(struct bench_program *p)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Another rank speaks for this one. */
+/* Whether another rank prints for this one. */
 static bool follows(void)
 {
     return cluster_rank() > 0 || family_here()->rank > 0;
@@ -133,7 +133,7 @@ static double work(const struct bench *b)
     return p->work ? p->work(b->st) : (double)p->steps(b->st) * (double)b->results.host.ntasks;
 }
 
-/* A run of one policy from the initial state. */
+/* Prepares a run of one policy from the initial state. */
 static enum ek_status begin_run(struct bench *b, const char *schedule, struct watch *watch,
                                 struct team **team)
 {
@@ -149,13 +149,13 @@ static enum ek_status begin_run(struct bench *b, const char *schedule, struct wa
     return EK_OK;
 }
 
-/* What has become of it, `st` by the team. Interrupted runs are recorded, too. */
+/* Collects the results of a run that the team ended with `st`, also of an interrupted one. */
 static enum ek_status end_run(struct bench *b, const char *schedule, struct team *team,
                               enum ek_status st, struct result_run *run)
 {
     const struct bench_run *p = &b->program.run;
     if (!st && !team_result(team)->steps && stop_at_once())
-        st = EK_STOPPED; /* before the first step: nobody asked for its tasks */
+        st = EK_STOPPED; /* interrupted before the first step */
     if (!st)
         team_tell_unmet_faults(team);
     b->results.host.work = work(b);
@@ -170,11 +170,11 @@ static enum ek_status end_run(struct bench *b, const char *schedule, struct team
     if (b->trace)
         THEN(taken, trace_add(b->trace, b->units, team, schedule));
     st = taken ? taken : st;
-    run->interrupted = st == EK_STOPPED; /* ranks find out when they judge */
+    run->interrupted = st == EK_STOPPED; /* check() may have been interrupted, too */
     return st;
 }
 
-/* Builds kernels, touches pages, fills caches; leaves nothing behind. */
+/* One step under the static policy: builds kernels, touches pages, fills caches. */
 static enum ek_status warm_up(struct bench *b)
 {
     OWNED(owned_team_close) struct team *team = NULL;
@@ -186,7 +186,7 @@ static enum ek_status warm_up(struct bench *b)
     return team_bring_home(team);
 }
 
-/* Makes a profile if that was asked for, and lets the policies know what there is. */
+/* Makes a profile if asked to, and gives the policies the known times. */
 static enum ek_status profile(struct bench *b)
 {
     const char *mode = b->set.profile;
@@ -199,7 +199,7 @@ static enum ek_status profile(struct bench *b)
     return EK_OK;
 }
 
-/* Room for all runs. */
+/* Allocates the results of all runs. */
 static enum ek_status open_runs(struct bench *b)
 {
     struct result_set *r = &b->results;
@@ -213,7 +213,7 @@ static enum ek_status open_runs(struct bench *b)
     return EK_OK;
 }
 
-/* ---- what is said at the end ----------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void print_heading(const struct bench *b)
 {
@@ -229,7 +229,7 @@ static void print_heading(const struct bench *b)
         fprintf(b->out, "task times known from %s\n", h->profile);
 }
 
-/* What each policy's run of the middle measured: what disturbed others is not in it. */
+/* Merges the records of each policy's median run, which is robust to disturbances. */
 static enum ek_status merge_records(struct bench *b, struct record *all)
 {
     const struct result_set *r = &b->results;
@@ -241,7 +241,7 @@ static enum ek_status merge_records(struct bench *b, struct record *all)
     return EK_OK;
 }
 
-/* What the simulator makes the runs again from; null where that cannot be. */
+/* The case from which the simulator can repeat the runs; null if there is none. */
 static json_t *case_of(struct bench *b)
 {
     char name[1024];
@@ -291,7 +291,7 @@ static enum bench_verdict verdict(const struct result_set *r)
     return worst;
 }
 
-/* Whether people read standard output. */
+/* Whether this process prints text for people on standard output. */
 static bool speaks(const struct bench *b)
 {
     return !follows() && !b->set.quiet && !b->set.check &&
@@ -359,7 +359,7 @@ static enum ek_status open_problem(struct bench *b)
                                       : EK_OK;
 }
 
-/* Where a run breaks off, its device may still be reading from another one. */
+/* Waits for the unit's device: after a failed run it may still be reading from another one. */
 static enum ek_status settle_unit(void *ctx, const struct cu *cu)
 {
     (void)ctx;
@@ -386,7 +386,7 @@ static void close_problem(struct bench *b)
         b->program.problem.close(b->st);
 }
 
-/* Before it is taken. */
+/* Prints how much memory the problem takes, before it is allocated. */
 static void tell_memory(const struct bench *b)
 {
     char need[32], have[32];
@@ -413,7 +413,7 @@ static void describe_runs(struct bench *b)
                  family_here()->size == 1;
 }
 
-/* What the runs of one problem have left. */
+/* Frees the results of one problem's runs. */
 static void forget_runs(struct bench *b)
 {
     trace_close(b->trace);
@@ -426,7 +426,7 @@ static void forget_runs(struct bench *b)
     bench_profile_close(&b->profile);
 }
 
-/* ---- the way through a program ----------------------------------------------------------------*/
+/* ---- the stages of a program ------------------------------------------------------------------*/
 
 static enum ek_status read_options(struct bench *b)
 {
@@ -441,7 +441,7 @@ static enum ek_status choose_schedules(struct bench *b)
     return sched_split(b->schedules_text, b->spec, MAX_SCHEDULES, &b->nspecs);
 }
 
-/* Where a run will write is tried before it runs. */
+/* Checks before the run that its output files can be written. */
 static enum ek_status try_outputs(const struct bench_settings *s)
 {
     TRY(file_try(s->json));
@@ -461,8 +461,7 @@ static enum ek_status plan(struct bench *b)
     status_mute_warnings(-said);
     TRY(st);
     if (p->run.save_every(b->st) && b->nspecs * b->set.repeat > 1)
-        FAIL(EK_USAGE,
-             "a run that is saved must be the only one: leave out --compare and --repeat");
+        FAIL(EK_USAGE, "only a single run can be saved: leave out --compare and --repeat");
     return memory_check(b->problem, b->bytes);
 }
 
@@ -476,7 +475,8 @@ static enum ek_status join_ranks(struct bench *b)
     return p->run.ranks == BENCH_FAMILY ? family_open() : guard_rank();
 }
 
-/* What is tried is printed where the table will be, beside JSON on stderr. */
+/* Runs the trials of --layout auto; they are printed where the table will be, or on stderr if JSON
+ * goes to standard output. */
 static enum ek_status choose_layout(struct bench *b)
 {
     const struct bench_settings *s = &b->set;
@@ -512,15 +512,15 @@ static enum ek_status open_units(struct bench *b)
     return EK_OK;
 }
 
-/* Policies one after another, again for each repeat: what disturbs the machine disturbs all. *more:
- * the program has another problem, which is planned. */
+/* Runs all policies in turn, and so again for each repeat, so that disturbances affect all of them.
+ * *more: the program has another problem, which is already planned. */
 static enum ek_status run_problem(struct bench *b, bool *more)
 {
     const struct bench_program *p = &b->program;
-    const double trial = bench_trial_wanted(); /* this process tries a layout for another one */
+    const double trial = bench_trial_wanted(); /* > 0: this process is a trial of a layout */
     struct watch watch = {b, 0};
     *more = false;
-    stop_catch(); /* before the set-up, which is long where the problem is large */
+    stop_catch(); /* before the set-up, which is long for large problems */
     if (speaks(b) && b->bytes && !(trial > 0))
         tell_memory(b);
     TRY(open_problem(b));

@@ -1,5 +1,4 @@
-/* cu/bench/bench_layout.c – from the first guess on, moves to better layouts within a time that is
- * given. */
+/* cu/bench/bench_layout.c – searches for a good layout within a given time. */
 #include "cu/bench/bench_layout.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
@@ -14,15 +13,15 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* A trial has this share of all the time, and at most so many seconds of steps. */
+/* A trial gets this fraction of the total time, and at most this many seconds of steps. */
 static const double SHARE = 1. / 16, MOST = 2;
 
-enum { CONFIRM = 2 }; /* more trials of the two best ones */
+enum { CONFIRM = 2 }; /* further trials of each of the two best layouts */
 
-/* Rates that differ by less are the same: one trial does not tell them apart. */
+/* Rates closer than this fraction count as equal: one trial cannot tell them apart. */
 static const double WORTH = 0.03;
 
-/* For tune_search(): the room comes first. */
+/* The context of tune_search(), which requires the room to come first. */
 struct search {
     struct tune_room room;
     const struct bench_layout_request *request;
@@ -40,7 +39,8 @@ bool bench_layout_wanted(const struct cu_options *wanted)
            !getenv("CU_PLACED") && cluster_launch().size == 1;
 }
 
-/* ---- what there is to choose from -------------------------------------------------------------*/
+/* ---- cores and devices ------------------------------------------------------------------------*/
+
 static enum ek_status count_cores(int *cores)
 {
     hwloc_topology_t topology;
@@ -58,7 +58,7 @@ static void append(char *text, size_t room, const char *more)
     snprintf(text + used, room - used, "%s%s", used ? "," : "", more);
 }
 
-/* "opencl:0,opencl:2" for a set. */
+/* The devices of a set as text, "opencl:0,opencl:2". */
 static const char *name_devices(const struct search *s, unsigned devices, char *text, size_t room)
 {
     text[0] = '\0';
@@ -100,6 +100,7 @@ static enum ek_status open_search(struct search *s, const struct bench_layout_re
 }
 
 /* ---- trials -----------------------------------------------------------------------------------*/
+
 static void say_trial(const struct search *s, const char *layout, const char *devices,
                       const struct bench_trial *trial)
 {
@@ -114,7 +115,7 @@ static void say_trial(const struct search *s, const char *layout, const char *de
     fflush(out);
 }
 
-/* The first guess is tried in any case. */
+/* Runs a trial of a layout; the first one even if time is short. */
 static enum ek_status measure(void *ctx, const struct tune_point *point, double *rate)
 {
     struct search *s = ctx;
@@ -130,7 +131,7 @@ static enum ek_status measure(void *ctx, const struct tune_point *point, double 
     enum ek_status st = bench_trial_start(s->request->argv, text, devices,
                                           slice < MOST ? slice : MOST, s->deadline, &trial);
     if (st == EK_STOPPED)
-        FAIL(EK_LOST, "layout auto: interrupted"); /* EK_STOPPED would only end the search */
+        FAIL(EK_LOST, "layout auto: interrupted"); /* EK_STOPPED means that time is up */
     if (st)
         return st;
     s->tried++;
@@ -165,8 +166,9 @@ static enum ek_status search(struct search *s)
     return EK_OK;
 }
 
-/* ---- memory -----------------------------------------------------------------------------------*/
-/* True if a former run has found it. */
+/* ---- the choice is kept -----------------------------------------------------------------------*/
+
+/* Loads the choice of an earlier run, if there is one. */
 static bool remembered(struct search *s, const char *path)
 {
     if (s->request->anew || s->request->forgets || access(path, F_OK))
@@ -177,7 +179,7 @@ static bool remembered(struct search *s, const char *path)
     return !st;
 }
 
-/* A choice that cannot be kept is a choice all the same. */
+/* Keeps the choice for later runs; it is valid even if that fails. */
 static void keep(const struct search *s, const char *path)
 {
     if (MUTED(profile_layout_save(&s->memory, path)))
@@ -192,7 +194,7 @@ static void say_choice(const struct search *s, const char *path, bool known)
     fprintf(out, "layout %s%s%s: ", cu_layout_text(&s->memory.layout),
             *s->memory.devices ? " " : "", s->memory.devices);
     if (known)
-        fprintf(out, "best of %d that a former run tried, kept in %s\n", s->memory.tried, path);
+        fprintf(out, "best of %d that an earlier run tried, kept in %s\n", s->memory.tried, path);
     else
         fprintf(out, "best of %d tried in %.1f s%s%s\n", s->memory.tried, clock_now() - s->begin,
                 s->request->forgets ? "" : ", kept in ", s->request->forgets ? "" : path);
@@ -200,6 +202,7 @@ static void say_choice(const struct search *s, const char *path, bool known)
 }
 
 /* ---- the choice -------------------------------------------------------------------------------*/
+
 static enum ek_status put_in_force(const struct search *s, struct cu_options *wanted,
                                    struct bench_layout *choice)
 {
@@ -227,7 +230,7 @@ enum ek_status bench_layout_choose(const struct bench_layout_request *request,
     if (st)
         return st == EK_LOST ? EK_STOPPED : st;
     if (!known && !(s.memory.rate > 0)) {
-        status_warn("layout auto: no trial came to an end within %g s; taking the usual layout",
+        status_warn("layout auto: no trial finished within %g s; using the default layout",
                     request->seconds);
         return EK_OK;
     }

@@ -1,5 +1,5 @@
-/* cu/bench/bench_layout.h – `--layout auto`: the layout that does most steps a second on this
- * problem and machine, found by trying, and remembered beside the profiles. */
+/* cu/bench/bench_layout.h – `--layout auto`: finds the layout with the most steps per second on
+ * this problem and machine by trying, and keeps it beside the profiles. */
 #pragma once
 
 #include "cu/unit/cu.h"
@@ -7,26 +7,24 @@
 struct bench_layout_request {
     const char *program, *problem;
     double seconds; /* for all trials together */
-    bool anew;      /* do not take what is remembered */
-    bool forgets;   /* neither take nor keep */
-    FILE *out;      /* what is tried and chosen goes there; NULL: nowhere */
-    char **argv;    /* this process' */
+    bool anew;      /* try again even if a choice is kept */
+    bool forgets;   /* neither use nor keep a choice */
+    FILE *out;      /* progress and choice are printed here; NULL: nowhere */
+    char **argv;    /* of this process */
 };
 
-/* What was chosen; texts live as long as the struct. */
+/* The choice. */
 struct bench_layout {
     char layout[64], devices[520]; /* "2x1", "opencl:0" */
-    char option[2][600];           /* both as options */
-    char **argv;                   /* the request's with them: for cu_prepare(); owned */
+    char option[2][600];           /* the same as options */
+    char **argv;                   /* argv with them, for cu_prepare(); the array is owned */
 };
 
-/* Whether trials are asked for: `--layout auto`, and neither OMP_PLACES nor a launcher of several
- * ranks has decided already. */
+/* Whether trials are wanted: `--layout auto`, without OMP_PLACES or a launcher of several ranks. */
 bool bench_layout_wanted(const struct cu_options *wanted);
 
-/* Tries and chooses among layouts of this process' cores with and without the devices that
- * wanted->devices names, and puts the choice into *wanted. Where no trial works, *wanted stays as
- * it is, with a warning. EK_STOPPED: this process was asked to end. Before cu_prepare(); one
- * thread. */
+/* Chooses among layouts of this process's cores with and without the devices of wanted->devices,
+ * and puts the choice into *wanted; if no trial works, warns and leaves *wanted alone. EK_STOPPED:
+ * this process was asked to end. Before cu_prepare(); one thread. */
 enum ek_status bench_layout_choose(const struct bench_layout_request *request,
                                    struct cu_options *wanted, struct bench_layout *choice);

@@ -1,5 +1,5 @@
-/* cu/bench/bench_options.c – reads the command line of every program, and answers what asks for a
- * text. */
+/* cu/bench/bench_options.c – reads the command line of every program, and answers --help and other
+ * options that only print. */
 #include "cu/bench/bench_options.h"
 #include "cu/team/fault.h"
 #include "src/arena.h"
@@ -13,42 +13,49 @@
 #define AT(member) offsetof(struct bench_settings, member)
 static const struct opt common_options[] = {
     {"layout", OPT_TEXT, AT(layout), "NxM+G[xK]",
-     "N CPU units of M cores and G devices (fed by K threads each), or auto: the best of those "
-     "tried",
+     "N CPU units of M cores and G devices (each fed by K threads), or auto: try several and take "
+     "the fastest",
      .env = "CU_LAYOUT"},
-    {"tune", OPT_REAL, AT(tune), "SECONDS", "time for --layout auto to try layouts (10)",
-     .min = 0.1, .max = 1e6, .rare = true},
-    {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
+    {"tune", OPT_REAL, AT(tune), "SECONDS", "time for the trials of --layout auto (10)", .min = 0.1,
+     .max = 1e6, .rare = true},
+    {"devices", OPT_TEXT, AT(devices), "LIST", "devices, e.g. opencl:0,cuda:1, or auto",
      .env = "CU_DEVICES"},
     {"isa", OPT_TEXT, AT(isa), "LEVEL",
-     "highest instructions to use: v3, v4, … (cu-info lists them)", .env = "CU_ISA", .rare = true},
-    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
-     .env = "CU_SCHEDULE"},
-    {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
-     .optional = true},
+     "highest instruction level to use: v3, v4, … (cu-info lists them)", .env = "CU_ISA",
+     .rare = true},
+    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]",
+     "scheduling policy, e.g. dynamic:chunk=4 (evenkeel)", .env = "CU_SCHEDULE"},
+    {"compare", OPT_TEXT, AT(compare), "LIST",
+     "run these policies in turn on the same problem and compare them (all)", .optional = true},
     {"repeat", OPT_INT, AT(repeat), "N",
-     "runs of each policy; the median counts, with its interval (1)", .min = 1, .max = 64},
+     "runs of each policy; the table shows the median and its confidence interval (1)", .min = 1,
+     .max = 64},
     {"profile", OPT_TEXT, AT(profile), "make|use|off",
-     "times of tasks from former runs: measure them now (make), take them where they are (use)",
+     "task times for the policies: measure and store them (make), use stored ones (use, the "
+     "default), do without (off)",
      .optional = true},
-    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies", .rare = true},
+    {"check", OPT_FLAG, AT(check), .help = "print only whether the result is verified",
+     .rare = true},
     {"json", OPT_TEXT, AT(json), "FILE", .help = "write the results as JSON; - is standard output"},
-    {"trace", OPT_TEXT, AT(trace), "FILE", "write a Chrome/Perfetto trace; FILE.paje: one of Paje",
-     .env = "CU_TRACE"},
-    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page that opens offline",
+    {"trace", OPT_TEXT, AT(trace), "FILE",
+     "write a Chrome/Perfetto trace, or a Paje trace if FILE ends in .paje", .env = "CU_TRACE"},
+    {"report", OPT_TEXT, AT(report), "FILE", "write a self-contained HTML page",
      .env = "CU_REPORT"},
     {"quiet", OPT_FLAG, AT(quiet), .help = "no table, no progress line"},
-    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error", .rare = true},
-    {"display-env", OPT_FLAG, AT(display_env), .help = "print the effective settings",
-     .env = "CU_DISPLAY_ENV", .rare = true},
-    {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "print the policies and leave"},
-    {"list-devices", OPT_FLAG, AT(list_devices), .help = "print the devices and leave"},
-    {"help", OPT_TEXT, AT(help), "all", "print this, or all there is, and leave", .optional = true},
-    {"version", OPT_FLAG, AT(version), .help = "print the version and leave"},
+    {"strict", OPT_FLAG, AT(strict), .help = "refuse to run more threads than there are cpus",
+     .rare = true},
+    {"display-env", OPT_FLAG, AT(display_env),
+     .help = "print layout, devices and OpenMP settings in force", .env = "CU_DISPLAY_ENV",
+     .rare = true},
+    {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "list the policies and exit"},
+    {"list-devices", OPT_FLAG, AT(list_devices), .help = "list the devices and exit"},
+    {"help", OPT_TEXT, AT(help), "all", "print this help, or that on all options, and exit",
+     .optional = true},
+    {"version", OPT_FLAG, AT(version), .help = "print the version and exit"},
     OPT_END,
 };
 
-/* ---- options that ask for a text --------------------------------------------------------------*/
+/* ---- options that only print ------------------------------------------------------------------*/
 
 static void print_help(const struct bench_program *p, const struct opt_group *groups,
                        const char *help)
@@ -59,14 +66,14 @@ static void print_help(const struct bench_program *p, const struct opt_group *gr
     const bool all = !strcmp(help, "all");
     const int left_out = opt_help(stdout, groups, 2, all);
     if (left_out)
-        printf("\n%s --help all tells of %d more options\n", p->identity.name, left_out);
+        printf("\n%s --help all shows %d more options\n", p->identity.name, left_out);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
            "            3 the machine lacks something, 4 interrupted\n");
     if (all)
-        opt_wrap(stdout, 0, "for tests: CU_FAULT=LIST of " FAULT_FORMS);
+        opt_wrap(stdout, 0, "for tests, CU_FAULT injects a list of faults: " FAULT_FORMS);
 }
 
-/* True when an option asked for a text only. */
+/* Prints what an option asked for; false if none did. */
 static bool answered(const struct bench_program *p, const struct bench_settings *set,
                      const struct opt_group *groups)
 {
@@ -83,7 +90,7 @@ static bool answered(const struct bench_program *p, const struct bench_settings 
     return true;
 }
 
-/* The options, and the one word beside them where the program takes one. */
+/* Parses the options, and the program's operand if it takes one. */
 static enum ek_status parse(const struct bench_program *p, void *st, const struct opt_group *groups,
                             int argc, char **argv)
 {
@@ -93,14 +100,14 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
     OWNED_MEMORY NEW(const char *, word, argc, "out of memory");
     TRY(opt_parse(groups, 2, argc, argv, word, &n));
     if (n > 1)
-        FAIL(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1], p->identity.name,
+        FAIL(EK_USAGE, "unexpected argument '%s': %s takes one %s", word[1], p->identity.name,
              p->command.operand);
     if (n == 1)
         *(const char **)((char *)st + p->command.operand_at) = word[0];
     return EK_OK;
 }
 
-/* "" is the option without a word. */
+/* --profile without a value is "", and means make. */
 static enum ek_status check_profile_option(const struct bench_settings *set)
 {
     static const char *const modes[] = {"make", "use", "off"};

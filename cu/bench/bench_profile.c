@@ -1,5 +1,5 @@
-/* cu/bench/bench_profile.c – times every task on every kind of unit with the means of ordinary
- * runs: HEFT that is told that all other units would take for ever. */
+/* cu/bench/bench_profile.c – times every task on every kind of unit by ordinary runs of HEFT, which
+ * is told that all other kinds would take forever. */
 #include "cu/bench/bench_profile.h"
 #include "cu/rank/cluster.h"
 #include "src/owned.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { STEPS = 5 }; /* of each kind; the median counts */
+enum { STEPS = 5 }; /* on each kind; the median counts */
 static const double FOREVER = 1e30;
 
 OWNED_POINTER(struct team, team_close)
@@ -55,7 +55,7 @@ static enum ek_status measure(struct bench_profile *p, const struct bench_progra
     return team_bring_home(team);
 }
 
-/* Units of this kind take as long as the tasks cost, the others for ever. */
+/* Makes HEFT use units of this kind only: they take `cost` seconds, the others forever. */
 static void steer(struct bench_profile *p, const struct profile_kind *kind, const double *cost,
                   const double *forever)
 {

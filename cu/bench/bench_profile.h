@@ -1,4 +1,5 @@
-/* cu/bench/bench_profile.h – programs make profiles and take what they know from them. */
+/* cu/bench/bench_profile.h – makes profiles of a program's task times, and gives them to policies.
+ */
 #pragma once
 
 #include "cu/bench/bench.h"
@@ -6,23 +7,23 @@
 
 struct bench_profile {
     struct profile profile;
-    struct sched_unit *unit; /* [set->n] seconds of the tasks on each unit, for the job */
+    struct sched_unit *unit; /* [set->n] with the seconds of the tasks on each unit */
     struct cu_set *set;
     char path[PROFILE_PATH];
 };
 
-/* For this program's problem and units. EK_UNAVAILABLE. Caller closes, also after a failure. One
- * thread, like all of it. */
+/* Opens the profile of this program, problem and set of units. EK_UNAVAILABLE. Caller closes it,
+ * also after a failure. One thread, like all functions here. */
 enum ek_status bench_profile_open(const struct bench_program *program, const char *problem,
                                   struct cu_set *set, const struct sched_job *job,
                                   struct bench_profile *p);
 void bench_profile_close(struct bench_profile *p);
 
-/* Runs the problem's first steps once with all tasks on each kind of unit and writes the profile.
- * EK_STOPPED: stop_request() came in between, nothing was written. */
+/* Runs the problem's first steps with all tasks on each kind of unit in turn, and writes the
+ * profile. EK_STOPPED: interrupted by stop_request(), nothing is written. */
 enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_program *program,
                                   void *st, const struct sched_job *job);
 
-/* Gives the stored seconds to the job's policies; false when there are none. A file that is refused
- * is ignored with one line on stderr. */
+/* Gives the stored seconds to the job's policies; false if there are none. A file that cannot be
+ * used is ignored with a warning. */
 bool bench_profile_use(struct bench_profile *p, struct sched_job *job);

@@ -1,5 +1,5 @@
-/* cu/bench/bench_trial.c – both sides of a trial: the one that runs steps, and the one that
- * waits. */
+/* cu/bench/bench_trial.c – both processes of a trial: the child that runs steps, and the parent
+ * that waits for it. */
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
@@ -22,12 +22,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LEARNING = 4, MOST_STEPS = 4096 }; /* steps that policies take to learn do not count */
-static const double GRACE = 3;            /* seconds to end in order */
+enum {
+    LEARNING = 4,
+    MOST_STEPS = 4096
+};                             /* the first steps, in which policies learn, are skipped */
+static const double GRACE = 3; /* seconds to end in order before SIGKILL */
 
 OWNED_POINTER(struct team, team_close)
 
-/* ---- the trial --------------------------------------------------------------------------------*/
+/* ---- the child --------------------------------------------------------------------------------*/
+
 double bench_trial_wanted(void)
 {
     const char *text = getenv("CU_TRIAL");
@@ -36,7 +40,7 @@ double bench_trial_wanted(void)
 }
 
 struct watch {
-    double last, sec[MOST_STEPS]; /* of each step */
+    double last, sec[MOST_STEPS]; /* end of the last step; seconds of each */
     int n;
 };
 
@@ -65,7 +69,8 @@ static void set_alarm(double seconds)
     setitimer(ITIMER_REAL, &once, NULL);
 }
 
-/* Of the steps that count their median; of a step that was left half way, the part of its tasks. */
+/* Steps per second: from the median of the steps that count; if not even one step was finished,
+ * from the share of its tasks that was. */
 static double rate_of(struct watch *w, const struct team *team, const struct cu_set *set, size_t n,
                       double start)
 {
@@ -80,8 +85,8 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
     return n ? tasks / (double)n / (clock_now() - start) : 0;
 }
 
-/* Seconds of all tasks on CPU units, for cu/moldable/width_selection.h; nothing where one has not
- * run there. */
+/* Prints the seconds of all tasks on CPU units, for cu/moldable/width_selection.h, unless some task
+ * has not run there. */
 static void print_tasks(const struct team *team, size_t n)
 {
     struct width_tasks tasks = {0};
@@ -131,8 +136,9 @@ enum ek_status bench_trial_run(const struct bench_program *program, void *st, st
     return EK_OK;
 }
 
-/* ---- the one who waits ------------------------------------------------------------------------*/
-/* The environment without what would make the trial another run than it is to be. */
+/* ---- the parent -------------------------------------------------------------------------------*/
+
+/* The child's environment, without variables that would change the trial. */
 static char **environment(char *trial)
 {
     static const char *const out[] = {"CU_TRIAL=",  "CU_LAYOUT=", "CU_DEVICES=",    "CU_TRACE=",
@@ -160,7 +166,7 @@ char **bench_trial_argv(char **argv, char *layout, char *devices)
     return more;
 }
 
-/* The child's stderr is a pipe, its stdout nothing. */
+/* Starts the child with stderr connected to a pipe and stdout discarded. */
 static enum ek_status start(char **argv, char **env, pid_t *pid, int *from)
 {
     int ends[2];
@@ -180,7 +186,7 @@ static enum ek_status start(char **argv, char **env, pid_t *pid, int *from)
     FAIL(EK_UNAVAILABLE, "layout auto: this program cannot be executed again: %s", strerror(bad));
 }
 
-/* Reads until the child has closed its end; asks it to end at the deadline, kills it after that. */
+/* Reads until the child closes the pipe; at the deadline sends SIGTERM, then SIGKILL. */
 static void listen_to(pid_t pid, int from, double deadline, char *text, size_t room)
 {
     static const int signals[] = {SIGTERM, SIGKILL};
@@ -193,7 +199,7 @@ static void listen_to(pid_t pid, int from, double deadline, char *text, size_t r
             ssize_t got = read(from, piece, sizeof piece);
             if (got <= 0)
                 break;
-            size_t drop = used + (size_t)got < room ? 0 : used; /* the end counts */
+            size_t drop = used + (size_t)got < room ? 0 : used; /* keep the end of the text */
             used -= drop;
             size_t take = (size_t)got < room - used ? (size_t)got : room - used - 1;
             memcpy(text + used, piece + ((size_t)got - take), take);
@@ -207,7 +213,7 @@ static void listen_to(pid_t pid, int from, double deadline, char *text, size_t r
     text[used] = '\0';
 }
 
-/* "ntasks" and seconds of levels; a line that was cut says nothing. */
+/* Parses the number of tasks and the seconds of levels; ignores a line that was cut. */
 static void understand_tasks(const char *line, struct width_tasks *tasks)
 {
     char *rest;
@@ -220,7 +226,7 @@ static void understand_tasks(const char *line, struct width_tasks *tasks)
     *tasks = t;
 }
 
-/* The rate if there is one, else the last line as the reason. */
+/* Takes the rate from the child's output, or its last line as the reason for failing. */
 static void understand(char *text, struct bench_trial *trial)
 {
     char *last = NULL;

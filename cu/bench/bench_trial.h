@@ -1,31 +1,30 @@
-/* cu/bench/bench_trial.h – a trial of a layout: this program, executed again for a few steps of the
- * problem, says how many steps a second it does. CU_TRIAL="seconds" in the environment asks for
- * it. */
+/* cu/bench/bench_trial.h – a trial of a layout: a child process with CU_TRIAL="seconds" in its
+ * environment runs a few steps of the problem and prints how many steps per second it does. */
 #pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/moldable/width_selection.h"
 
-/* Seconds of steps that this process is to try; 0: it is no trial. */
+/* Seconds of steps to run if this process is a trial, else 0. */
 double bench_trial_wanted(void);
 
-/* Runs `schedule` for so long at most, after a step that warms up, and prints what
- * bench_trial_read() reads on stderr. The program is open. EK_STOPPED is a result, too: of what was
- * done until then. */
+/* In the child: runs `schedule` for at most `seconds` after a warm-up step, and prints the result
+ * on stderr for bench_trial_start(). The program is open. */
 enum ek_status bench_trial_run(const struct bench_program *program, void *st, struct cu_set *set,
                                const struct sched_job *job, const char *schedule, double seconds);
 
 struct bench_trial {
-    double rate;              /* steps per second; 0: it did not work */
-    struct width_tasks tasks; /* on CPU units */
-    char reason[256];         /* why not: the last line on its stderr */
+    double rate;              /* steps per second; 0: the trial failed */
+    struct width_tasks tasks; /* times of tasks on CPU units */
+    char reason[256];         /* why it failed: the last line on its stderr */
 };
 
-/* argv and two options more; freed by the caller, texts borrowed. NULL: out of memory. */
+/* argv with two more options; the caller frees the array, texts are borrowed. NULL: out of
+ * memory. */
 char **bench_trial_argv(char **argv, char *layout, char *devices);
 
-/* Executes this program with argv and two options more, and waits for it until `deadline` (of
- * clock_now()), then asks it to end. EK_STOPPED: this process was asked to end; EK_UNAVAILABLE: no
- * process can be made. One thread. */
+/* In the parent: executes this program with argv and two more options, waits for it until
+ * `deadline` (of clock_now()), then asks it to end. EK_STOPPED: this process was asked to end;
+ * EK_UNAVAILABLE: the program cannot be executed. One thread. */
 enum ek_status bench_trial_start(char **argv, const char *layout, const char *devices,
                                  double seconds, double deadline, struct bench_trial *trial);

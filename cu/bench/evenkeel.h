@@ -1,7 +1,7 @@
-/* cu/bench/evenkeel.h – all that a program outside of this tree needs, as <evenkeel.h>: tasks and
- * grids (struct ek_tasks, struct ek_grid) first; below them units, policies and devices one by one.
- * Every name begins with ek_, cu_, sched_, backend_, status_ or embed_. A program with options,
- * verbs and a judgement of its own also includes <evenkeel/cu/bench/bench.h>, kernels
+/* cu/bench/evenkeel.h – all that a program outside this tree needs, installed as <evenkeel.h>:
+ * tasks and grids (struct ek_tasks, struct ek_grid), and below them units, policies and devices.
+ * All names begin with ek_, cu_, sched_, backend_, status_ or embed_. Programs with their own
+ * options, verbs and checks also include <evenkeel/cu/bench/bench.h>, kernels
  * <evenkeel/src/kernel.h>. */
 #ifndef EVENKEEL_H
 #define EVENKEEL_H

@@ -1,4 +1,4 @@
-/* cu/bench/explain.c – reads a result and says what stands in it. */
+/* cu/bench/explain.c – reads a run's result and explains its time in words. */
 #include "cu/bench/explain.h"
 #include "src/demand.h"
 #include "src/json.h"
@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double WORTH = 0.05; /* of the run: less is not worth a line */
+static const double WORTH = 0.05; /* fraction of the run that is worth a line */
 
-/* Members of "loss". */
+/* The members of "loss". */
 static const struct cause {
     const char *key, *what, *advice;
 } causes[] = {
-    {"imbalance_s", "units had nothing to do, or tasks ran on units that others suit better",
-     "smaller tasks, --compare for another policy, --profile=make so that times are known"},
-    {"launch_s", "beginning and ending ranges of tasks",
-     "larger ranges, as dynamic:chunk=8; larger tasks on devices"},
-    {"transfer_s", "exchanges, and tasks that were brought to other memory",
-     "a policy that knows of neighbours (evenkeel, clustered-guided), fewer devices"},
+    {"imbalance_s", "units had nothing to do, or tasks ran on units that are slow for them",
+     "smaller tasks, --compare to find another policy, --profile=make so that times are known"},
+    {"launch_s", "starting and finishing ranges of tasks",
+     "larger ranges, e.g. dynamic:chunk=8; larger tasks on devices"},
+    {"transfer_s", "exchanges between steps, and moving tasks to other memory",
+     "a policy that takes neighbours into account (evenkeel, clustered-guided), fewer devices"},
     {"contention_s",
-     "tasks took longer than they can: busy neighbours, other programs, a cold cache, a slow clock",
-     "fewer cores (--layout auto), nothing beside it, --repeat 3; of a --trace this command tells "
-     "whether it was the first step, the end or one unit"},
+     "tasks took longer than at best: busy neighbours, other programs, cold caches, a slow clock",
+     "fewer cores (--layout auto), no other programs, --repeat 3; given a --trace file, this "
+     "command tells whether it was the first step, the last ones or a single unit"},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 
@@ -35,7 +35,7 @@ static const char *text(const json_t *o, const char *key)
     return t ? t : "?";
 }
 
-/* By how much of the run's seconds it is slower. */
+/* Prints one cause, with the fraction of the run's time that it takes. */
 static void say(FILE *out, double share, const char *what, const char *advice)
 {
     fprintf(out, "\n%3.0f %%  ", 100 * share);
@@ -66,7 +66,7 @@ static void say_losses(FILE *out, const json_t *run)
     }
 }
 
-/* More threads than cores, or cores that nobody had. */
+/* More threads than cores, or cores without a unit. */
 static void say_layout(FILE *out, const json_t *run)
 {
     const json_t *u;
@@ -76,18 +76,19 @@ static void say_layout(FILE *out, const json_t *run)
     size_t i;
     json_array_foreach(json_object_get(run, "units"), i, u) threads += json_number_of(u, "width");
     if (json_number_of(run, "ranks") > 1 || cores < 1)
-        return; /* cores of one rank's node are known, units of all ranks */
+        return; /* `units` are those of all ranks, `cores` those of one node */
     if (threads > cores) {
         snprintf(line, sizeof line, "%.0f threads shared %.0f cores and waited for one another",
                  threads, cores);
-        say(out, 1 - cores / threads, line, "a smaller --layout; --strict refuses such ones");
+        say(out, 1 - cores / threads, line,
+            "a smaller --layout (--strict refuses layouts that are too large)");
     } else if (threads < cores) {
         snprintf(line, sizeof line, "%.0f of %.0f cores had no unit", cores - threads, cores);
-        say(out, 1 - threads / cores, line, "a --layout with more of them, or --layout auto");
+        say(out, 1 - threads / cores, line, "a larger --layout, or --layout auto");
     }
 }
 
-/* What the units say: one that hardly worked, a device that was not fed. */
+/* Units that hardly worked, devices that were not fed. */
 static void say_units(FILE *out, const json_t *run)
 {
     const json_t *units = json_object_get(run, "units"), *u;
@@ -99,26 +100,26 @@ static void say_units(FILE *out, const json_t *run)
     {
         const double idle = most > 0 ? 1 - json_number_of(u, "busy_s") / most : 0;
         snprintf(line, sizeof line,
-                 "unit %s (%s) did nothing for that share of the busiest one's time",
-                 text(u, "name"), text(u, "kind"));
+                 "unit %s (%s) was idle for this share of the busiest unit's time", text(u, "name"),
+                 text(u, "kind"));
         if (idle > 0.5)
-            say(out, idle, line, "another policy, or a layout without the units that it waits for");
+            say(out, idle, line, "another policy, or a layout without the units it waits for");
         const double busy = json_number_of(u, "busy_s");
         const double starving = busy > 0 ? json_number_of(u, "starving_s") / busy : 0;
         snprintf(line, sizeof line,
-                 "device %s had nothing to do in tasks of its own: its thread on the host did not "
-                 "keep up",
+                 "device %s waited for work during its own tasks: its host thread did not keep up",
                  text(u, "name"));
         if (starving > 0.3)
             say(out, fmin(1, starving), line,
-                "more tasks at once, as dynamic:chunk=8; a --layout with a core for its thread");
+                "more tasks at once, e.g. dynamic:chunk=8; a --layout with a core for its thread");
     }
     if (json_number_of(run, "units_lost") > 0)
-        fprintf(out, "\n%.0f units were lost, %.0f steps done again.\n",
+        fprintf(out, "\n%.0f units were lost and %.0f steps repeated.\n",
                 json_number_of(run, "units_lost"), json_number_of(run, "steps_repeated"));
 }
 
 /* ---- tasks that took longer than usual --------------------------------------------------------*/
+
 /* What a trace tells and sums do not, step by step and unit by unit. */
 enum { UNITS = 256, STEPS = 1 << 16 };
 
@@ -155,7 +156,7 @@ static int pid_of(const json_t *events, const char *schedule)
     return -1;
 }
 
-/* What the tasks of an event usually take on this kind of unit; 0: not known. */
+/* The usual seconds of an event's tasks on this kind of unit; 0: unknown. */
 static double due_of(const json_t *usual, const json_t *event)
 {
     const json_t *args = json_object_get(event, "args");
@@ -166,7 +167,7 @@ static double due_of(const json_t *usual, const json_t *event)
     return sum;
 }
 
-/* Sums of the run's events by step and by unit; how many steps. */
+/* Sums the run's events by step and by unit; returns the number of steps. */
 static int add_up(const json_t *root, const json_t *run, struct sum *step, struct sum *unit)
 {
     const json_t *events = json_object_get(root, "traceEvents"), *e;
@@ -198,7 +199,7 @@ static int add_up(const json_t *root, const json_t *run, struct sum *step, struc
     return steps;
 }
 
-/* Median of the ratios of some sums; `room` [n]. */
+/* Median of the ratios of n sums; room [n] is scratch. */
 static double middle(const struct sum *s, int n, double *room)
 {
     int found = 0;
@@ -208,7 +209,7 @@ static double middle(const struct sum *s, int n, double *room)
     return sort_median(room, (size_t)found);
 }
 
-/* The slowest unit that others of its kind can be compared with. */
+/* Finds the unit that is slowest compared with others of its kind. */
 static void compare_units(const json_t *units, const struct sum *unit, struct pace *p)
 {
     const int n = json_array_size(units) < UNITS ? (int)json_array_size(units) : UNITS;
@@ -245,8 +246,8 @@ static void compare_steps(const struct sum *step, int steps, int units, double *
         p->late_s += fmax(0, step[k].took - early * step[k].due) / units;
 }
 
-/* Of a trace (`root`, as --trace writes it) and that run in it; false: it is no trace of this run,
- * or says too little. */
+/* Finds slow steps and units of a run in a trace (`root`, as --trace writes it); false if it is no
+ * trace of this run, or has too little in it. */
 static bool find_pace(const json_t *root, const json_t *run, struct pace *p)
 {
     OWNED_MEMORY struct sum *step = calloc(STEPS, sizeof *step);
@@ -273,30 +274,32 @@ static void say_pace(FILE *out, const json_t *root, const json_t *run)
         return;
     if (pace.first_s > WORTH * pace.seconds) {
         snprintf(line, sizeof line,
-                 "tasks of the first step took %.2g times as long as later: memory touched and "
-                 "caches filled for the first time",
+                 "tasks of the first step took %.2g times as long as later ones: memory is touched "
+                 "and caches are filled for the first time",
                  pace.first);
         say(out, pace.first_s / pace.seconds, line, "more steps in one run; --repeat 3");
     }
     if (pace.late_s > WORTH * pace.seconds) {
-        snprintf(line, sizeof line,
-                 "tasks of the last quarter took %.2g times as long as those of the first half: a "
-                 "clock that falls (heat, power), or another program that began",
-                 pace.late);
+        snprintf(
+            line, sizeof line,
+            "tasks of the last quarter took %.2g times as long as those of the first half: the "
+            "clock has slowed (heat, power), or another program has started",
+            pace.late);
         say(out, pace.late_s / pace.seconds, line,
-            "fewer cores, a pause before it, nothing beside it; --repeat 3");
+            "fewer cores, a pause before the run, no other programs; --repeat 3");
     }
     if (pace.unit_s > WORTH * pace.seconds) {
         snprintf(line, sizeof line,
-                 "unit %s took %.2g times as long for the same tasks as others of its kind: a "
-                 "slower core, memory far away, another program on its cores",
+                 "unit %s took %.2g times as long for the same tasks as others of its kind: slower "
+                 "cores, distant memory, or another program on its cores",
                  pace.slow, pace.unit);
         say(out, pace.unit_s / pace.seconds, line,
-            "OMP_PLACES without its cores; a policy that measures (evenkeel, dynamic)");
+            "OMP_PLACES without its cores; a policy that adapts (evenkeel, dynamic)");
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------*/
+/* ---- the explanation --------------------------------------------------------------------------*/
+
 static void explain(FILE *out, const json_t *root, const json_t *run, const json_t *runs)
 {
     const double seconds = json_number_of(run, "seconds"),
@@ -307,20 +310,20 @@ static void explain(FILE *out, const json_t *root, const json_t *run, const json
         fprintf(out, "It is the fastest of %zu policies.\n", json_array_size(runs));
     if (bound > 0)
         fprintf(out,
-                "No division of these tasks computes them in less than %.4g s; this one took %.4g "
-                "s,\nand %.4g s for exchanges.\n",
+                "No division of these tasks can compute them in less than %.4g s; this one took "
+                "%.4g s,\nplus %.4g s for exchanges.\n",
                 bound, json_number_of(run, "computation_s"),
                 json_number_of(run, "communication_s"));
     else
         opt_wrap(out, 0,
-                 "Some task never ran on some kind of unit, so there is no lower bound: add "
-                 "--compare, or --profile=make.");
+                 "There is no lower bound, because some task never ran on some kind of unit: add "
+                 "--compare or --profile=make.");
     say_losses(out, run);
     say_layout(out, run);
     say_units(out, run);
     say_pace(out, root, run);
     if (json_is_false(json_object_get(run, "verified")))
-        fputs("\nThe result is wrong: how long it took does not matter.\n", out);
+        fputs("\nThe result is wrong, so its time does not matter.\n", out);
 }
 
 enum ek_status explain_run(FILE *out, const char *path)
@@ -332,7 +335,8 @@ enum ek_status explain_run(FILE *out, const char *path)
     const json_t *run = runs ? json_array_get(runs, 0) : result;
     if (!(json_number_of(run, "seconds") > 0) || !json_object_get(run, "loss"))
         FAIL(EK_USAGE,
-             "%s: no finished run in it; give what a program wrote with --json or --trace", path);
+             "%s: no finished run in it; give a file that a program wrote with --json or --trace",
+             path);
     explain(out, root, run, runs);
     return EK_OK;
 }

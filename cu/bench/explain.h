@@ -1,10 +1,10 @@
-/* cu/bench/explain.h – why a run took as long as it did, in plain words. */
+/* cu/bench/explain.h – explains in plain words why a run took as long as it did. */
 #pragma once
 
 #include "src/status.h"
 #include <stdio.h>
 
-/* Of what a program has written with --json or --trace ("-": standard input): its fastest run, what
- * that lost to which cause, the largest first, and what to try. EK_USAGE: it is none of these. One
- * thread. */
+/* Reads a file that a program wrote with --json or --trace ("-": standard input) and prints, for
+ * its fastest run, the causes of lost time, the largest first, and what to try. EK_USAGE: no such
+ * file. One thread. */
 enum ek_status explain_run(FILE *out, const char *path);

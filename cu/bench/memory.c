@@ -1,4 +1,4 @@
-/* cu/bench/memory.c – what the system says of its memory, and large pages of it. */
+/* cu/bench/memory.c – available memory, and large pages. */
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "src/owned.h"
@@ -8,14 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where it stands, the words before it, and its unit. */
+/* Files that tell the available memory, their format, and their unit in bytes. */
 static const struct source {
     const char *path, *form;
     size_t unit;
 } sources[] = {
     {"/proc/meminfo", "MemAvailable: %zu", 1024},
-    {"/sys/fs/cgroup/memory.max", "%zu", 1},                   /* of a container */
-    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%zu", 1}, /* as older kernels say it */
+    {"/sys/fs/cgroup/memory.max", "%zu", 1},                   /* a container's limit */
+    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%zu", 1}, /* the same on older kernels */
 };
 
 static size_t ask(const struct source *s)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* A page of more is slow to open, and weighs more than a megabyte: steps are thinned out evenly. */
+/* Pages with more events are larger than a megabyte and slow: only every n-th step is kept. */
 enum { MANY_EVENTS = 4500 };
 
 static json_t *thin_out(const json_t *events)
@@ -29,7 +29,7 @@ enum ek_status report_write(const char *path, const char *title, const json_t *r
     if (view && data)
         json_object_set(data, "view", (json_t *)view);
     json_t *shown = json_copy((json_t *)result);
-    json_object_del(shown, "case"); /* these are for cu-plan */
+    json_object_del(shown, "case"); /* these two are for cu-plan */
     json_object_del(shown, "task_seconds");
     json_object_set_new(data, "result", shown);
     return page_write(path, "cu/bench/report.html", title, part, data);

@@ -1,4 +1,4 @@
-/* cu/bench/result.c – records of runs and what people and programs read of them. */
+/* cu/bench/result.c – collects the results of runs and writes them as a table and as JSON. */
 #include "cu/bench/result.h"
 #include "cu/sim/bound.h"
 #include "cu/rank/cluster.h"
@@ -50,7 +50,7 @@ static json_t *describe_units(const struct cu_set *set, const struct team *team)
     return result_gather(units);
 }
 
-/* A run is as slow as its slowest rank; what was moved adds up. */
+/* Times are those of the slowest rank; moved bytes, migrations and lost units add up. */
 static struct team_result of_all_ranks(struct team_result r)
 {
     double most[] = {r.seconds, r.computation_s, r.communication_s, r.moving_s, r.imbalance};
@@ -76,7 +76,7 @@ static void free_run(struct result_run *run)
     arena_free(&run->arena);
 }
 
-/* The maxima over ranks, of what is not NAN anywhere. */
+/* Replaces x[i] by its maximum over the ranks where it is not NAN. */
 static void share_most(double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -92,13 +92,13 @@ static void negate(double *x, size_t n)
         x[i] = -x[i];
 }
 
-/* Whether the tasks of all ranks are known by number here. */
+/* Whether this rank knows its tasks' numbers among those of all ranks. */
 static bool knows_all(const struct result_host *h)
 {
     return cluster_size() == 1 || (h->job && h->job->number);
 }
 
-/* Counts and times of the tasks: of this rank, then of all. */
+/* Takes the counts and times of this rank's tasks, then combines those of all ranks. */
 static void take_times(struct result_run *run, const struct result_host *h, const struct team *team)
 {
     const size_t n = h->ntasks, here = h->job ? h->job->n : n;
@@ -125,7 +125,7 @@ static void take_times(struct result_run *run, const struct result_host *h, cons
     cluster_sum(run->runs, 2 * n);
 }
 
-/* What the units of each kind spent, on all ranks. */
+/* Sums the time spent by the units of each kind, on all ranks. */
 static void take_spent(struct result_run *run, const struct cu_set *set, const struct team *team)
 {
     double sum[2][5] = {{0}};
@@ -172,7 +172,7 @@ void result_free(struct result_set *set)
     set->run = NULL;
 }
 
-/* Wrong results stand below right ones, what never came to its end below both. */
+/* Sorts wrong results after right ones, and interrupted runs after both. */
 static int trouble(const struct result_run *run)
 {
     return run->interrupted ? 2 : run->verified == BENCH_WRONG;
@@ -225,7 +225,7 @@ static double task_seconds(const struct result_set *set, int kind, size_t task)
     return sort_median(found, (size_t)n);
 }
 
-/* What a profile says of it. */
+/* The task's time according to a profile; NAN: none. */
 static double task_foreknown(const struct result_set *set, int kind, size_t task)
 {
     const struct cu_set *units = set->host.set;
@@ -236,7 +236,7 @@ static double task_foreknown(const struct result_set *set, int kind, size_t task
     return NAN;
 }
 
-/* The least over all runs; where none timed it, what was known beforehand. */
+/* The task's shortest time in all runs, or that of a profile if it never ran there. */
 static double task_least(const struct result_set *set, int kind, size_t task)
 {
     double least = NAN;
@@ -246,7 +246,7 @@ static double task_least(const struct result_set *set, int kind, size_t task)
     return isnan(least) ? task_foreknown(set, kind, task) : least;
 }
 
-/* The kinds of units that there are, and the best times of all tasks on them. */
+/* The existing kinds of units, and the shortest times of all tasks on them. */
 struct best {
     int kinds, kind[2], units[2];
     double *row[2]; /* [ntasks] of each kind */
@@ -276,9 +276,9 @@ static void best_close(struct best *u)
     free(u->row[0]);
 }
 
-/* Lower bound of a step, and what a second of each kind's units is worth; NAN: not known. Each rank
- * adds up its own steps, and the slowest is taken of these sums: with tasks that move from rank to
- * rank a step's longest task does not bound them, the area does. */
+/* Lower bound of a step, and the price of a second of each kind's units; NAN: unknown. With several
+ * ranks only the area counts: a run's time is the longest sum of one rank's steps, which the
+ * longest task does not bound if tasks move from rank to rank. */
 static double bound_of_step(const struct best *u, size_t n, double price[2])
 {
     const double *const *row = (const double *const *)u->row;
@@ -286,9 +286,9 @@ static double bound_of_step(const struct best *u, size_t n, double price[2])
     return isnan(area) || cluster_size() > 1 ? area : bound_step(n, u->kinds, u->units, row);
 }
 
-/* Lower bound of a run's computation period in seconds, from the best time of each task in all
- * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
- * unit, by a profile neither. */
+/* Lower bound of a run's computation in seconds, from the shortest time of each task in all steps
+ * of all runs, so that no run is below it; NAN if some task was never timed on some kind of unit,
+ * not even by a profile. */
 static double bound_of(const struct result_set *set)
 {
     struct best u;
@@ -301,7 +301,7 @@ static double bound_of(const struct result_set *set)
     if (best_open(&u, set, longest ? longest->unit_count : none))
         bound = steps * bound_of_step(&u, set->host.ntasks, price);
     best_close(&u);
-    /* Tasks that say they took longer than their run did (kernels side by side) bound nothing. */
+    /* No bound if tasks report more time than their run took, as concurrent kernels do. */
     for (int i = 0; i < set->nschedules * set->repeat; i++)
         if (set->run[i].schedule && set->run[i].team.steps == steps &&
             set->run[i].team.computation_s < bound * (1 - 1e-9))
@@ -309,7 +309,7 @@ static double bound_of(const struct result_set *set)
     return bound;
 }
 
-/* What the units of a kind did. */
+/* How the units of a kind spent their time. */
 static struct loss_share share_of(const struct result_run *run, const double *best, size_t n,
                                   int kind, double price)
 {
@@ -323,7 +323,7 @@ static struct loss_share share_of(const struct result_run *run, const double *be
     return share;
 }
 
-/* By what a run is slower than the bound, seconds; NAN where there is no bound. */
+/* The seconds by which a run exceeds the bound, by cause; NAN if there is no bound. */
 static struct loss loss_in(const struct result_set *set, const struct result_run *run)
 {
     const size_t n = set->host.ntasks;
@@ -341,15 +341,15 @@ static struct loss loss_in(const struct result_set *set, const struct result_run
     return l;
 }
 
-/* ---- how sure the seconds are ---------------------------------------------------------------- */
+/* ---- confidence interval --------------------------------------------------------------------- */
 
-/* Seconds between which the median of a policy's runs lies, and with what confidence. */
+/* Confidence interval of the median of a policy's runs. */
 struct interval {
-    double low, high, confidence; /* 0: of one run nothing is known */
+    double low, high, confidence; /* 0: unknown, there is only one run */
     int n;
 };
 
-/* Of the runs that came to their end. */
+/* The interval of the policy's finished runs. */
 static struct interval interval_of(const struct result_set *set, const char *schedule)
 {
     double seconds[64];
@@ -371,7 +371,7 @@ static double rate(const struct result_host *h, const struct result_run *run)
     return run->team.seconds > 0 && !run->interrupted ? h->work / run->team.seconds : NAN;
 }
 
-/* The median run of each policy, best first; failed ones last. Returns how many. */
+/* Sorts the policies' median runs, best first, failed ones last. Returns their number. */
 static int rank_runs(const struct result_set *set, const struct result_run **ranked)
 {
     int n = 0;
@@ -402,7 +402,7 @@ static const char *verdict(const struct result_run *run)
     return run->interrupted ? "interrupted" : words[run->verified];
 }
 
-/* " value" right-aligned, "-" where it is not known. */
+/* Prints " value" right-aligned, "-" if it is NAN. */
 static void cell(FILE *out, int width, int digits, double value)
 {
     if (isnan(value))
@@ -445,12 +445,12 @@ static void table_losses(FILE *out, const struct result_set *set,
     }
 }
 
-/* Apart from the causes above: a device's tasks at best may starve, too. */
+/* A separate table, because starving is part of a task's best time, too. */
 static void table_feeding(FILE *out, const struct result_run *const *ranked, int n, int width)
 {
     if (!n || !ranked[0]->unit_count[CU_DEVICE] || isnan(ranked[0]->spent[CU_DEVICE].starving))
         return;
-    fprintf(out, "\n%-*s %20s  of the devices' time in tasks: the host had given them no work\n",
+    fprintf(out, "\n%-*s %20s  time within tasks in which devices had no work from the host\n",
             width, "lost to", "feeding");
     for (int i = 0; i < n; i++) {
         const struct team_spent *spent = &ranked[i]->spent[CU_DEVICE];
@@ -479,10 +479,11 @@ void result_table(FILE *out, const struct result_set *set)
     if (n && set->repeat > 1) {
         const struct interval i = interval_of(set, ranked[0]->schedule);
         if (i.confidence > 0)
-            fprintf(out,
-                    "seconds: median of %d runs; it lies between from and to with %.0f%% "
-                    "confidence (order statistics)\n",
-                    i.n, 100 * i.confidence);
+            fprintf(
+                out,
+                "seconds: median of %d runs; from and to: its %.0f%% confidence interval (order "
+                "statistics)\n",
+                i.n, 100 * i.confidence);
     }
     if (!isnan(bound))
         table_losses(out, set, ranked, n, width);
@@ -502,7 +503,7 @@ static json_t *all_seconds(const struct result_set *set, const char *schedule)
     return list;
 }
 
-/* {"low": …, "high": …, "confidence": …}; null of fewer than two runs. */
+/* {"low": …, "high": …, "confidence": …}; null for fewer than two runs. */
 static json_t *interval_json(const struct result_set *set, const char *schedule)
 {
     const struct interval i = interval_of(set, schedule);
@@ -547,7 +548,7 @@ json_t *result_run_json(const struct result_set *set, const struct result_run *r
     return run_json(set, run, bound_of(set));
 }
 
-/* Medians of all runs: what cu-plan makes of a recorded run. */
+/* The tasks' median times over all runs, for cu-plan. */
 static json_t *seconds_json(const struct result_set *set)
 {
     json_t *root = json_object();

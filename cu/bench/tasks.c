@@ -1,4 +1,4 @@
-/* cu/bench/tasks.c – a struct of tasks as a program of the shared main. */
+/* cu/bench/tasks.c – runs a struct ek_tasks as a program of the shared main. */
 #include "cu/bench/tasks.h"
 #include "cu/bench/bench.h"
 #include "cu/team/ek_grid_internal.h"
@@ -31,13 +31,13 @@ struct tasks {
     int step;
 };
 
-/* What ek_run() runs; main() has one program at a time. */
+/* The arguments of ek_run() for defaults(); one program runs at a time. */
 static const struct ek_tasks *current;
 static struct ek_summary *wanted;
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* Each KERNEL(name, x, y, z) of the text, which begins a line from now on. */
+/* Finds each KERNEL(name, x, y, z) of the text, and starts a new line before it. */
 static enum ek_status find_kernels(struct ek_device *d, const char *program, char *text)
 {
     for (char *at = text; (at = strstr(at, "KERNEL(")); at++) {
@@ -130,7 +130,7 @@ enum ek_status ek_read(const struct ek_unit *u, int buffer, size_t offset, void 
 
 /* ---- the verbs of a step --------------------------------------------------------------------- */
 
-/* A range on the threads of a CPU unit. */
+/* A range of tasks for the threads of a CPU unit. */
 struct work {
     const struct tasks *t;
     const struct cu *cu;
@@ -155,7 +155,7 @@ static void on_thread(void *arg, int thread)
     }
 }
 
-/* Seconds of the unit, of which each task has its share. */
+/* Divides the unit's wall time among the tasks: in proportion to their own times, or costs. */
 static void share_seconds(const struct ek_tasks *job, struct ek_range r, double wall, bool timed,
                           double *seconds)
 {

@@ -1,5 +1,5 @@
-/* cu/bench/trace.c – trace events as in the "Trace Event Format": ph X = complete, M = metadata,
- * times in microseconds; and the same for readers of Paje. */
+/* cu/bench/trace.c – writes events in the "Trace Event Format" (ph X = complete, M = metadata,
+ * times in microseconds) or in the Paje format. */
 #include "cu/bench/trace.h"
 #include "cu/bench/result.h"
 #include "cu/rank/cluster.h"
@@ -61,7 +61,7 @@ static void add_event(json_t *events, int pid, int tid, const struct events_entr
                                             (json_int_t)count));
 }
 
-/* How many units the ranks before this one have. */
+/* Number of units of the ranks before this one. */
 static int units_before(const struct cu_set *set)
 {
     OWNED_MEMORY double *units = calloc((size_t)cluster_size(), sizeof *units);
@@ -75,7 +75,7 @@ static int units_before(const struct cu_set *set)
     return (int)sum;
 }
 
-/* This rank's units, numbered over all ranks. */
+/* The events of this rank's units, which are numbered over all ranks. */
 static json_t *own_events(const struct cu_set *set, const struct team *team, int pid)
 {
     json_t *events = json_array();
@@ -111,8 +111,10 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
 }
 
 /* ---- the Paje format --------------------------------------------------------------------------*/
-/* For ViTE, pajeng, the tools of StarPU and SimGrid (Paje Trace File, Schnorr 2016): a container
- * for each policy, in it one for each unit, whose state changes where an event begins and ends. */
+
+/* For ViTE, pajeng, and the tools of StarPU and SimGrid (Paje Trace File, Schnorr 2016): a
+ * container for each policy contains one for each unit, whose state changes when an event begins or
+ * ends. */
 
 /* Numbers of the events, and their fields beside the number. */
 enum { CONTAINER_TYPE = 1, STATE_TYPE, VALUE, CREATE, DESTROY, SET };
@@ -136,7 +138,7 @@ static const struct {
               {"move", "0.8 0.5 0.2"},
               {"exchange", "0.6 0.3 0.6"}};
 
-/* A unit's state changes: to what `event` says, or to idle. */
+/* A change of a unit's state: to that of `event`, or to idle. */
 struct change {
     double time; /* seconds */
     bool begins;
@@ -153,7 +155,7 @@ static bool is_state(const json_t *event)
     return !strcmp(text(event, "ph"), "X");
 }
 
-/* By time; at the same time ends come first. */
+/* By time; ends come before beginnings at the same time. */
 static int by_time(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
@@ -190,7 +192,7 @@ static void put_definitions(FILE *out)
                 values[i].color);
 }
 
-/* Opens (with `end` NULL) or closes the containers of one kind. */
+/* Creates (`end` NULL) or destroys the containers of one kind. */
 static void put_containers(FILE *out, const json_t *events, const char *kind, const double *end)
 {
     const bool units = !strcmp(kind, "thread_name");
@@ -227,7 +229,7 @@ static void put_changes(FILE *out, const struct change *list, size_t n)
     }
 }
 
-/* The name asks for this format. */
+/* Whether the file's name asks for this format. */
 static bool paje_wanted(const char *path)
 {
     const size_t n = strlen(path);
@@ -252,6 +254,7 @@ static enum ek_status paje_write(const char *path, const json_t *events)
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/
+
 enum ek_status trace_write(const struct trace *t, const char *path, const json_t *result)
 {
     if (!path)

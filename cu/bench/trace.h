@@ -12,14 +12,14 @@ struct trace;
 enum ek_status trace_open(struct trace **t);
 void trace_close(struct trace *t);
 
-/* Adds the events of a finished run (team_record() was on) under the policy's name; a policy's
- * repeats are left out after the first. */
+/* Adds the recorded events of a finished run under the policy's name; only the first run of each
+ * policy is kept. */
 enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct team *team,
                          const char *schedule);
 
-/* {"traceEvents": […], "otherData": {"result": …}} to `path`, readable by Perfetto and
- * chrome://tracing, and with the result (borrowed) by cu-plan; where the name ends in .paje, the
- * events in that format instead; NULL path: nothing. */
+/* Writes {"traceEvents": […], "otherData": {"result": …}} to `path`, for Perfetto, chrome://tracing
+ * and cu-plan; or the Paje format if the path ends in .paje. `result` is borrowed. NULL path:
+ * nothing. */
 enum ek_status trace_write(const struct trace *t, const char *path, const json_t *result);
 
 /* The events, borrowed; NULL when t is NULL. */

@@ -62,8 +62,8 @@ EOF
 shows "less than 2 s; this one took 3.5 s" --explain "$log.json"
 shows " 38 %  units had nothing to do" --explain "$log.json"
 shows " 12 %  exchanges" --explain "$log.json"
-shows " 90 %  unit cpu1 (cpu) did nothing" --explain "$log.json"
-shows " 75 %  device cuda:0 had nothing to do in tasks of its own" --explain "$log.json"
+shows " 90 %  unit cpu1 (cpu) was idle" --explain "$log.json"
+shows " 75 %  device cuda:0 waited for work during its own tasks" --explain "$log.json"
 case $out in *launch*|*ranges*) say "2.5 % are worth no line: $out" ;; esac
 # Cores that no unit had, and more threads than there are.
 for cores in 2 4 8; do

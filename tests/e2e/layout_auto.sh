@@ -26,7 +26,7 @@ file=$(ls "$CU_PROFILE_DIR"/bt-mz-layout-*.json)
 
 # The next run takes it; JSON on standard output is JSON alone.
 bt --json - || say "second run: exit $?"
-grep -q "^layout $chosen.*former run" "$work/err" || say "not remembered: $(cat "$work/err")"
+grep -q "^layout $chosen.*earlier run" "$work/err" || say "not remembered: $(cat "$work/err")"
 head -1 "$work/out" | grep -qx '{' || say "no JSON alone: $(head -1 "$work/out")"
 grep -q "\"layout\": \"$chosen\"" "$work/out" || say "JSON has another layout than $chosen"
 

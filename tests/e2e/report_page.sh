@@ -26,7 +26,7 @@ JS
 said=$(page_says "$work/report.html" "$work/script.js")
 expect 'rows: 3'
 expect 'verdict: All 2 verified'
-expect 'heard: img Computation and communication periods by policy, img Seconds lost, by cause, img How evenly the units were busy, img Units over time, img Last task of each unit over the steps'
+expect 'heard: img Computation and communication periods by policy, img Seconds lost, by cause, img Load of each unit, img Units over time, img Last task of each unit over the steps'
 expect 'captions: Norms, Runs'
 expect 'policies: dynamic static'
 expect 'fed: true'
