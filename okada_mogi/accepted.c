@@ -33,7 +33,7 @@ static int by_misfit(const void *a, const void *b)
     return accepted_better(b, a) - accepted_better(a, b);
 }
 
-/* Most lists are in order already. */
+/* Most lists are sorted already. */
 static void sort(struct accepted *a, int (*compare)(const void *, const void *))
 {
     for (size_t i = 1; i < a->n; i++)

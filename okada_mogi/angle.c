@@ -1,4 +1,4 @@
-/* okada_mogi/angle.c – degrees are reduced before they become radians. */
+/* okada_mogi/angle.c – reduces degrees to -45 .. 45, exactly, before converting to radians. */
 #include "okada_mogi/angle.h"
 
 #include <math.h>

@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Edges are halved down to 2^-20 of their range, around something that fits to 2^-7. */
+/* Edges are halved down to 2^-20 of their range; only to 2^-7 once a point that fits is known. */
 enum { AXES = 9, FINEST = 20, FINEST_THAT_FITS = 7 };
-enum { MOST = 1 << 20, LISTED = 1000 }; /* boxes of a level */
+enum { MOST = 1 << 20, LISTED = 1000 }; /* most boxes of a level, and in the list of open ones */
 enum { AT_A_TIME = 64, LOOKS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
-#define BUDGET 1e7    /* boxes times stations that are looked at */
-#define ASIDE  0x1p-6 /* of half an edge: where slopes are taken */
+#define BUDGET 1e7    /* boxes x stations to examine */
+#define ASIDE  0x1p-6 /* step of difference quotients, in half edges */
 
-/* Part at[i] of 2^halved[i] of each range. */
+/* Interval at[i] of the 2^halved[i] equal ones of each range. */
 struct box {
     uint32_t at[AXES];
     uint8_t halved[AXES];
@@ -23,14 +23,14 @@ struct box {
 
 struct certifier {
     const struct job *job;
-    const struct model *slipping; /* the job's, without opening */
-    int opening;                  /* number of this parameter; 0: it has none */
+    const struct model *slipping; /* the job's model, without opening */
+    int opening;                  /* index of the opening parameter; 0: none */
     struct arena arena;
-    double *low, *high;      /* [3 stations] windows; NAN: none */
-    int nsplit, split[AXES]; /* parameters that boxes are halved along */
-    double scale[AXES];
-    struct model_range all[MODEL_PARAMETERS];
-    struct slips slips; /* all of the job */
+    double *low, *high;                       /* [3 stations] windows; NAN: none */
+    int nsplit, split[AXES];                  /* parameters that boxes are halved along */
+    double scale[AXES];                       /* of their edges, for comparing them */
+    struct model_range all[MODEL_PARAMETERS]; /* the job's ranges */
+    struct slips slips;                       /* all slips of the job */
     struct box *now, *next;
     char *verdict;
     trial_number boxes;
@@ -41,16 +41,17 @@ struct certifier {
     double smallest;
 };
 
-/* A box at work. */
+/* A box being examined. */
 struct look {
-    /* Of its middle, then of points aside of it along each axis, for respond(). */
+    /* Values for respond(), of the middle and of a point beside it along each axis. */
     _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][LOOKS];
     struct model_range x[MODEL_PARAMETERS];
-    double half[AXES], aside[AXES]; /* of the edges; as far as the points are */
-    struct slips slips;
-    struct model_range opening; /* what responses to it are multiplied with */
-    double slope[AXES], rest;   /* of predictions, in windows, added up: why it is not out */
-    int worst;                  /* the station of the largest rest, */
+    double half[AXES], aside[AXES]; /* half edges; distances of those points */
+    struct slips slips;             /* that are left */
+    struct model_range opening;     /* weight of responses to opening */
+    double slope[AXES], rest;       /* variation of predictions, linear and not, in windows, added
+                                       up: they decide which edge to halve */
+    int worst;                      /* the station with the largest rest */
     double worst_rest;
 };
 
@@ -73,7 +74,7 @@ static void put_values(const struct certifier *c, struct look *l, int lane, cons
         l->value[v][lane] = value[v];
 }
 
-/* What a response to opening is multiplied with. */
+/* Weight of the response to opening. */
 static double opening_weight(const struct certifier *c, double opening)
 {
     double x[MODEL_PARAMETERS] = {0}, w[MODEL_BASES];
@@ -82,7 +83,7 @@ static double opening_weight(const struct certifier *c, double opening)
     return w[2];
 }
 
-/* Looks at the box, or only at its middle. */
+/* Prepares to examine the whole box, or only its middle. */
 static void begin_look(const struct certifier *c, const struct box *b, bool whole, struct look *l)
 {
     double middle[MODEL_PARAMETERS];
@@ -150,8 +151,8 @@ static void respond(const struct certifier *c, const struct look *l, int station
     }
 }
 
-/* One response of all sources of the box: the linear function through its middle and the points
- * aside, whose slopes are wrong by a part of the rest, and by roundings. */
+/* Encloses one response over all sources of the box: the linear function through the middle and the
+ * points beside it, widened by the rest, the slopes' errors (part of the rest) and rounding. */
 static struct model_range enclose(const struct certifier *c, struct look *l, const double *at,
                                   double size, double rest, double weight)
 {
@@ -169,7 +170,7 @@ static struct model_range enclose(const struct certifier *c, struct look *l, con
                : (struct model_range){-size, size};
 }
 
-/* Of responses at a station: sources of the box are so much deeper as it is high. */
+/* remainder() at a station: for it, sources are deeper by its height. */
 static void remainder_at(const struct certifier *c, const struct model_range *x, int station,
                          double *size, double *rest)
 {
@@ -185,7 +186,7 @@ static void remainder_at(const struct certifier *c, const struct model_range *x,
     m->remainder(m, own, s->east[station], s->north[station], size, rest);
 }
 
-/* Takes from the window what openings of the box may have to do with it. */
+/* Widens the window by what openings of the box may contribute. */
 static void take_opening(const struct certifier *c, struct look *l, struct model_range g,
                          double *low, double *high)
 {
@@ -198,7 +199,7 @@ static void take_opening(const struct certifier *c, struct look *l, struct model
     *high -= fmin(fmin(a * g.min, a * g.max), fmin(b * g.min, b * g.max)) - hair;
 }
 
-/* The slips that explain a station with some source of the box stay. */
+/* Keeps the slips that may explain a station with some source of the box; false: none is left. */
 static bool may_explain(const struct certifier *c, struct look *l, int station)
 {
     const struct model *m = c->job->model;
@@ -229,8 +230,8 @@ static bool may_explain(const struct certifier *c, struct look *l, int station)
     return true;
 }
 
-/* Some slip may explain all data with a source of the box; *last: the station that said no the last
- * time is asked first. */
+/* Whether some slip may explain all data with some source of the box; *last: the station that
+ * excluded the last box, tried first. */
 static bool may_fit(const struct certifier *c, const struct box *b, bool whole, struct look *l,
                     int *last, double *looks)
 {
@@ -249,8 +250,8 @@ static bool may_fit(const struct certifier *c, const struct box *b, bool whole, 
     return true;
 }
 
-/* How much an edge has to do with it: by the slopes; where responses bend more than that, by what
- * they bend along this edge alone at the worst station. */
+/* How much an edge contributes to the variation: by the slopes; if nonlinearity dominates, by the
+ * remainder along this edge alone at the worst station. */
 static double blame(const struct certifier *c, const struct look *l, int axis, bool bends)
 {
     struct model_range x[MODEL_PARAMETERS];
@@ -287,8 +288,8 @@ static char choose(const struct certifier *c, const struct box *b, const struct 
 
 /* ---- boxes ------------------------------------------------------------------------------------*/
 
-/* What is remembered from box to box ends here: looks are the same on any number of threads. Some
- * middle fits: only if that is asked. */
+/* Examines some boxes; true: the middle of one of them fits (tested only if `middles`). State kept
+ * from box to box starts anew here, so that results do not depend on the number of threads. */
 static bool look_at_some(const struct certifier *c, long first, long end, bool middles,
                          double *looks)
 {
@@ -364,8 +365,8 @@ static long next_level(struct certifier *c, long n, bool last)
     return more;
 }
 
-/* As long as the next level, at the last one's price, is within the budget, and nobody asks to end:
- * what is undecided then is open. */
+/* Continues while the next level, at the last one's price, is within the budget and no interrupt
+ * was requested; boxes undecided then are open. */
 static void search(struct certifier *c)
 {
     memset(c->now, 0, sizeof *c->now);
@@ -394,7 +395,7 @@ static void list_data(struct certifier *c, double reach)
     }
 }
 
-/* Lengths share a scale. */
+/* Lengths share the scale of the longest; angles have their own. */
 static void set_scales(struct certifier *c)
 {
     const struct model *m = c->job->model;
@@ -409,7 +410,7 @@ static void set_scales(struct certifier *c)
         }
 }
 
-/* Openings are halved as geometry is. */
+/* A parameter's role; openings count as geometry, as they are halved likewise. */
 static enum model_role role_of(const struct certifier *c, int parameter)
 {
     return parameter < c->slipping->nparameters ? c->slipping->parameter[parameter].role
@@ -476,7 +477,7 @@ static json_t *along_json(const struct stations *s, int station)
     return stations_scalar(s, station) ? json_pack("[f,f,f]", l[0], l[1], l[2]) : json_null();
 }
 
-/* Parameters of one value. */
+/* Parameters of a single value. */
 static json_t *fixed_json(const struct certifier *c)
 {
     const struct model *m = c->job->model;
@@ -487,7 +488,7 @@ static json_t *fixed_json(const struct certifier *c)
     return fixed;
 }
 
-/* Of the parameter of this role. */
+/* Range of the parameter with this role. */
 static json_t *range_json(const struct certifier *c, enum model_role role)
 {
     for (int p = 0; p < c->job->model->nparameters; p++)

@@ -1,12 +1,12 @@
-/* okada_mogi/certify.h – a proof that nothing between the points of a grid fits either, or the
+/* okada_mogi/certify.h – proves that nothing in the continuous ranges of a job fits, or lists the
  * boxes where something may.
  *
- * Branch and bound over the continuous ranges of a job of one source. Over a box of geometries a
- * response is linear but for the model's remainder(); a slip (or volume change) explains a
- * component there only if it brings some of what the response may be into the component's window.
- * Where none does so for all components, the box is out; else it is halved. Openings are halved
- * with geometries: what they may do is taken from the windows. Constraints and differences of two
- * points are left out: what is proven holds without them. */
+ * Branch and bound over the ranges of a job of one source. Over a box of geometries a response is a
+ * linear function of the parameters plus at most the model's remainder(). A slip (or volume change)
+ * may explain a component only if it brings some possible value of the response into the
+ * component's window. If no slip does so for all components, the box is excluded; else it is
+ * halved. Openings are halved like geometries, and windows widened by their possible effect.
+ * Constraints and differences of two points are ignored: the proof holds without them. */
 #pragma once
 
 #include "okada_mogi/job.h"
@@ -14,22 +14,23 @@
 
 struct certificate {
     bool certified;           /* no point of the ranges fits */
-    double reach;             /* as far as predictions might have been away, standard deviations */
-    trial_number boxes, open; /* looked at; where something may fit */
-    double smallest;          /* edge of the smallest box, part of its range */
-    double looks;             /* at stations, of the budget */
+    double reach;             /* acceptable residual, standard deviations */
+    trial_number boxes, open; /* boxes examined; open: something may fit there */
+    double smallest;          /* longest edge of the smallest open box, as a share of its range */
+    double looks;             /* boxes x stations examined */
 };
 
 /* Writes the proof to `path`, as file_create() says; JSON:
  *   certificate   1; model, reach
  *   parameters    [{name min max}] those that boxes are halved along
- *   amplitude, direction   [min, max] of all that is multiplied with responses; null: has none
- *   stations      [{east north height along low high}], three components each or null: windows, m;
- *                 along a unit vector the first
- *   levels        [text] boxes of the same size, in order, the first text is the whole: a digit:
- *                 halved along this parameter, both halves follow on the next level; "." out; "?"
- *                 open
- *   open          [[min, max …]] the first thousand open boxes
- * EK_STOPPED: stop_requested(); proof and certificate are written, what was undecided is open.
+ *   fixed         {name: value} the others of a single value
+ *   amplitude, direction   [min, max] of the slip; null: the model has none
+ *   stations      [{name east north height along low high}], low and high: windows of the three
+ *                 components, m, or null; along: unit vector of the only component, or null
+ *   levels        [text] one character for each box of a level, the first level is the whole:
+ *                 a digit: halved along this parameter, both halves are on the next level, in
+ *                 order; ".": excluded; "?": open
+ *   open          [[[min, max] …] …] the first thousand open boxes
+ * EK_STOPPED: stop_requested(); proof and certificate are written, undecided boxes are open.
  * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);

@@ -1,9 +1,9 @@
 /* okada_mogi/clusters.c – connected components of a sorted list of cells.
  *
- * Cells that share the places of their first axes stand side by side in the list: it is a tree. To
- * join a node's cells is to join those of each child, and the cells of children whose places differ
- * by one, and so on down. Dense clouds become one set after few steps, and what is one set already
- * needs no further look. */
+ * Cells that share the places of their first axes are adjacent in the list, so it is a tree. A
+ * node's cells are joined by joining those of each child, and those of children whose places differ
+ * by one, recursively. Dense clouds become one set after few steps, and nodes that are one set are
+ * skipped. */
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/job.h"
 #include "src/arena.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number of a cell: its places in mixed radix, the first axis slowest. */
+/* Number of a cell: its places in mixed radix, the first axis slowest. */
 typedef trial_number cell_number;
 
 struct cluster {
@@ -26,11 +26,11 @@ struct clusters {
     long low[JOB_AXES], high[JOB_AXES];
     cell_number radix[JOB_AXES]; /* cells from one place of the axis to the next */
     size_t room, n;
-    cell_number *cell;       /* [room]; ascending without twins after tidy() */
-    uint32_t *parent;        /* [n] of the forest of sets */
+    cell_number *cell;       /* [room]; ascending without duplicates after sort_cells() */
+    uint32_t *parent;        /* [n] union-find forest */
     uint32_t *same;          /* [n] cells i .. same[i] - 1 are known to be one set */
-    struct cluster *cluster; /* [nclusters], the largest first after rank() */
-    uint32_t *number;        /* [n] of a root: its cluster */
+    struct cluster *cluster; /* [nclusters], the largest first after clusters_rank() */
+    uint32_t *number;        /* [n] index of a root's cluster */
     size_t nclusters;
 };
 
@@ -83,7 +83,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* At level 0 trials come in order: nothing to sort. */
+/* Sorts, and removes duplicates. At level 0 trials come in order, so there is nothing to sort. */
 static void sort_cells(struct clusters *s)
 {
     size_t kept = 0;
@@ -98,7 +98,7 @@ static void sort_cells(struct clusters *s)
     s->n = kept;
 }
 
-/* Twice as wide. */
+/* Doubles the width of cells. */
 static void coarsen(struct clusters *s)
 {
     const int level = s->level;
@@ -150,10 +150,10 @@ static void unite(struct clusters *s, uint32_t a, uint32_t b)
 /* Cells of one node of the tree: begin .. end - 1, which agree in all axes before `depth`. */
 struct node {
     uint32_t begin, end;
-    cell_number first; /* number of its first cell, if that is there */
+    cell_number first; /* lowest number that a cell of it can have */
 };
 
-/* What was found out stays true: sets only grow. */
+/* Whether all cells of a node are one set. same[] stays valid, since sets only grow. */
 static bool is_one(struct clusters *s, const struct node *n)
 {
     const uint32_t root = root_of(s, n->begin);
@@ -170,7 +170,7 @@ static bool are_one(struct clusters *s, const struct node *a, const struct node 
     return root_of(s, a->begin) == root_of(s, b->begin) && is_one(s, a) && is_one(s, b);
 }
 
-/* The node's child that begins at cell `begin`; *place: along the axis `depth`. */
+/* The child of a node that begins at cell `begin`; *place: its place along axis `depth`. */
 static struct node child_at(const struct clusters *s, const struct node *n, int depth,
                             uint32_t begin, cell_number *place)
 {
@@ -193,7 +193,7 @@ static struct node child_at(const struct clusters *s, const struct node *n, int 
     return (struct node){begin, high, first};
 }
 
-/* Cells of two nodes that are neighbours in all axes before `depth`. */
+/* Joins neighbouring cells of two nodes, which are neighbours in all axes before `depth`. */
 static void join_pair(struct clusters *s, const struct node *a, const struct node *b, int depth)
 {
     if (are_one(s, a, b))
@@ -202,7 +202,7 @@ static void join_pair(struct clusters *s, const struct node *a, const struct nod
         unite(s, a->begin, b->begin);
         return;
     }
-    uint32_t from = b->begin; /* children of b before it are too far back */
+    uint32_t from = b->begin; /* earlier children of b are too far away */
     struct node x, y;
     for (uint32_t i = a->begin; i < a->end; i = x.end) {
         cell_number at, there;
@@ -221,7 +221,7 @@ static void join_pair(struct clusters *s, const struct node *a, const struct nod
     }
 }
 
-/* Cells of one node. */
+/* Joins neighbouring cells of one node. */
 static void join_node(struct clusters *s, const struct node *n, int depth)
 {
     struct node before = {0}, now;

@@ -1,11 +1,11 @@
-/* okada_mogi/descent.c – one axis after another. */
+/* okada_mogi/descent.c – pattern search, one axis after another. */
 #include "okada_mogi/descent.h"
 
 #include <string.h>
 
 enum { ROUNDS = 64 };
 
-/* To the best value on an axis; `moved` where that is another one. */
+/* Moves to the best place tried on an axis; sets *moved if that is another one. */
 static enum ek_status descend_axis(const struct job *job, const struct descent_eye *eye, int axis,
                                    long *place, double *misfit, bool *moved)
 {
@@ -28,7 +28,7 @@ static enum ek_status descend_axis(const struct job *job, const struct descent_e
     return EK_OK;
 }
 
-/* On in the direction of the round that began at `from`, as long as that helps: along a valley. */
+/* Repeats the step of the whole round, which began at `from`, while that helps: along a valley. */
 static enum ek_status follow(const struct job *job, const struct descent_eye *eye, const long *from,
                              long *place, double *misfit)
 {

@@ -1,5 +1,5 @@
-/* okada_mogi/device.c – a device in a search: it says what cannot be left out, the workers on the
- * threads that feed it do the rest. */
+/* okada_mogi/device.c – a device in a search: it reports candidates, which workers on the threads
+ * that feed it judge. */
 #include "okada_mogi/device.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
@@ -37,18 +37,18 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
 
 /* ---- judging ----------------------------------------------------------------------------------*/
 
-/* BLOCK: neighbours, which share work, that a thread judges at a time. ROUND: what each thread
- * judges before the survivors of all are gathered. */
+/* BLOCK: consecutive candidates, which share work, that a thread judges at a time. ROUND:
+ * candidates per thread before accepted trials are gathered. */
 enum { BLOCK = 16, ROUND = 512 };
 
-/* What all threads judge. */
+/* Candidates that all threads judge together. */
 struct judging {
     struct search_device *d;
     size_t begin, end;
     enum ek_status (*judge)(struct search_device *d, int thread, size_t i);
 };
 
-/* Blocks in turn, for what is worth a closer look lies together. */
+/* A thread's share: blocks in turn, since expensive candidates cluster. */
 static void judge_part(void *arg, int thread)
 {
     const struct judging *j = arg;
@@ -61,7 +61,7 @@ static void judge_part(void *arg, int thread)
     j->d->status[thread] = st;
 }
 
-/* A worker is at work on the same part as the leader's. */
+/* Sets a worker to the leader's part. */
 static void follow(struct search_worker *w, const struct search_worker *leader)
 {
     memcpy(w->window, leader->window, (size_t)w->search->nstations * sizeof *w->window);
@@ -71,7 +71,7 @@ static void follow(struct search_worker *w, const struct search_worker *leader)
     w->full = false;
 }
 
-/* What all found is the leader's worker's, as far as it may hold that: false. */
+/* Moves all accepted trials to the leader's worker; false: they are more than it may hold. */
 static bool gather(struct search_device *d, enum ek_status *st)
 {
     struct search_worker *leader = d->worker[0];
@@ -103,7 +103,7 @@ static enum ek_status judge_round(struct judging *j)
     thread_pool_run(d->pool, d->width, judge_part, j);
     if (gather(d, &st))
         return st;
-    leader->found.n = before; /* once more in order: what is found before it is full counts */
+    leader->found.n = before; /* judge again in order, so that it keeps the first ones */
     leader->full = false;
     for (size_t i = j->begin; i < j->end; i++)
         TRY(j->judge(d, 0, i));

@@ -1,12 +1,12 @@
-/* okada_mogi/device.h – buffers and launches of a search on a device; for device*.c
- * only. */
+/* okada_mogi/device.h – buffers, launches and judging of a search on a device; for device*.c only.
+ */
 #pragma once
 
 #include "okada_mogi/search_method.h"
 
 enum { SEARCH_BUFFERS = 8 };
 
-/* A buffer that grows as it is needed. */
+/* A buffer that grows on demand. */
 struct search_buffer {
     struct backend_mem *mem;
     size_t bytes;
@@ -16,36 +16,37 @@ struct search_device {
     const struct search *search;
     struct backend *backend;
     struct backend_program *program;
-    /* They finish what the device leaves: the first is the leader's, into which all is gathered. */
+    /* The workers of the threads that feed the device and judge what it reports; the first is the
+     * leader's, which collects all results. */
     struct search_worker **worker; /* [width] */
-    enum ek_status *status;        /* [width] of what each judged */
+    enum ek_status *status;        /* [width] of each thread's judging */
     int width;
     struct thread_pool *pool;
     struct search_buffer buffer[SEARCH_BUFFERS];
-    void *own;  /* search_device_axes' or search_device_join's */
-    long least; /* places at least that a launch looks at, if there are so many; tests take few */
+    void *own;  /* state of device_axes.c or device_join.c */
+    long least; /* smallest number of places in a launch, except the last; tests take few */
 };
 
-/* Makes room for so many bytes; what was in the buffer is lost if it grows. */
+/* Makes room for this many bytes; a buffer that grows loses its contents. */
 enum ek_status search_device_room(struct search_device *d, int buffer, size_t bytes);
 /* Makes room and copies from the host. */
 enum ek_status search_device_write(struct search_device *d, int buffer, const void *from,
                                    size_t bytes);
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel);
 
-/* judge(d, thread, i) for i = 0 .. n-1, divided among the threads that feed the device, by the
- * worker of each; what they accept is the leader's worker's. EK_STOPPED: it is more than that may
- * hold; then it holds what comes first. */
+/* Calls judge(d, thread, i) for i = 0 .. n-1, divided among the threads that feed the device, each
+ * with its own worker; then moves accepted trials to the leader's worker. EK_STOPPED: there are
+ * more than that may hold; it then holds the first ones. */
 enum ek_status search_device_judge(struct search_device *d, size_t n,
                                    enum ek_status (*judge)(struct search_device *d, int thread,
                                                            size_t i));
 
-/* Trials or geometries by their axes: search_device_axes.c. */
+/* Trials or geometries, given by their axes: device_axes.c. */
 enum ek_status search_device_axes_open(struct search_device *d);
 void search_device_axes_close(struct search_device *d);
 enum ek_status search_device_axes_run(void *device);
 
-/* Joins: search_device_join.c. */
+/* Joins: device_join.c. */
 enum ek_status search_device_join_open(struct search_device *d);
 void search_device_join_close(struct search_device *d);
 enum ek_status search_device_join_run(void *device);

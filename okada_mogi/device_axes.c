@@ -1,5 +1,5 @@
-/* okada_mogi/device_axes.c – trials (brute) or geometries (one source) on a device: all of
- * them are looked at where the axes say, and come back as bits. */
+/* okada_mogi/device_axes.c – trials (brute) or geometries (one source) on a device: it tests all of
+ * them, given by axes, and returns candidates as bits. */
 #include "okada_mogi/device.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/kernels/found.h"
@@ -13,12 +13,12 @@
 enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: two */
 enum { AXIS = 8, CONDITION = 10, STATION = 11 };            /* numbers in a row */
 enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4, PIECES = 8 };
-enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
-/* Ints of what is found: at most, and those that are fetched before it is known how many. */
+enum { MOST_PLACES = 1 << 20 }; /* largest table of a condition */
+/* Ints of found.h: at most, and those fetched before the number found is known. */
 enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS, FOUND_SOON = FOUND_ITEMS + 2 * 1024 };
 static const double anything = 1e300;
 
-/* Places of a range, of which each item looks at `span`. */
+/* Part of a range of places, for one launch; each item tests `span` of them. */
 struct piece {
     trial_number first;
     long count, items;
@@ -27,14 +27,14 @@ struct piece {
 
 struct axes {
     int naxes;
-    long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: as it goes to the device */
+    long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: with a launch's first place */
     struct trial_axis grid[JOB_AXES];
     int ndirections, nconditions, nstations;
     double *table;
     size_t table_room, table_used;
     int *found[2];
-    struct piece piece; /* that is judged, and what was found in it */
-    const int *judged;
+    struct piece piece; /* being judged, */
+    const int *judged;  /* and what was found in it */
 };
 
 static enum ek_status out_of_memory(const struct search_device *d)
@@ -59,7 +59,7 @@ static double *extend(struct axes *x, size_t n)
     return x->table + x->table_used - n;
 }
 
-/* Weights of all directions of a source, and the steps of its direction axes. */
+/* Appends the weights of all directions of a source; sets *offset, and step of direction axes. */
 static enum ek_status add_weights(struct search_device *d, int source, long *offset, long *step)
 {
     struct axes *x = d->own;
@@ -132,8 +132,8 @@ static int parameter_of(const struct search_device *d, long axis)
     return d->search->job->parameter[d->search->grid->axis[axis].axis];
 }
 
-/* Row of a condition on one source: the axes that it looks at, with steps; 0: it cannot be told
- * from the device's axes, or not in a small table. */
+/* Fills the row of a condition on one source: the axes that it depends on, with steps. Returns the
+ * size of its table; 0: the device's axes do not decide it, or the table would be too large. */
 static long condition_row(const struct search_device *d, const struct grid_condition *c, long *row)
 {
     const struct axes *x = d->own;
@@ -252,7 +252,7 @@ static enum ek_status write_stations(struct search_device *d)
         double row[STATION] = {at->east[0],  at->north[0], -anything,   anything,
                                -anything,    anything,     -anything,   anything,
                                at->along[0], at->along[1], at->along[2]};
-        if (st->npoints > 1 || at->height[0] > 0) /* the judge sees to them */
+        if (st->npoints > 1 || at->height[0] > 0) /* left to the judge */
             continue;
         for (int c = 0; c < st->ncomponents; c++) {
             row[2 + 2 * st->component[c]] = fmax(d->worker[0]->window[i].low[c], -anything);
@@ -266,7 +266,7 @@ static enum ek_status write_stations(struct search_device *d)
     return st;
 }
 
-/* The least and the largest amplitude of source 0, and what rounding might add. */
+/* The least and the largest amplitude of source 0, widened for rounding. */
 static void amplitudes(const struct job *job, double *least, double *most)
 {
     *least = *most = 1;
@@ -307,9 +307,9 @@ static enum ek_status launch(struct search_device *d, const struct piece *p, int
     return backend_launch_items(d->backend, d->program, 0, (size_t)p->items, n, arg);
 }
 
-/* ---- pieces of a range: one is looked at, the host judges what the one before left ------------*/
+/* ---- pieces: while the device tests one, the host judges the one before -----------------------*/
 
-/* The device looks at a piece's places and the host fetches what is found, behind earlier work. */
+/* Queues the test of a piece, behind earlier work. */
 static enum ek_status begin_piece(struct search_device *d, const struct piece *p, int slot)
 {
     static const int nothing[FOUND_ITEMS];
@@ -327,7 +327,7 @@ static enum ek_status begin_piece(struct search_device *d, const struct piece *p
     return backend_record(d->backend, BACKEND_COMPUTE, slot);
 }
 
-/* Part of what is found, its ints from `begin` on. */
+/* Queues the copy of ints begin .. end - 1 of what is found. */
 static enum ek_status fetch(struct search_device *d, int slot, size_t begin, size_t end)
 {
     int *found = ((struct axes *)d->own)->found[slot];
@@ -342,7 +342,7 @@ static enum ek_status fetch_piece(struct search_device *d, int slot)
     return fetch(d, slot, 0, FOUND_SOON);
 }
 
-/* All that a piece found is here on return. */
+/* Waits until everything that a piece found is on the host. */
 static enum ek_status land_piece(struct search_device *d, int slot)
 {
     const struct axes *x = d->own;
@@ -354,7 +354,7 @@ static enum ek_status land_piece(struct search_device *d, int slot)
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-/* What one item of the piece at hand found. */
+/* Judges what item i of the piece has found. */
 static enum ek_status judge_item(struct search_device *d, int thread, size_t i)
 {
     const struct axes *x = d->own;
@@ -378,7 +378,7 @@ static enum ek_status judge_piece(struct search_device *d, const struct piece *p
     return search_device_judge(d, n, judge_item);
 }
 
-/* The next places before `end`: few enough that there are some pieces, enough to be worth it. */
+/* The next piece before `end`: about 1 / PIECES of all, at least `least` places. */
 static struct piece next_piece(trial_number first, trial_number end, trial_number all,
                                trial_number least)
 {
@@ -392,7 +392,7 @@ static struct piece next_piece(trial_number first, trial_number end, trial_numbe
     return p;
 }
 
-/* Two are under way: the host waits for the one before only when the next has begun. */
+/* Two pieces are in flight: the host waits for one only after queueing the next. */
 static enum ek_status run_pieces(struct search_device *d, trial_number at, trial_number end)
 {
     struct axes *x = d->own;
@@ -425,7 +425,7 @@ enum ek_status search_device_axes_run(void *device)
     const trial_number end = (range.first + range.count - 1) / per + 1;
     TRY(write_stations(d));
     const enum ek_status st = run_pieces(d, range.first / per, end);
-    if (st) { /* nothing that is still under way may reach our memory later */
+    if (st) { /* copies in flight must not reach our memory later */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
     }

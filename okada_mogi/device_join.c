@@ -1,6 +1,6 @@
-/* okada_mogi/device_join.c – joins on a device: it holds the table and answers the questions
- * that the descent through the other sources asks, many at a time; meanwhile the descent goes on,
- * and then the answers are judged. */
+/* okada_mogi/device_join.c – joins on a device: it holds the table and answers the queries of the
+ * descent through the other sources, many at a time; meanwhile the descent goes on, and then the
+ * answers are judged. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/device.h"
 

@@ -1,5 +1,5 @@
-/* okada_mogi/expression.c – precedence climbing to a list of steps for a stack. Libraries that do
- * this bind names to addresses, which threads would share. */
+/* okada_mogi/expression.c – precedence climbing, compiled to a list of steps for a stack machine.
+ * Libraries for this bind names to addresses, which threads would have to share. */
 #include "okada_mogi/expression.h"
 #include "okada_mogi/angle.h"
 #include "src/demand.h"
@@ -72,7 +72,7 @@ static const struct {
 
 struct parser {
     const struct model *model;
-    int nsources, depth, seen; /* sources that are named: bits; bit 0: names without a number */
+    int nsources, depth, seen; /* seen: bit s: source s is named; bit 0: names without a number */
     const char *at, *wrong;
     char hint[120];
     struct expression *e;
@@ -92,7 +92,7 @@ static bool emit(struct parser *p, struct expression_step step)
     return true;
 }
 
-/* Goes on behind a text; a word ends where it ends. */
+/* Skips blanks and `text`, if that comes next; words must match as a whole. */
 static bool skip(struct parser *p, const char *text)
 {
     const size_t n = strlen(text);
@@ -193,17 +193,17 @@ static const struct infix *infix(struct parser *p, int least)
     return NULL;
 }
 
-/* What binds at least so tightly. */
+/* Parses operators of precedence `least` and above. */
 static bool parse(struct parser *p, int least)
 {
-    int compared = -1; /* the step that did so last */
+    int compared = -1; /* the last step, if it is a comparison */
     bool right = p->depth++ < DEEPEST ? operand(p) : refuse(p, "this is too deep");
     for (const struct infix *i; right && (i = infix(p, least));) {
         const bool compares = i->level == COMPARISON, again = compares && compared >= 0;
         right = parse(p, i->level + (i->what != POWER));
         if (again && p->e->step[compared].keeps)
             return refuse(p, "more than a < b < c is not known");
-        if (again) /* and that of the left two stays below it */
+        if (again) /* keep b for the second comparison of a < b < c */
             p->e->step[compared].keeps = true;
         compared = compares ? again ? EXPRESSION_STEPS - 1 : p->e->n : -1;
         right = right && emit(p, (struct expression_step){.what = i->what}) &&
@@ -213,7 +213,7 @@ static bool parse(struct parser *p, int least)
     return right;
 }
 
-/* One or two sources by their numbers, or each. */
+/* Sets e->source from the names seen: one or two sources, or each. */
 static bool find_sources(struct parser *p)
 {
     int n = 0;

@@ -1,10 +1,10 @@
-/* okada_mogi/grid.c – tables of values, the inner list, walks. */
+/* okada_mogi/grid.c – builds the tables of values and the inner list; walks. */
 #include "okada_mogi/grid.h"
 
 #include <math.h>
 
-/* The inner list has at least ENOUGH places, if there are as many, to fill lanes; it grows up to
- * PLENTY to take a constraint's axes in. */
+/* The inner list has at least ENOUGH places (if the grid has), to fill lanes; it may grow to PLENTY
+ * to include all axes of a constraint. */
 enum { ENOUGH = 64, PLENTY = 8192 };
 
 bool grid_fits(const struct job *job)
@@ -32,7 +32,7 @@ size_t grid_bytes(const struct job *job)
                 continue;
             if (job_role(job, a) == MODEL_DIRECTION)
                 directions *= places;
-            else /* a table, and lists where the axis is an inner one */
+            else /* a table, and lists if the axis is an inner one */
                 n += (places + PLENTY) * (double)(2 * model_values(m) + 4);
         }
         n += directions * (double)(m->nbasis + m->nparameters + 1);
@@ -52,13 +52,13 @@ static int parameter_of(const struct grid *g, int a)
     return g->job->parameter[g->axis[a].axis];
 }
 
-/* Of the grid's sources. */
+/* Source of an axis, relative to the grid's first. */
 static int source_of(const struct grid *g, int a)
 {
     return g->job->source[g->axis[a].axis] - g->source;
 }
 
-/* Parameters (bits) of a source that axes begin .. end - 1 are. */
+/* Parameters (bits) of a source that vary along axes begin .. end - 1. */
 static unsigned bits_of(const struct grid *g, int source, int begin, int end)
 {
     unsigned bits = 0;
@@ -67,7 +67,7 @@ static unsigned bits_of(const struct grid *g, int source, int begin, int end)
     return bits;
 }
 
-/* What a condition looks at is of these axes only; of some of them. */
+/* Whether a condition depends on these axes only / on some of them. */
 static bool needs_only(const struct grid *g, const struct grid_condition *c, int begin, int end)
 {
     const unsigned looks_at = c->what->what->looks_at;
@@ -89,7 +89,7 @@ static enum grid_moment moment_of(const struct grid *g, const struct grid_condit
                                                    : GRID_LATE;
 }
 
-/* The conditions that are decided at this moment hold. */
+/* Whether all conditions that are decided at this moment hold. */
 static bool allows(const struct grid *g, enum grid_moment when, const double *x)
 {
     const int n = g->model->nparameters;
@@ -161,7 +161,8 @@ static enum ek_status list_conditions(struct grid *g)
     return EK_OK;
 }
 
-/* Some condition looks at inner and outer axes, and would be inner with one more axis or so. */
+/* Whether some condition depends on inner and outer axes: with more inner axes it could be decided
+ * in the list. */
 static bool straddled(const struct grid *g)
 {
     for (int i = 0; i < g->nconditions; i++) {
@@ -173,7 +174,7 @@ static bool straddled(const struct grid *g)
     return false;
 }
 
-/* Some source's direction is of inner and outer axes: weights could not be listed then. */
+/* Whether some source has both inner and outer direction axes: its weights could not be listed. */
 static bool is_divided(const struct grid *g)
 {
     for (int a = 0; a < g->nouter; a++)
@@ -215,7 +216,7 @@ static enum ek_status open_lists(struct grid *g)
     return check(g);
 }
 
-/* Entry i of the lists is the inner place; its parameters into x. */
+/* Fills entry i of the lists with the numbers of an inner place, and x with its parameters. */
 static void set_entry(struct grid *g, long place, long i, double *x)
 {
     const int weights = model_values(g->model), np = g->model->nparameters;
@@ -252,7 +253,7 @@ static void fill_lists(struct grid *g)
 
 /* ---- directions and amplitudes ----------------------------------------------------------------*/
 
-/* Trials from one value of a job's axis to the next, among its source's. */
+/* Trials of an axis's source from one value of the axis to the next. */
 static trial_number step_of(const struct job *job, int axis)
 {
     trial_number step = 1;
@@ -354,7 +355,7 @@ trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, 
            g->amplitude_step * (trial_number)a;
 }
 
-/* First of n ascending places that is not before `place`; n: there is none. */
+/* Index of the first of n ascending places that is at or after `place`; n: none. */
 static long first_from(const long *places, long n, trial_number place)
 {
     long begin = 0, end = n;

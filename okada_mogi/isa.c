@@ -1,5 +1,4 @@
-/* okada_mogi/isa.c – what is compiled for every instruction level: each level's table, and the
- * calls. */
+/* okada_mogi/isa.c – dispatch to the code that is compiled for every instruction level. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
 

@@ -1,5 +1,5 @@
-/* okada_mogi/isa_calls.h – what others call of the sources that are compiled for each level:
- * src/isa_calls.h. */
+/* okada_mogi/isa_calls.h – functions of the sources compiled for each instruction level that others
+ * call; see src/isa_calls.h. */
 ISA_CALL(const struct model *, model_at, (int i), (i))
 ISA_CALL(const struct search_method_ops *, search_method_at, (enum search_method_number i), (i))
 ISA_CALL(const struct join_table *, search_join_table, (const struct search *s), (s))

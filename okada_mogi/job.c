@@ -1,4 +1,4 @@
-/* okada_mogi/job.c – what a job says of its trials. */
+/* okada_mogi/job.c – a job's trials: parameters, constraints, checksum. */
 #include "okada_mogi/job.h"
 #include "src/checksum.h"
 

@@ -1,12 +1,12 @@
-/* okada_mogi/job.h – a search as its job file states it.
+/* okada_mogi/job.h – a search as stated by its job file.
  *
  * {"model": "okada", "sources": 1, "stations": "stations.csv",
  *  "accept": {"k_sigma": 2.0},
  *  "constraints": {"length_over_width": [1, 4], "expressions": "d_m > 0.3 * W_m"},
  *  "parameters": [{"name": "Ec_m", "min": 40000, "max": 67500, "n": 12}, …]}
  *
- * The parameters' order is that of Eq. (4): the last one runs fastest. With several sources their
- * names end in .1, .2, …. README.md lists all keys. */
+ * Trials are numbered by the parameters' order as in Eq. (4): the last one runs fastest. With
+ * several sources names end in .1, .2, …. README.md lists all keys. */
 #pragma once
 
 #include "okada_mogi/expression.h"
@@ -20,40 +20,40 @@
 #include <jansson.h>
 
 enum { JOB_SOURCES = 8, JOB_AXES = JOB_SOURCES * MODEL_PARAMETERS, JOB_LEVELS = 32 };
-/* Most of the best trials that may be asked for: they are held in memory, several times. */
+/* Largest accept.best: these trials are held in memory, several times. */
 enum { JOB_BEST = 250000 };
 
-/* How far a prediction is from the observations; r = (predicted - observed) / sigma. */
+/* Measures of misfit; r = (predicted - observed) / sigma. */
 enum job_misfit {
     JOB_MISFIT_MAX, /* max |r|: what k_sigma bounds */
     JOB_MISFIT_RMS, /* sqrt(sum r^2 / number of components) */
 };
 
-/* What makes a trial acceptable. A NaN never does. */
+/* What makes a trial acceptable. NaN never is. */
 struct job_accept {
     int nk;
     double k[JOB_LEVELS];   /* ascending: every |predicted - observed| <= k sigma; the search uses
-                               the largest, the smallest that accepts anything is reported */
-    enum job_misfit misfit; /* which one the following two mean, and records carry */
+                               the largest and reports the smallest that accepts anything */
+    enum job_misfit misfit; /* measure of `below`, `best` and records */
     double below;           /* misfit < below; INFINITY: no bound */
-    long best;              /* only the so many of least misfit; 0: all */
+    long best;              /* only this many, of least misfit; 0: all */
     bool all;               /* keep_all: every trial that meets the constraints, whatever k is */
 };
 
-/* A constraint of the model with its numbers; or an expression, which says what it looks at. */
+/* A constraint of the model with its numbers, or an expression. */
 struct job_constraint {
     const struct model_constraint *what;
     double number[MODEL_NUMBERS + 1]; /* the last one is the rigidity */
-    struct expression *expression;    /* NULL: none */
+    struct expression *expression;    /* NULL: the model's */
 };
 
 struct job {
     const struct model *model;
     int nsources;
     struct stations stations;
-    struct scenes scenes; /* those with unknowns */
-    double rigidity;      /* of the rock, Pa */
-    int reference;        /* point of a fault that is its place; 0: its centre, at the upper edge */
+    struct scenes scenes; /* those with unknowns or a covariance */
+    double rigidity;      /* Pa */
+    int reference;        /* "reference" of a fault's coordinates; 0: centre */
     struct job_accept accept;
     int nconstraints;
     struct job_constraint *constraint; /* [nconstraints] of `room` */
@@ -62,46 +62,45 @@ struct job {
     int naxes;
     struct trial_axis axis[JOB_AXES];
     int source[JOB_AXES], parameter[JOB_AXES];
-    const char
-        *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: it does not say, one usual value */
+    const char *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: not in the file, default value */
     trial_number trials;
-    struct trial_range wanted; /* all, unless the caller wants less of them */
+    struct trial_range wanted; /* all trials, unless the caller narrows it */
     const char *path;
-    json_t *root;       /* as it was read */
+    json_t *root;       /* as read */
     struct arena arena; /* of names, expressions, the path */
 };
 
 /* Reads and checks a job of this model (NULL: of any). Paths in it are relative to the job file's
- * folder. EK_USAGE with file and line: malformed JSON, unknown or missing keys, parameters and
- * constraints (the nearest is named), min > max, n < 1, values out of the model's range, more than
- * 2^127 trials, bad stations. Caller owns *job. */
+ * folder. EK_USAGE with file and line: malformed JSON; unknown or missing keys, parameters and
+ * constraints (with the nearest known name); min > max; n < 1; values out of the model's range;
+ * more than 2^127 trials; bad stations. The caller owns *job. */
 enum ek_status job_open(const char *path, const struct model *model, struct job **job);
-/* The same from JSON; `path` is for messages and for where its paths begin. */
+/* The same from JSON; `path` is used in messages, and paths are relative to its folder. */
 enum ek_status job_take(const char *path, json_t *root, const struct model *model,
                         struct job **job);
 void job_close(struct job *job);
 
-/* Where the parameter of an axis stands in x[nsources][nparameters]. */
+/* Index of an axis's parameter in x[nsources][nparameters]. */
 int job_at(const struct job *job, int axis);
 enum model_role job_role(const struct job *job, int axis);
-/* Numbers of each of its values, and these: respond()'s of geometry, else the value itself; table
- * [n][job_width()]. */
+/* Fills table [n][job_width()] for an axis: the numbers that respond() takes if it is geometry,
+ * else the values themselves. */
 int job_width(const struct job *job, int axis);
 void job_tabulate(const struct job *job, int axis, double *table);
 
-/* Stands for everything that decides about the results of a range. */
+/* A checksum of everything that the results of a range depend on. */
 uint64_t job_sum(const struct job *job, struct trial_range range);
 
 /* Parameters x[nsources][nparameters] of a trial. */
 void job_parameters(const struct job *job, trial_number trial, double *x);
 
-/* Seismic moment of all sources together, N m, and its magnitude; NAN where the model has none. */
+/* Seismic moment of all sources together, N m, and its magnitude; NAN if the model has none. */
 double job_moment(const struct job *job, const double *x);
 double job_magnitude(const struct job *job, const double *x);
 
-/* The constraint is about source a (with b < a, where it is about pairs; else b = -1). */
+/* Whether the constraint is about source a (b = -1), or about the pair a, b < a. */
 bool job_concerns(const struct job_constraint *c, int a, int b);
-/* And this is what it says of them. */
+/* Whether it holds for these sources. */
 bool job_holds(const struct job_constraint *c, const double *x, const double *other);
-/* All constraints hold for the sources x[nsources][nparameters]. */
+/* Whether all constraints hold for the sources x[nsources][nparameters]. */
 bool job_allows(const struct job *job, const double *x);

@@ -1,4 +1,4 @@
-/* okada_mogi/join_table.c – builds the table, sorts it into cells, looks rows up. */
+/* okada_mogi/join_table.c – builds the table, sorts its rows into cells, looks rows up. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/judge.h"
 #include "src/sort.h"
@@ -11,7 +11,7 @@
 typedef float rows __attribute__((vector_size(4 * JOIN_LANES), aligned(4), may_alias));
 typedef int rows_mask __attribute__((vector_size(4 * JOIN_LANES)));
 
-/* What rows are sorted by. */
+/* Sort key of a row. */
 struct key {
     long cell;
     float within;
@@ -84,7 +84,7 @@ static enum ek_status check(const struct join_table *t)
     return arena_check(&t->arena, "the table of source %d", t->grid->source + 1);
 }
 
-/* Every geometry that lists and walk allow, with its basis responses. */
+/* Lists every geometry that the grid allows, with its basis responses. */
 static enum ek_status list_geometries(struct join_table *t, trial_number begin, trial_number end)
 {
     const struct grid *g = t->grid;
@@ -179,7 +179,7 @@ static void divide_column(struct join_table *t, int c, double reach)
     t->width[c] = range / t->ncells[c];
 }
 
-/* The cell along column c of a value, within 0 .. ncells - 1; NaN is in the first. */
+/* The cell of a value along column c, clamped to 0 .. ncells - 1; NaN: 0. */
 static int cell_along(const struct join_table *t, int c, double value)
 {
     const double at = (value - t->first[c]) / t->width[c];
@@ -197,7 +197,7 @@ static long cell_of(const struct join_table *t, long row)
 
 SORT_BY_BOTH(by_key, struct key, cell, within)
 
-/* Rows of one cell stand together after this; order within a cell is left to sort_cells(). */
+/* Sorts the keys by cell (counting sort) and sets t->cell; sort_rows() sorts within cells. */
 static void count_cells(struct join_table *t, const struct key *key, struct key *sorted)
 {
     const long n = (long)t->ncells[0] * t->ncells[1];
@@ -207,7 +207,7 @@ static void count_cells(struct join_table *t, const struct key *key, struct key 
         t->cell[c + 1] += t->cell[c];
     for (long i = t->nrows - 1; i >= 0; i--)
         sorted[--t->cell[key[i].cell + 1]] = key[i];
-    /* every start has moved to the place before; the end of the last cell is the number of rows */
+    /* entry c + 1 now holds the first row of cell c */
     memmove(t->cell, t->cell + 1, (size_t)n * sizeof *t->cell);
     t->cell[n] = t->nrows;
 }
@@ -280,7 +280,7 @@ void join_table_close(struct join_table *t)
 
 /* ---- looking up -------------------------------------------------------------------------------*/
 
-/* What a column may be, with room for the rounding of target and table to single precision. */
+/* Each column's window, widened for the rounding of target and table to single precision. */
 static void set_window(const struct join_columns *columns, const double *r, double reach,
                        float *low, float *high)
 {
@@ -291,7 +291,7 @@ static void set_window(const struct join_columns *columns, const double *r, doub
     }
 }
 
-/* First row of begin .. end - 1 whose column is not below `value`. */
+/* First row of begin .. end - 1 whose column is at least `value`; end: none. */
 static long lower_bound(const float *v, long begin, long end, float value)
 {
     while (begin < end) {
@@ -304,7 +304,7 @@ static long lower_bound(const float *v, long begin, long end, float value)
     return begin;
 }
 
-/* Rows (bits) i .. i + JOIN_LANES - 1 that lie within all columns' windows. */
+/* Which of the rows i .. i + JOIN_LANES - 1 (bits) are within all columns' windows. */
 static unsigned within(const struct join_table *t, long i, const float *low, const float *high)
 {
     rows_mask in = {0};

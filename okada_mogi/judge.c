@@ -1,5 +1,5 @@
-/* okada_mogi/judge.c – predictions in the canonical order of operations, and what becomes of
- * them. */
+/* okada_mogi/judge.c – predictions in the canonical order of operations, compared with the
+ * observations. */
 #include "okada_mogi/judge.h"
 #include "src/arena.h"
 
@@ -28,7 +28,8 @@ static void look_along(const double *along, int nbasis, double *basis)
     }
 }
 
-/* Stations from `first` on lie in the lanes; or the other points of differences. */
+/* Responses at the stations from `first` on, one per lane; or at the second points of differences.
+ */
 static void respond_from(const struct job *job, const double *const *value, int first, bool second,
                          double *out)
 {
@@ -82,7 +83,7 @@ void judge_basis(const struct job *job, const double *value, double *basis)
     }
 }
 
-/* Adds those of a source of so many basis responses; what is along a vector has one component. */
+/* Adds a source's displacements; data along a vector have one component. */
 static inline void add_source(const struct stations *s, const struct judge_source *source,
                               int nbasis, double *u)
 {
@@ -102,7 +103,7 @@ static void predict(const struct job *job, const struct judge_source *source, do
     const struct stations *s = &job->stations;
     memset(u, 0, 3 * (size_t)s->n * sizeof *u);
     for (int i = 0; i < job->nsources; i++)
-        switch (job->model->nbasis) { /* known numbers: loops without ends */
+        switch (job->model->nbasis) { /* constants, so that the compiler unrolls loops */
         case 1:
             add_source(s, &source[i], 1, u);
             break;
@@ -148,8 +149,8 @@ double judge_chi2(const struct job *job, double bound)
 struct judge {
     struct arena arena; /* of what follows */
     const struct job *job;
-    double *left, *white, *work; /* of all scenes: residuals; scratch */
-    bool known[JOB_SOURCES];
+    double *left, *white, *work; /* residuals of all scenes, and whitened; scratch */
+    bool known[JOB_SOURCES];     /* value and basis are set */
     double value[JOB_SOURCES][MODEL_VALUES];
     double weight[JOB_SOURCES][MODEL_BASES];
     double *basis; /* [sources][judge_basis_size()] */
@@ -181,7 +182,7 @@ void judge_close(struct judge *j)
     free(j);
 }
 
-/* The basis responses of source s with parameters x, unless they are there already. */
+/* The basis responses of source s with parameters x; recomputed only if its values have changed. */
 static const double *basis_of(struct judge *j, int s, const double *x)
 {
     const struct model *m = j->job->model;
@@ -202,9 +203,9 @@ struct comparison {
     double most, chi2, squares;
 };
 
-/* Stations by themselves. What is correlated has chi2 in common: not less than the square of either
- * residual, so that what bounds chi2 bounds them. Quotients first, several at a time; sums in
- * registers: this is most of what an accepted trial costs. */
+/* Compares stations that are in no scene. Correlated components share a chi2, which is at least the
+ * square of either residual, so that a bound on chi2 bounds both. Quotients are computed first,
+ * several at a time, and sums kept in registers: this dominates the cost of an accepted trial. */
 static struct comparison compare_stations(const struct judge *j)
 {
     const struct stations *s = &j->job->stations;
@@ -232,7 +233,8 @@ static struct comparison compare_stations(const struct judge *j)
     return (struct comparison){isnan(chi2) ? chi2 : most, chi2, squares};
 }
 
-/* Residuals of a scene without its unknowns, m, into `left`; whitened into `white`. */
+/* Adds a scene; its residuals after removing the unknowns, m, into `left`, whitened into `white`.
+ */
 static void add_scene(const struct judge *j, const struct scene *c, double *left, double *white,
                       struct comparison *sum)
 {
@@ -244,8 +246,9 @@ static void add_scene(const struct judge *j, const struct scene *c, double *left
     sum->squares += scene_squares(left, c->n);
 }
 
-/* The least maximum of a scene. Where errors are independent none is less than the root of the mean
- * square: where that, or another datum, is out already, it will do. */
+/* Includes the least possible maximum of a scene's residuals. If errors are independent it is at
+ * least their rms; where that, or another datum, is out of reach already, the rms is used instead.
+ */
 static void compare_scene(const struct judge *j, const struct scene *c, const double *left,
                           const double *white, struct comparison *sum)
 {
@@ -257,8 +260,8 @@ static void compare_scene(const struct judge *j, const struct scene *c, const do
     sum->most = least > sum->most || isnan(least) ? least : sum->most;
 }
 
-/* How u compares with the observations: all of *record but the trial's number; maxima of scenes
- * only where they may decide, a linear programme each. */
+/* Compares u with the observations: sets all of *record but the trial's number. The maxima of
+ * scenes, a linear programme each, are computed only if they may decide. */
 static void compare(struct judge *j, struct accepted_record *record)
 {
     const struct job *job = j->job;

@@ -1,4 +1,4 @@
-/* okada_mogi/methods.c – the models and the methods of a search of an instruction level. */
+/* okada_mogi/methods.c – the models and search methods of one instruction level. */
 #include "okada_mogi/search_method.h"
 
 #define MODEL(symbol) extern const struct model model_##symbol;

@@ -1,4 +1,4 @@
-/* okada_mogi/model.c – the list of models, and their responses for one point at a time. */
+/* okada_mogi/model.c – the list of models, and their responses at a single point. */
 #include "okada_mogi/model.h"
 
 #include <math.h>

@@ -1,21 +1,19 @@
 /* okada_mogi/model.h – a model of ground deformation: one const struct in one file, and one line in
  * model_list.h.
  *
- * A model predicts the displacement (east, north, up; metres) of stations on the ground by one
- * source; the predictions of several sources add. A source has parameters x[0 .. nparameters-1] in
- * natural units. Three kinds of them matter to a search:
+ * A model predicts the displacement (east, north, up; metres) that one source causes at stations on
+ * the ground; the predictions of several sources add. A source has parameters
+ * x[0 .. nparameters-1] in natural units. A search distinguishes three roles:
  *
- *   geometry    anything: the response has to be computed anew
- *   direction   of slip: how the slip components, and with them the `nbasis` basis responses, share
- *               it, and nothing else (Okada: rake)
- *   amplitude   of slip: the displacement is proportional to it (Okada: slip; Mogi: dV);
- *               at most one
+ *   geometry    the response must be recomputed when it changes
+ *   direction   only changes the weights of the `nbasis` basis responses (Okada: rake)
+ *   amplitude   the displacement is proportional to it (Okada: slip; Mogi: dV); at most one
  *
  *   displacement = sum_b slip component_b * basis_b(geometry),
  *   slip component_b = amplitude * weight_b(direction)
  *
- * A model without direction and amplitude has one basis response, the displacement itself, and
- * works as well, only without the short cuts.
+ * A model without direction and amplitude has one basis response, the displacement itself; it works
+ * too, but without the short cuts.
  *
  * Functions are pure and may run on any thread. */
 #pragma once
@@ -24,13 +22,14 @@
 #include <stddef.h>
 
 enum {
-    MODEL_LANES = 8,       /* sources in one call: a multiple of the vector of any machine */
-    MODEL_ALIGN = 64,      /* bytes; lanes that lie so are read and written fastest */
-    MODEL_PARAMETERS = 16, /* most of a model, */
-    MODEL_VALUES = 24,     /* most values, */
-    MODEL_BASES = 4,       /* most basis responses, */
-    MODEL_NUMBERS = 4,     /* most numbers of a constraint */
-    MODEL_CORNERS = 4,     /* most corners on a map */
+    MODEL_LANES = 8,  /* sources in one call: a multiple of every machine's vector length */
+    MODEL_ALIGN = 64, /* bytes; alignment at which lanes are loaded and stored fastest */
+    /* upper limits of a model: */
+    MODEL_PARAMETERS = 16,
+    MODEL_VALUES = 24,
+    MODEL_BASES = 4,
+    MODEL_NUMBERS = 4, /* of a constraint */
+    MODEL_CORNERS = 4, /* of an outline on a map */
 };
 
 enum model_role { MODEL_GEOMETRY, MODEL_DIRECTION, MODEL_AMPLITUDE };
@@ -38,23 +37,23 @@ enum model_role { MODEL_GEOMETRY, MODEL_DIRECTION, MODEL_AMPLITUDE };
 struct model_parameter {
     const char *name; /* with its unit: "strike_deg" */
     enum model_role role;
-    double min, max; /* where the model makes sense, inclusive */
-    /* Geometry: the numbers that respond() takes of this parameter, e.g. sine and cosine; they are
-     * computed once for each value on the grid. NULL: one, the parameter itself. */
+    double min, max; /* valid range, inclusive */
+    /* Geometry: computes the numbers that respond() needs of this parameter, e.g. sine and cosine,
+     * once for each value on the grid. NULL: respond() takes the parameter itself. */
     int nvalues;
     void (*derive)(double x, double *value);
-    bool optional; /* it is `usual` where nobody says anything else */
+    bool optional; /* defaults to `usual` */
     double usual;
 };
 
-/* A condition on a source (or on each pair of sources) that a job may ask for. */
+/* A condition on each source (or each pair of sources) that a job may impose. */
 struct model_constraint {
     const char *name;  /* its key in the job file; NULL ends a table */
-    const char *takes; /* what stands there, for people: "[min, max]"; NULL: every job has it,
-                          nobody may ask for it */
-    int nnumbers;      /* how many numbers that is; 1: a number, more: a list */
+    const char *takes; /* its value, described for users: "[min, max]"; NULL: always in force and
+                          not a key of job files */
+    int nnumbers;      /* numbers that it takes; more than 1: a list */
     bool pair;         /* about two sources, else about one */
-    unsigned looks_at; /* bit i: parameter i of the source (of both) decides */
+    unsigned looks_at; /* bit i: depends on parameter i of the source (of both sources) */
     /* number [nnumbers], then the rock's rigidity, Pa */
     bool (*holds)(const double *number, const double *x, const double *other);
 };
@@ -69,65 +68,65 @@ struct model {
     const struct model_parameter *parameter;   /* [nparameters] */
     const struct model_constraint *constraint; /* ends with name NULL; NULL: none */
     int nbasis;
-    /* Basis responses of MODEL_LANES sources, each at a point of its own.
-     * value [nvalues] pointers to [MODEL_LANES]: the values of all geometry parameters in order
+    /* Basis responses of MODEL_LANES sources, each at its own point.
+     * value [nvalues] pointers to [MODEL_LANES]: the values of all geometry parameters, in order
      * east, north [MODEL_LANES] the points, m
      * out [nbasis][3][MODEL_LANES] basis displacements, m per unit of amplitude */
     void (*respond)(const struct model *m, const double *const *value, const double *east,
                     const double *north, double *out);
-    int depth; /* number of the value that is a depth; 0: none, stations have no heights then */
+    int depth; /* index of the value that is a depth; 0: none, so stations may have no heights */
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
     void (*weigh)(const struct model *m, const double *x, double *w);
-    /* Seismic moment of a source x, N m, in a rock of this rigidity, Pa. NULL: it has none. */
+    /* Seismic moment of a source x, N m, in rock of this rigidity, Pa. NULL: sources have none. */
     double (*moment)(const struct model *m, const double *x, double rigidity);
-    /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
-     * one point. Returns how many. NULL: it has no place on a map. */
+    /* Outline of a source x seen from above: corners {east, north}, m, the first two at its upper
+     * edge; or one point. Returns the number of points. NULL: not shown on maps. */
     int (*outline)(const struct model *m, const double *x, double corner[MODEL_CORNERS][2]);
-    /* Of the basis responses (vectors; [nbasis]) of all sources x [nparameters] within these ranges
-     * at a point: the most that they can be, and the most that they differ by from the linear
-     * function of the parameters that touches them in the middle; INFINITY where that is not known.
-     * Directions and amplitudes are not looked at. NULL: nobody has found out. */
+    /* Bounds on the basis responses (vectors; [nbasis]) at a point over all sources x [nparameters]
+     * within these ranges: size, their largest magnitude; rest, their largest difference from the
+     * linearization (in the parameters) about the middle. INFINITY: unknown. Directions and
+     * amplitudes are ignored. NULL: no bounds are known. */
     void (*remainder)(const struct model *m, const struct model_range *x, double east, double north,
                       double *size, double *rest);
-    /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
-     * NULL: this model runs on CPU units only. */
+    /* For devices: the kernel file, with the kernels <name>_brute and <name>_probe, see
+     * kernels/search.h. NULL: this model runs on CPU units only. */
     const char *text;
-    /* The same with other parameters: optional ones behind this one's, or another one in the place
-     * of one of them; more work. Those that both have stand at the same place. NULL: none. */
+    /* The same physics with more or other parameters, and more work: shared ones have the same
+     * index, optional ones follow. NULL: none. */
     const struct model *wider;
-    int form; /* which one it is, for its own functions */
+    int form; /* distinguishes such variants in functions that they share */
 };
 
 const struct model *model_at(int i);              /* NULL past the end */
 const struct model *model_find(const char *name); /* NULL: there is none */
 
-/* Numbers that respond() takes in all, of parameter p (0 unless it is geometry), and of those
- * before it. */
+/* Number of values that respond() takes: in all; of parameter p (0 unless it is geometry); of the
+ * parameters before p. */
 int model_values(const struct model *m);
 int model_parameter_values(const struct model *m, int p);
 int model_values_before(const struct model *m, int p);
-/* Number of the parameter called `name` (`size` characters of it); -1: none. */
+/* Index of the parameter called `name` (`size` characters of it); -1: none. */
 int model_parameter_find(const struct model *m, const char *name, int size);
-/* The model, or a wider one, where only that has a parameter of this name. */
+/* The model itself or the first wider one that has a parameter of this name; m if none has. */
 const struct model *model_with(const struct model *m, const char *name, int size);
-/* Its number of the given role; -1: none. */
+/* Index of the amplitude parameter; -1: none. */
 int model_amplitude(const struct model *m);
 
-/* The numbers of parameter p (geometry) / of all of them, value[model_values()], for respond(). */
+/* Computes the values of parameter p (geometry) / of all parameters, value[model_values()]. */
 void model_derive(const struct model *m, int p, double x, double *value);
 void model_derive_all(const struct model *m, const double *x, double *value);
-/* respond(), where the points lie so high above the datum of depths: sources are so much deeper,
- * Williams & Wadge (1998), Geophys. Res. Lett. 25, 1549-1552. height [MODEL_LANES] m */
+/* respond() for points at height [MODEL_LANES], m, above the datum of depths: each source is taken
+ * to be deeper by that much, Williams & Wadge (1998), Geophys. Res. Lett. 25, 1549-1552. */
 void model_respond(const struct model *m, const double *const *value, const double *east,
                    const double *north, const double *height, double *out);
-/* The weights w[nbasis], 1 where the model has none. */
+/* The weights w[nbasis]; 1 if the model has no weigh(). */
 void model_weigh(const struct model *m, const double *x, double *w);
 
 /* Moment magnitude, Hanks & Kanamori (1979); NAN where there is no moment. */
 double model_magnitude(double moment);
 
-/* Zeroed memory at a multiple of MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
+/* Zeroed memory aligned to MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
 void *model_alloc(size_t bytes);
 
-/* Displacement u[3] of the point by one source, straight from its parameters. */
+/* Displacement u[3] of a point due to one source, directly from its parameters. */
 void model_forward(const struct model *m, const double *x, double east, double north, double *u);

@@ -1,8 +1,9 @@
-/* okada_mogi/mogi.c – the model of a small sphere that changes its volume. */
+/* okada_mogi/mogi.c – the model of a small sphere that changes volume. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #if LANES == 8 && defined __AVX512F__
-/* Where vectors of eight are divided as fast as those of four; same bits. */
+/* AMD divides vectors of eight as fast as vectors of four; others do better by Newton's steps. The
+ * bits are the same. */
 #undef DIVIDE
 #define DIVIDE(a, b) (__builtin_cpu_is("amd") ? (a) / (b) : lanes_quotient(a, b))
 #endif
@@ -42,20 +43,20 @@ static void respond(const struct model *m, const double *const *value, const dou
     }
 }
 
-/* Of a sphere as large as the change of volume. */
+/* Radius of a sphere with the volume |dV|. */
 static double radius(const double *x)
 {
     return cbrt(0.75 / 3.14159265358979323846 * fabs(x[VOLUME]));
 }
 
-/* The source is small against its depth. */
+/* The source is small compared with its depth, as the point source approximation needs. */
 static bool radius_over_depth(const double *number, const double *x, const double *other)
 {
     (void)other;
     return radius(x) <= number[0] * x[DEPTH];
 }
 
-/* Two sources do not feel each other. */
+/* Two sources are too far apart to interact. */
 static bool distance_over_radius(const double *number, const double *x, const double *other)
 {
     const double e = x[ES] - other[ES], n = x[NS] - other[NS], d = x[DEPTH] - other[DEPTH];
@@ -72,13 +73,13 @@ static int outline(const struct model *m, const double *x, double corner[MODEL_C
 
 /* ---- remainder --------------------------------------------------------------------------------*/
 
-/* The distance of numbers within x from one, least or most. */
+/* The least distance of a number from a range. */
 static double least(double from, struct model_range x)
 {
     return fmax(0, fmax(x.min - from, from - x.max));
 }
 
-/* u = -C grad(1/R): kth derivatives of 1/R along any directions are at most k! / R^(k+1). */
+/* u = -C grad(1/R); the kth derivatives of 1/R along any directions are at most k! / R^(k+1). */
 static void remainder_of(const struct model *m, const struct model_range *x, double east,
                          double north, double *size, double *rest)
 {

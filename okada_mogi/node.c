@@ -1,4 +1,4 @@
-/* okada_mogi/node.c – trials as tasks of a farm: what a batch is, and what it brings. */
+/* okada_mogi/node.c – trials as tasks of a farm: contents of batches and of their results. */
 #include "okada_mogi/node.h"
 #include "cu/farm/farm.h"
 #include "cu/rank/stop.h"
@@ -10,36 +10,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds to wait for a batch at a time. */
+/* Longest wait for a batch in one call, s. */
 static const double WAITING = 1;
 
-/* Accepted trials that a worker holds. */
+/* Most accepted trials that a worker holds. */
 enum { HELD = SPOOL_MEMORY / 4 };
 
-_Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch says which trials it is");
+_Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch's brief is its range of trials");
 
 struct node {
     const struct search *search;
     struct search_state *checkpoint;
     struct farm *farm;
     int units;
-    struct farm_batch batch; /* at work; empty: none */
+    struct farm_batch batch; /* being computed; empty: none */
     struct node_report last;
     struct pieces tasks; /* rank 0 */
-    bool keeps_all;      /* each trial may be a record: no batch is to have more than fit */
-    bool *apart;         /* [tasks.n] */
-    double *trials;      /* [ranks] that count */
-    struct ranges gaps;  /* left by full workers */
-    size_t filled;       /* of them */
-    /* worker: what the batch has brought so far, of which trials */
+    bool keeps_all;      /* keep_all: no batch may have more trials than a worker holds records */
+    bool *apart;         /* [tasks.n] the task must not share a batch with the one before */
+    double *trials;      /* [ranks] searched, as reported */
+    struct ranges gaps;  /* ranges that full workers have left */
+    size_t filled;       /* how many of them were searched here */
+    /* worker: results of the batch so far, and the ranges they belong to */
     pthread_mutex_t lock;
     struct accepted found;
     struct ranges searched;
     double evaluations;
 };
 
-/* What a worker's result begins with; the ranges that were searched and their accepted trials
- * follow. */
+/* Head of a worker's result; the ranges searched and their accepted trials follow. */
 struct result {
     _Alignas(16) double evaluations;
     uint64_t ranges, records;
@@ -64,14 +63,15 @@ static struct trial_range trials_of(const struct farm_batch *batch)
     return r;
 }
 
-/* Workers have no room for what batches bring: from now on they get tasks one by one. */
+/* A worker had no room for all accepted trials of its batch: from now on, batches are single tasks.
+ */
 static void make_batches_small(struct node *n)
 {
     for (size_t t = 1; t < n->tasks.n; t++)
         __atomic_store_n(&n->apart[t], true, __ATOMIC_RELAXED);
 }
 
-/* Rank 0's own trials were put one by one. */
+/* Receives the result of a batch. Rank 0's own trials are already in the results. */
 static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
                            const void *bytes, size_t size)
 {
@@ -84,7 +84,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     const struct trial_range *range = (const void *)(r + 1);
     if (size < sizeof *r ||
         size != sizeof *r + r->ranges * sizeof *range + r->records * sizeof(struct accepted_record))
-        FAIL(EK_USAGE, "rank %d: its result is none of this program's", rank);
+        FAIL(EK_USAGE, "rank %d sent a malformed result", rank);
     const struct accepted_record *record = (const void *)(range + r->ranges),
                                  *end = record + r->records;
     trial_number left = trials_of(batch).count;
@@ -138,7 +138,7 @@ void node_close(struct node *n)
     free(n);
 }
 
-/* What remains to be done, in tasks. */
+/* Cuts what remains to be searched into tasks. */
 static enum ek_status cut_tasks(struct node *n)
 {
     struct ranges gaps = {0};
@@ -183,7 +183,7 @@ enum ek_status node_begin(struct node *n, const char *schedule)
 
 /* ---- batches ----------------------------------------------------------------------------------*/
 
-/* What the batch has brought, to rank 0. */
+/* Sends the batch's results to rank 0. */
 static enum ek_status report_to_rank_0(struct node *n)
 {
     const size_t ranges = n->searched.n * sizeof *n->searched.range,
@@ -206,7 +206,7 @@ static enum ek_status report_to_rank_0(struct node *n)
     return st;
 }
 
-/* What full workers have left is searched here. */
+/* After the farm is done, rank 0 itself searches the ranges that full workers have left. */
 static enum ek_status next_gap(struct node *n, struct trial_range *batch)
 {
     if (n->filled == n->gaps.n) {
@@ -252,7 +252,7 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
     if (!farm_is_worker(n->farm))
         return search_state_put(n->checkpoint, range, found);
     pthread_mutex_lock(&n->lock);
-    /* where there is no room nothing is kept, and rank 0 hears that the range is missing */
+    /* if there is no room, nothing is kept, and rank 0 notices that the range is missing */
     const enum ek_status st = n->found.n + found->n > HELD
                                   ? EK_OK
                                   : ranges_add_new(&n->searched, range, found, append, n);
@@ -261,7 +261,7 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
     return st;
 }
 
-/* ---- what it was like -------------------------------------------------------------------------*/
+/* ---- statistics -------------------------------------------------------------------------------*/
 
 double node_rate(const struct node *n)
 {

@@ -1,4 +1,4 @@
-/* okada_mogi/okada.c – the model of a rectangular fault: conventions, constraints, host's code. */
+/* okada_mogi/okada.c – the model of a rectangular fault: conventions, constraints, host code. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/okada.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, OPENING };
-enum { REFERENCE = OPENING, RIGIDITY, PLACED_OPENING = RIGIDITY }; /* of other forms */
+enum { REFERENCE = OPENING, RIGIDITY, PLACED_OPENING = RIGIDITY }; /* indices in other forms */
 enum { MAGNITUDE = SLIP, STRIKE_SLIP = RAKE, DIP_SLIP = SLIP };
 enum { PLACED_FORM = 1, BY_MAGNITUDE = 2, BY_COMPONENTS = 4 }; /* bits of struct model's form */
 
@@ -19,8 +19,8 @@ static void derive_strike(double degrees, double *value)
     angle_sincos(degrees, &value[0], &value[1]);
 }
 
-/* The last two stay finite where the dip is vertical: only their product with numbers as small as
- * kappa is used there. */
+/* Sine, cosine, kappa, 1 / cosine. The last two stay finite at a vertical dip, where they are used
+ * only in products with numbers as small as kappa. */
 static void derive_dip(double degrees, double *value)
 {
     angle_sincos(degrees, &value[0], &value[1]);
@@ -39,13 +39,13 @@ static void derive_medium(double nu, double *value)
     *value = 2 * (1 - 2 * nu);
 }
 
-/* Where a fault's coordinates are: along strike and up dip from its middle, in lengths and widths;
- * and how far below its upper edge its depth is. */
+/* The point that Ec, Nc refer to, along strike and up dip from the fault's middle, in lengths and
+ * widths; and how far below the upper edge d is measured, in widths down dip. */
 static const double references[][3] = {
-    {0, 0, 0},      /* centre: the middle's coordinates, the upper edge's depth */
-    {0, 0.5, 0},    /* top: the middle of the upper edge */
-    {-0.5, 0.5, 0}, /* corner: where the upper edge begins */
-    {0, 0, 0.5},    /* centroid: the middle */
+    {0, 0, 0},      /* centre: coordinates of the middle, depth of the upper edge */
+    {0, 0.5, 0},    /* top: middle of the upper edge */
+    {-0.5, 0.5, 0}, /* corner: start of the upper edge */
+    {0, 0, 0.5},    /* centroid: coordinates and depth of the middle */
 };
 
 static void derive_reference(double number, double *value)
@@ -54,7 +54,7 @@ static void derive_reference(double number, double *value)
         value[i] = references[(int)number][i];
 }
 
-/* Of what is no geometry: the amplitude, or one of several things that share the displacement. */
+/* A parameter that is no geometry: a direction or the amplitude. */
 #define FREE(name, role, least, most)                                                              \
     {                                                                                              \
         name, role, least, most, 0, .derive = NULL                                                 \
@@ -99,8 +99,9 @@ FN void respond_bases(const double *const *value, const double *east, const doub
         for (int p = 0; p < OKADA_VALUES; p++)
             x[i][p] = LOAD(value[p], i * LANES);
         okada_algebra(x[i], LOAD(east, i * LANES), LOAD(north, i * LANES), &t[i]);
-        /* Through memory at every level: where one vector holds all lanes, the compiler would share
-         * products between here and okada_displace(), and so fuse other ones than where two do. */
+        /* Force these through memory: otherwise, if one vector holds all lanes, the compiler shares
+         * products with okada_displace() and contracts other multiply-adds than with two vectors,
+         * so that instruction levels would differ in the last bit. */
         __asm__("" : "+m"(x[i]), "+m"(t[i]));
     }
     for (int i = 0; i < VECTORS; i++)
@@ -112,8 +113,8 @@ FN void respond_bases(const double *const *value, const double *east, const doub
     }
 }
 
-/* Of faults that are placed by another point: values [OKADA_VALUES] that say where their middle is,
- * in `place`. */
+/* Converts faults given by another reference point: of [OKADA_VALUES] are their values by centre
+ * and upper edge; the new ones are stored in `place`. */
 static void find_middles(const double *const *value, double (*place)[MODEL_LANES],
                          const double **of)
 {
@@ -131,7 +132,7 @@ static void find_middles(const double *const *value, double (*place)[MODEL_LANES
     }
 }
 
-/* The plain forms, which searches and devices take, have functions of their own. */
+/* The plain forms, without a reference point, are the ones that devices can run, too. */
 static void respond(const struct model *m, const double *const *value, const double *east,
                     const double *north, double *out)
 {
@@ -146,7 +147,7 @@ static void respond_opening(const struct model *m, const double *const *value, c
     respond_bases(value, east, north, 3, out);
 }
 
-/* By magnitude of a unit of potency: moment over rigidity, m^3. */
+/* With Mw as a parameter, responses are per unit of potency (moment / rigidity, m^3). */
 static void respond_placed(const struct model *m, const double *const *value, const double *east,
                            const double *north, double *out)
 {
@@ -161,13 +162,14 @@ static void respond_placed(const struct model *m, const double *const *value, co
 
 static const double per_turn = 0x1.45f306dc9c883p-3; /* 1 / (2 pi) */
 
-/* Where a form has its opening; 0: it has none. */
+/* Index of the opening parameter; 0: this form has none. */
 static int opening_of(const struct model *m)
 {
     return m->nbasis < 3 ? 0 : m->form & PLACED_FORM ? PLACED_OPENING : OPENING;
 }
 
-/* Slip along strike and up dip; responses lack the paper's factor. */
+/* Slip along strike and up dip, and opening; times the factor of 1 / (2 pi) and the sign that the
+ * kernel's responses lack. */
 static void weigh(const struct model *m, const double *x, double *w)
 {
     const double amplitude = m->form & BY_MAGNITUDE
@@ -186,7 +188,8 @@ static void weigh(const struct model *m, const double *x, double *w)
         w[2] = per_turn * x[opening_of(m)];
 }
 
-/* The same fault, placed by its middle and its upper edge; false: it is above the ground. */
+/* Converts a fault to coordinates of its middle and depth of its upper edge; false: it would reach
+ * above the ground. */
 static bool place_middle(const double *x, double *y)
 {
     const double *r = references[(int)x[REFERENCE]];
@@ -261,7 +264,7 @@ static bool magnitude(const double *number, const double *x, const double *other
     return within(model_magnitude(number[2] * x[LENGTH] * x[WIDTH] * fabs(x[SLIP])), number);
 }
 
-/* The point (east, north, depth) is at most so far from the rectangle. */
+/* The point number[0 .. 2] (east, north, depth) is within number[3] of the rectangle. */
 static bool contains(const double *number, const double *x, const double *other)
 {
     (void)other;
@@ -276,7 +279,7 @@ static bool contains(const double *number, const double *x, const double *other)
     return a * a + b * b + off * off <= number[3] * number[3];
 }
 
-/* Between the middles of the upper edges, at least. */
+/* Minimum distance between two faults' reference points: centre at the depth of the upper edge. */
 static bool distance(const double *number, const double *x, const double *other)
 {
     const double e = x[EC] - other[EC], n = x[NC] - other[NC], d = x[TOP] - other[TOP];
@@ -300,29 +303,29 @@ static bool distance_placed(const double *number, const double *x, const double 
 
 /* ---- remainder --------------------------------------------------------------------------------*/
 
-/* The ground's displacement by a point of the fault that slips along s, n normal to it, as seen
- * from there along r (length R, down: the depth), is a sum of
+/* Slip along s of a point of the fault with normal n displaces the ground, at the vector r from
+ * that point (length R, vertical component: the depth), by a sum of
  *   r d_n d_s (1/R)   and   (1 - 2 nu) grad d_a d_b f,   f = depth ln(R + depth) - R,
- * a and b horizontal (eqs. (8)-(10) of the paper). kth derivatives of 1/R along unit vectors are at
- * most k! / R^(k+1); those of f, as d f / d depth = ln(R + depth), d ln(R + depth) / d depth = 1/R
- * and (R^2 + t^2) is less than the square of the distance t above, at most
- * k! w(k) w(k-1) / R^(k-1), w(k) the integral of (1 + t^2)^-(k+1)/2 from 0 to infinity. */
+ * a and b horizontal (eqs. (8)-(10) of the paper). The kth derivatives of 1/R along unit vectors
+ * are at most k! / R^(k+1). Those of f are at most k! w(k) w(k-1) / R^(k-1), where w(k) is the
+ * integral of (1 + t^2)^-(k+1)/2 from 0 to infinity: d f / d depth = ln(R + depth), the depth
+ * derivative of that is 1/R, and a point t further up is at least sqrt(R^2 + t^2) away. */
 static const double whole_space[] = {2, 8, 36}, half_space[] = {4.713, 12.567, 47.13};
 
-/* A box of faults: its middle and half its edges. */
+/* A box of faults: its middle, half its edges, and bounds on how its faults differ. */
 struct moves {
     double at[OPENING], by[OPENING];
     double ss, cs, s, c;
-    double angle, place, area, area1, area2; /* of the fault: most, its changes */
-    double rock, rock1;
+    double angle, place, area, area1, area2; /* largest area; its first and second derivative */
+    double rock, rock1;                      /* likewise 1 - 2 nu */
 };
 
-/* Part of the fault: along -1/2 .. 1/2, down 0 .. 1. */
+/* A rectangular part of the fault by its middle and edges: along -1/2 .. 1/2, down 0 .. 1. */
 struct part {
     double along, down, length, width;
 };
 
-/* Sums over the fault for one of the two terms. */
+/* Sums over the fault's parts for one of the two terms. */
 struct sums {
     double size, rest;
 };
@@ -348,7 +351,7 @@ static void begin_moves(const struct model_range *x, struct moves *m)
     m->rock1 = 2 * m->by[NU];
 }
 
-/* Of a point of the part: how far it moves, and by how much not straight. */
+/* Bounds on the first and second derivative of a point of the part, as the box is crossed. */
 static void move(const struct moves *m, const struct part *p, const struct model_range *x,
                  double *first, double *second)
 {
@@ -363,8 +366,8 @@ static void move(const struct moves *m, const struct part *p, const struct model
               x[WIDTH].max * (out * tilt * tilt + across * turn * (2 * tilt + turn));
 }
 
-/* One part, no point of which comes nearer than 1 / per_r: half the second derivative of
- * area * tensor * response. */
+/* Adds a part no point of which comes nearer than 1 / per_r: a bound on the size and on half the
+ * second derivative of area * tensor * response. */
 static void add_part(const struct moves *m, const double *k, double first, double second,
                      double per_r, double part, double rock, double rock1, struct sums *s)
 {
@@ -377,7 +380,7 @@ static void add_part(const struct moves *m, const double *k, double first, doubl
     s->rest += part * (0.5 * rock * twice + rock1 * once);
 }
 
-/* Its middle from the station. */
+/* From the station to the part's middle. */
 static double distance_to(const struct moves *m, const struct part *p, double east, double north)
 {
     const double l = p->along * m->at[LENGTH], w = (0.5 - p->down) * m->at[WIDTH] * m->c;
@@ -387,6 +390,8 @@ static double distance_to(const struct moves *m, const struct part *p, double ea
     return sqrt(e * e + n * n + d * d);
 }
 
+/* Halves parts until they are small against their distance; false: a point of the fault may come
+ * arbitrarily near to the station. */
 static bool add_parts(const struct moves *m, const struct model_range *x, double east, double north,
                       struct sums *sum)
 {
@@ -423,8 +428,8 @@ static bool add_parts(const struct moves *m, const struct model_range *x, double
     return true;
 }
 
-/* Of the second term's tensor dip slip has half. Opening adds -grad(1/R) to the first term, whose
- * derivatives are at most half of what that term's can be. */
+/* Dip slip has half of the second term's tensor. Opening adds -grad(1/R) to the first term, whose
+ * derivatives are at most half of that term's bounds. */
 static void remainder_of(const struct model *model, const struct model_range *x, double east,
                          double north, double *size, double *rest)
 {

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many for each unit at least; more, within bounds, if each then costs so much (station
- * evaluations or their like). Batches are a hundredth of a node's share: it wants many more. */
+/* PER_UNIT tasks for each unit at least; more, within the limits, while each costs at least `worth`
+ * station evaluations: batches are as small as a hundredth of a node's share. */
 enum { PER_UNIT = 32, MOST_PER_UNIT = 1024, MANY = 4096, MOST = 1 << 20 };
 static const double worth = 1e5;
 
-/* Trials of a task that may be handed out: whole grains. */
+/* Trials of a task: a multiple of the grain. */
 static trial_number task_size(const struct search *s, const struct trial_range *ranges,
                               size_t nranges, int units)
 {
@@ -27,7 +27,7 @@ static trial_number task_size(const struct search *s, const struct trial_range *
     return grain * ((grains + tasks - 1) / tasks);
 }
 
-/* Tasks end at multiples of their size, wherever the range begins. */
+/* Tasks end at multiples of their size, wherever a range begins. */
 static size_t pieces(struct trial_range r, trial_number size)
 {
     return r.count ? (size_t)((r.first + r.count - 1) / size - r.first / size + 1) : 0;

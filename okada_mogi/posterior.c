@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 1 << 16, PER_UNIT = 256 }; /* of chi2 above the least */
+enum { BINS = 1 << 16, PER_UNIT = 256 }; /* bins of chi2 above the least; per unit of chi2 */
 
 static const double shares[POSTERIOR_REGIONS] = {0.6827, 0.9, 0.95};
 
 /* ---- the data ---------------------------------------------------------------------------------*/
 
-/* ln of the normal densities where predictions are the observations. */
+/* ln of the density of the data if predictions equal the observations. */
 static double log_peak(const struct job *job)
 {
     const struct stations *s = &job->stations;
@@ -59,8 +59,8 @@ struct reading {
     const struct stats *stats;
     struct posterior *p;
     double weight[BINS];
-    int bin[POSTERIOR_REGIONS]; /* the last one of each region */
-    double worst;               /* misfit */
+    int bin[POSTERIOR_REGIONS]; /* last bin of each region */
+    double worst;               /* largest misfit accepted */
 };
 
 static int bin_of(const struct stats *s, const struct accepted_record *record)
@@ -115,8 +115,8 @@ static void find_bins(struct reading *r)
     }
 }
 
-/* The least that chi2 of a trial can be that is not accepted, though constraints allow it: no
- * largest residual is more than the root of chi2. `worst`: the largest misfit accepted. */
+/* Lower bound on chi2 of trials that the constraints allow but that are not accepted: the largest
+ * residual is at most the root of chi2. `worst`: the largest misfit accepted. */
 static double least_outside(const struct job *job, double accepted, double worst)
 {
     const struct job_accept *a = &job->accept;
@@ -149,7 +149,7 @@ enum ek_status posterior_find(const struct stats *s, struct spool *spool, struct
     return EK_OK;
 }
 
-/* ---- what is told -----------------------------------------------------------------------------*/
+/* ---- output -----------------------------------------------------------------------------------*/
 
 static json_t *ends(const struct stats *s, const long *place)
 {
@@ -186,7 +186,7 @@ void posterior_print(FILE *out, const json_t *posterior)
     json_t *value, *region;
     size_t i;
     const double share = json_number_of(posterior, "share_at_least");
-    fprintf(out, "ln evidence %.8g, at most %.8g: of the posterior %.6g %% or more are accepted",
+    fprintf(out, "ln evidence %.8g, at most %.8g: at least %.6g %% of the posterior are accepted",
             json_number_of(posterior, "log_evidence"),
             json_number_of(posterior, "log_evidence_at_most"), 100 * share);
     if (share < 0.99)
@@ -221,7 +221,7 @@ static enum ek_status read_one(const struct job *job, const char *path, json_t *
         !json_is_number(json_object_get(p, "log_evidence_at_most")))
         FAIL(EK_USAGE, "--against %s: it has no evidence; write it with --json", path);
     if (strcmp(theirs, data_of(job, data)))
-        FAIL(EK_USAGE, "--against %s: its data are not those of %s", path, job->path);
+        FAIL(EK_USAGE, "--against %s: its data differ from those of %s", path, job->path);
     json_array_append_new(others, json_pack("{s:s s:O}", "against", path, "posterior", p));
     return EK_OK;
 }

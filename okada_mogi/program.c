@@ -1,4 +1,4 @@
-/* okada_mogi/program.c – a search as a program: options, a run from its job to its report. */
+/* okada_mogi/program.c – the program: options, and a run from the job to the report. */
 #include "okada_mogi/program.h"
 #include "okada_mogi/verbs.h"
 #include "cu/bench/bench_trial.h"
@@ -24,7 +24,7 @@ static const char *const methods[] = {[SEARCH_EXACT] = "exact", [SEARCH_BRUTE] =
 
 static const struct opt options[] = {
     {"method", OPT_NAME, offsetof(struct program, method), "exact|brute",
-     .help = "use what the model knows of itself, or compute every trial (exact)",
+     .help = "exploit the model's structure, or compute every single trial (exact)",
      .names = methods},
     {"trials", OPT_TEXT, offsetof(struct program, trials), "BEGIN:END",
      .help = "only these trials, END not included (all)"},
@@ -33,7 +33,7 @@ static const struct opt options[] = {
     {"binary", OPT_TEXT, offsetof(struct program, binary), "FILE",
      "the accepted trials as little-endian binary rows", .rare = true},
     {"checkpoint", OPT_TEXT, offsetof(struct program, save_to), "FILE",
-     .help = "saves the search there every few seconds, and goes on from there"},
+     .help = "save the search to this file every few seconds; resume from it if it exists"},
     {"residuals", OPT_TEXT, offsetof(struct program, residuals), "FILE",
      .help = "table of the stations: observed, predicted by the best trial, residuals"},
     {"geojson", OPT_TEXT, offsetof(struct program, geojson), "FILE",
@@ -43,20 +43,20 @@ static const struct opt options[] = {
     {"against", OPT_TEXT, offsetof(struct program, against), "FILES",
      .help = "Bayes factors against results (--json FILE,FILE) of other jobs on the same data"},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
-     .help = "only say how many trials, how much memory and how long"},
+     .help = "only print the number of trials, the memory and the time to expect"},
     {"refine", OPT_INT, offsetof(struct program, refine), "N",
      .help = "then search N times on a finer grid around what was accepted (0)", .max = 100},
     {"refine-by", OPT_TEXT, offsetof(struct program, refine_by), "FACTORS",
-     "by how much steps become smaller, e.g. 3 or 2,dip_deg=4 (2)", .rare = true},
+     "divide steps by this in each round, e.g. 3 or 2,dip_deg=4 (2)", .rare = true},
     {"refine-out", OPT_TEXT, offsetof(struct program, refine_out), "JOB.json",
-     .help = "write the refined job; without --refine it is not run"},
+     .help = "write the refined job to this file; without --refine it is not run"},
     {"forward", OPT_TEXT, offsetof(struct program, forward), "FILE",
-     .help = "displacements of the sources and points in this table, no search"},
+     .help = "no search: displacements for the sources and points in this table"},
     {"certify", OPT_TEXT, offsetof(struct program, certify), "PROOF.json",
-     .help = "prove that no point between the least and largest values fits, or say where one may"},
+     .help = "prove that no point of the continuous ranges fits, or say where one may"},
     {"generate", OPT_TEXT, offsetof(struct program, generate), "FILE",
-     .help = "no search: data at the job's stations as its only trial predicts them, with noise"},
-    {"seed", OPT_INT, offsetof(struct program, seed), "N", .help = "of --generate's noise (1)",
+     .help = "no search: synthetic data, the only trial's prediction at the stations plus noise"},
+    {"seed", OPT_INT, offsetof(struct program, seed), "N", .help = "seed of --generate's noise (1)",
      .max = 2147483647},
     OPT_END,
 };
@@ -69,10 +69,10 @@ static void defaults(void *st, const struct bench_program *self)
     p->name = self->identity.name;
 }
 
-/* ---- what a search would take -----------------------------------------------------------------*/
+/* ---- --dry-run --------------------------------------------------------------------------------*/
 static const double enough = 0.5, mebi = 1 << 20; /* s; bytes */
 
-/* What was searched, and what it took. */
+/* Totals of the sample that is searched. */
 struct sampled {
     double trials, accepted, seconds;
 };
@@ -98,8 +98,9 @@ static enum ek_status count(void *arg, struct trial_range range, struct accepted
     return EK_OK;
 }
 
-/* Tasks from here and there, for cost is uneven: of each as much as takes a twentieth of the time.
- * At first that is a trial; smaller parts than the last ones do not count. */
+/* Samples tasks from all over the range, as costs are uneven; of each the first `most` trials,
+ * about a twentieth of the time. `most` begins at 1 and doubles, and each time the totals start
+ * anew. */
 static enum ek_status time_tasks(const struct search *s, const struct pieces *tasks,
                                  struct sampled *sampled)
 {
@@ -142,10 +143,9 @@ static void print(const struct job *job, enum search_method method, struct trial
         accepted * accepted_row_bytes(job, ACCEPTED_BINARY) / mebi);
 }
 
-/* Prints one line: trials of the range, geometries (places whose responses are computed: of all
- * sources, without regard to constraints and range), memory, seconds on one core, accepted trials
- * and the disk that they need: from tasks of all over the range that are searched for half a second
- * at most, and from the set-up. EK_UNAVAILABLE as search_open(). One thread. */
+/* Prints one line: trials of the range, geometries of all sources (ignoring constraints and range),
+ * memory, and from a sample of at most half a second: seconds on one core, set-up included,
+ * accepted trials and the disk that they need. EK_UNAVAILABLE as search_open(). One thread. */
 static enum ek_status dry_run(const struct job *job, enum search_method method,
                               struct trial_range range)
 {
@@ -166,7 +166,7 @@ static enum ek_status dry_run(const struct job *job, enum search_method method,
 
 /* ---- before a run -----------------------------------------------------------------------------*/
 
-/* "0:1000000" within the job's trials. */
+/* --trials, e.g. "0:1000000"; must be within the job's trials. */
 static enum ek_status parse_range(struct program *p)
 {
     char begin[TRIAL_TEXT] = "", most[TRIAL_TEXT];
@@ -180,16 +180,16 @@ static enum ek_status parse_range(struct program *p)
     if (!colon || !trial_parse(begin, &first) || !trial_parse(colon + 1, &end))
         FAIL(EK_USAGE, "--trials %s: write BEGIN:END, e.g. 0:1000000", p->trials);
     if (first >= end)
-        FAIL(EK_USAGE, "--trials %s: no trials; END, which is not among them, is to be above BEGIN",
+        FAIL(EK_USAGE, "--trials %s: this range is empty; END (exclusive) must be above BEGIN",
              p->trials);
     if (end > p->job->trials)
-        FAIL(EK_USAGE, "--trials %s: there are trials 0:%s", p->trials,
+        FAIL(EK_USAGE, "--trials %s: the job has trials 0:%s only", p->trials,
              trial_text(p->job->trials, most));
     p->range = p->job->wanted = (struct trial_range){first, end - first};
     return EK_OK;
 }
 
-/* The job file's, or the one that the round before has left. */
+/* The job of the file, or the refined job of the round before. */
 static enum ek_status read_job(struct program *p)
 {
     if (!p->round) {
@@ -209,7 +209,7 @@ static enum ek_status check_refine(const struct program *p)
                           : cluster_launch().size > 1 ? "other ranks"
                                                       : NULL;
     if (p->refine && without)
-        FAIL(EK_USAGE, "--refine goes without %s; write the job with --refine-out and run that",
+        FAIL(EK_USAGE, "--refine excludes %s; write the job with --refine-out and run that",
              without);
     return EK_OK;
 }
@@ -235,7 +235,7 @@ static enum ek_status estimate(struct program *p)
     return st;
 }
 
-/* Says what came out, also where it is nothing. */
+/* Reports the outcome of --certify, as JSON and as text. */
 static enum ek_status tell_certificate(const struct program *p, const struct certificate *c,
                                        double seconds)
 {
@@ -248,8 +248,9 @@ static enum ek_status tell_certificate(const struct program *p, const struct cer
     if (p->settings->json)
         TRY(json_write(p->settings->json, o));
     if (!p->settings->quiet && !(p->settings->json && !strcmp(p->settings->json, "-"))) {
-        printf(c->certified ? "certified: no point of the ranges is within %g standard deviations"
-                            : "not certified: within %g standard deviations may be what lies in ",
+        printf(c->certified
+                   ? "certified: no point of the ranges is within %g standard deviations"
+                   : "not certified: there may be points within %g standard deviations in ",
                c->reach);
         if (!c->certified)
             write_print_number(stdout, json_object_get(o, "boxes_open"));
@@ -273,7 +274,7 @@ static enum ek_status certify_job(struct program *p)
         THEN(st, told);
     }
     if (st == EK_STOPPED)
-        status_warn("interrupted: what was undecided stands in %s as open", p->certify);
+        status_warn("interrupted: boxes not decided yet are open in %s", p->certify);
     job_close(p->job);
     return st;
 }
@@ -296,7 +297,7 @@ static enum ek_status generate(struct program *p)
 static enum ek_status answer(void *st, bool *done)
 {
     struct program *p = st;
-    p->model = model_find(p->name); /* of the instruction level that is in force by now */
+    p->model = model_find(p->name); /* only now is the instruction level chosen */
     *done = p->forward || p->dry_run || p->certify || p->generate;
     if (p->generate)
         return generate(p);
@@ -307,8 +308,8 @@ static enum ek_status answer(void *st, bool *done)
     return p->dry_run ? estimate(p) : EK_OK;
 }
 
-/* Where a run will write in the end is tried before it runs; the accepted trials' files are where
- * it begins. */
+/* Tries files before the run that are written after it; results_begin() tries those of accepted
+ * trials. */
 static enum ek_status try_outputs(const struct program *p)
 {
     char first[4096];
@@ -349,8 +350,7 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     p->described = job;
     TRY(search_open(p->job, (enum search_method)p->method, &p->search));
     TRY(open_results(p));
-    const uint64_t sum =
-        job_sum(p->job, p->range); /* the same for all ranks, and when it goes on */
+    const uint64_t sum = job_sum(p->job, p->range); /* identifies the job to ranks and checkpoint */
     const char *save_to = bench_trial_wanted() > 0 ? NULL : p->save_to;
     TRY(search_state_open(p->results, p->range, sum, save_to, &p->checkpoint));
     TRY(units_open(p->search, set, &p->units));
@@ -423,8 +423,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         {p->residuals, write_residuals}, {p->geojson, write_geojson}, {p->psvelo, write_psvelo}};
     if (family_here()->rank)
         return EK_OK;
-    TRY(search_state_save(
-        p->checkpoint)); /* what is searched is not lost with what cannot be written */
+    TRY(search_state_save(p->checkpoint)); /* so that a failure to write results loses no work */
     TRY(results_end(p->results));
     TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;
@@ -445,8 +444,7 @@ static void written(void *st)
 }
 
 /* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
- * kept the rate that it had while it computed, and no time was lost between batches and at the
- * end. */
+ * computed at its own rate throughout, with no time lost between batches and at the end. */
 static void add_bound(const struct program *p, json_t *o)
 {
     const double computed = (double)search_state_counts(p->checkpoint).computed,
@@ -471,7 +469,7 @@ static void remark(FILE *out, const void *st, const json_t *facts)
                 json_string_value(json_object_get(node, "against")),
                 json_number_of(node, "log_bayes_factor"), json_number_of(node, "at_least"),
                 json_number_of(node, "at_most"));
-    fprintf(out, "%.4g s, at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
+    fprintf(out, "%.4g s; at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
             json_number_of(facts, "search_s"), json_number_of(facts, "t_cg_s"),
             100 * json_number_of(facts, "efficiency"));
     json_array_foreach(json_object_get(facts, "nodes"), i, node) fprintf(
@@ -505,7 +503,7 @@ static enum ek_status view(const void *st, json_t **made)
     return write_page(p->job, results_stats(p->results), made);
 }
 
-/* Makes and writes the refined job; the next round takes it, if there is one. */
+/* Makes and writes the refined job, and keeps it for the next round, if there is one. */
 static enum ek_status refine(struct program *p, bool *more)
 {
     json_auto_t *refined = NULL;

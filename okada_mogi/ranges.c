@@ -1,4 +1,4 @@
-/* okada_mogi/ranges.c – ranges that grow together. */
+/* okada_mogi/ranges.c – sorted ranges, merged when they touch. */
 #include "okada_mogi/ranges.h"
 #include "src/arena.h"
 
@@ -15,7 +15,7 @@ static enum ek_status make_room(struct ranges *r)
     return arena_grow(&r->range, &r->room, r->n, sizeof *r->range, "ranges of trials");
 }
 
-/* The first range that begins at or behind a trial. */
+/* Index of the first range that begins at or after a trial. */
 static size_t behind(const struct ranges *r, trial_number first)
 {
     size_t begin = 0, end = r->n;
@@ -35,7 +35,7 @@ enum ek_status ranges_add(struct ranges *r, struct trial_range one)
     struct trial_range *next = r->range + at;
     char text[TRIAL_TEXT];
     if ((at > 0 && end_of(next[-1]) > one.first) || (at < r->n && next->first < end_of(one)))
-        FAIL(EK_USAGE, "trials from %s on are there twice", trial_text(one.first, text));
+        FAIL(EK_USAGE, "trials from %s on occur twice", trial_text(one.first, text));
     const bool left = at > 0 && end_of(next[-1]) == one.first;
     const bool right = at < r->n && next->first == end_of(one);
     if (left) {

@@ -1,5 +1,5 @@
-/* okada_mogi/read_job.c – reads job files. Every key that is not known and every number that makes
- * no sense is refused where it stands. */
+/* okada_mogi/read_job.c – reads job files. Unknown keys and invalid numbers are refused, with their
+ * file and line. */
 #include "okada_mogi/job.h"
 #include "okada_mogi/utm.h"
 #include "src/demand.h"
@@ -57,12 +57,12 @@ static enum ek_status per_component(const char *path, const char *where, const j
     if (!value)
         return EK_OK;
     TRY(numbers(path, below(where, name, key), value, d, json_is_array(value) ? 3 : 1, 3, x, &n));
-    for (int c = 2; c >= 0; c--) /* the first one last: it may stand for all */
+    for (int c = 2; c >= 0; c--) /* x[0] last, as it may be the value of all */
         x[c] = unit * x[n == 1 ? 0 : c];
     return EK_OK;
 }
 
-/* The number of the name that stands there; 0 where nothing does. */
+/* Index of the name that is the value; 0 if there is none. */
 static enum ek_status choice(const char *path, const char *key, const json_t *value,
                              const char *const *names, int n, int *at)
 {
@@ -96,8 +96,7 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
                        "1 to 60, or -1 to -60 in the south");
 }
 
-/* "file" or {"file": …, how to read it}; all longitudes are projected like those of the first
- * file. */
+/* "file" or {"file": …, format}; longitudes are projected to the first file's zone. */
 static enum ek_status read_file(struct job *job, const json_t *value)
 {
     struct stations_format format = {.unit = 1};
@@ -186,7 +185,7 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
                        "given: k_sigma, misfit_below, best or keep_all");
 }
 
-/* The model's constraint called `name`, NULL with a message if there is none. */
+/* The model's constraint called `name`; NULL, with a message: there is none. */
 static const struct model_constraint *find_constraint(const struct job *job, const char *name)
 {
     const struct model_constraint *table = job->model->constraint;
@@ -213,7 +212,7 @@ static enum ek_status add_constraint(struct job *job, struct job_constraint **c)
     return EK_OK;
 }
 
-/* "L_m / W_m < 4", or a list of such. */
+/* "L_m / W_m < 4", or a list of expressions. */
 static enum ek_status read_expressions(struct job *job, const char *key, const json_t *value)
 {
     struct job_constraint *c;
@@ -276,7 +275,7 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
 
 /* ---- parameters -------------------------------------------------------------------------------*/
 
-/* The model, or a wider one that has this parameter and those that are named before it. */
+/* Widens the job's model, if need be, to one that has this parameter and all those before it. */
 static const struct model *wider(struct job *job, const char *name, int size, int axis)
 {
     const struct model *m = job->model;
@@ -315,11 +314,11 @@ static enum ek_status parse_name(struct job *job, const char *where, const char 
         FAIL(EK_USAGE, "%s: model %s has no parameter '%s'%s", demand_at(job->path, key), m->name,
              stem, opt_suggest(stem, names, m->nparameters));
     if (name[n] ? !opt_integer(name + n + 1, 1, job->nsources, &source) : job->nsources > 1)
-        FAIL(EK_USAGE, "%s: '%s' does not say which of the %d sources it is of; write %s.1",
+        FAIL(EK_USAGE, "%s: '%s' does not name one of the %d sources; write %s.1",
              demand_at(job->path, key), name, job->nsources, stem);
     for (int a = 0; a < axis; a++)
         if (job->source[a] == source - 1 && job->parameter[a] == p)
-            FAIL(EK_USAGE, "%s: parameter '%s' is there already", demand_at(job->path, key), name);
+            FAIL(EK_USAGE, "%s: parameter '%s' occurs twice", demand_at(job->path, key), name);
     job->source[axis] = (int)source - 1;
     job->parameter[axis] = p;
     return EK_OK;
@@ -333,7 +332,8 @@ static enum ek_status read_values(const char *path, const char *where, const jso
     const json_t *value = json_object_get(object, "value"), *count = json_object_get(object, "n");
     axis->n = 1;
     if (value ? json_object_size(object) > 2 : count && json_object_get(object, "step"))
-        FAIL(EK_USAGE, "%s: value alone, or min, max and either n or step", demand_at(path, where));
+        FAIL(EK_USAGE, "%s: give value alone, or min, max and either n or step",
+             demand_at(path, where));
     if (value) {
         TRY(demand_member(path, where, object, "value", &ANY, &axis->min));
         axis->max = axis->min;
@@ -355,8 +355,8 @@ static enum ek_status read_values(const char *path, const char *where, const jso
     }
     axis->n = (long)n;
     if ((axis->n == 1) != (axis->min == axis->max))
-        FAIL(EK_USAGE, "%s: min %.15g and max %.15g do not go with n = %ld", demand_at(path, where),
-             axis->min, axis->max, axis->n);
+        FAIL(EK_USAGE, "%s: n = %ld does not fit min %.15g and max %.15g", demand_at(path, where),
+             axis->n, axis->min, axis->max);
     return EK_OK;
 }
 
@@ -398,15 +398,16 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     return EK_OK;
 }
 
-/* Ranges in degrees become those of the plane that hold the same rectangle; fixed values stand for
- * the middle of the other range. */
+/* Converts ranges in degrees to ranges in metres that contain the same rectangle; a fixed value is
+ * converted at the middle of the other range. */
 static enum ek_status project_ranges(struct job *job, struct trial_axis *lon,
                                      struct trial_axis *lat)
 {
     const int zone = job->stations.zone;
     const double x = (lon->min + lon->max) / 2, y = (lat->min + lat->max) / 2,
                  middle = x + remainder(6 * abs(zone) - 183 - x, 360);
-    /* where ends of a range may be: at its ends, or on the meridian and the equator */
+    /* candidates for extremes: ends of ranges, the central meridian and the equator; last the
+     * middle */
     const double at[2][4] = {{lon->min, lon->max, fmin(fmax(middle, lon->min), lon->max), x},
                              {lat->min, lat->max, fmin(fmax(0, lat->min), lat->max), y}};
     struct trial_axis *const axis[] = {lon, lat};
@@ -417,7 +418,7 @@ static enum ek_status project_ranges(struct job *job, struct trial_axis *lon,
                     fabs(lat->min) < 89 && fabs(lat->max) < 89 && fabs(middle - x) < 20 &&
                         lon->max - lon->min < 20,
                     "parameters",
-                    "within 20 degrees of the stations, as far as they are lon and lat"));
+                    "within 20 degrees of the stations' zone where they are lon and lat"));
     for (int c = 0; c < 2; c++) {
         double low = INFINITY, high = -INFINITY;
         for (int i = axis[c]->n == 1 ? 15 : 0; i < 16; i++) {
@@ -432,7 +433,7 @@ static enum ek_status project_ranges(struct job *job, struct trial_axis *lon,
     return EK_OK;
 }
 
-/* Each source is placed by longitude and latitude, or by neither. */
+/* Converts the ranges of sources placed by longitude and latitude. */
 static enum ek_status project_sources(struct job *job, const bool *degrees)
 {
     for (int s = 0; s < job->nsources; s++) {
@@ -464,8 +465,8 @@ static enum ek_status read_list(struct job *job, const json_t *list)
     return project_sources(job, degrees);
 }
 
-/* An axis of one value, without a name, where it leaves the short cuts as they are: geometry before
- * all others of its source, the rest behind them. */
+/* Adds a default parameter as an unnamed axis of one value, where it does not hinder the short
+ * cuts: geometry before all other axes of its source, the rest after them. */
 static void imply(struct job *job, int source, int parameter)
 {
     const struct model_parameter *p = &job->model->parameter[parameter];
@@ -488,7 +489,7 @@ static void imply(struct job *job, int source, int parameter)
     job->name[at] = NULL;
 }
 
-/* Each source has each parameter; optional ones it may leave out. */
+/* Checks that each source has each parameter, and adds optional ones that are missing. */
 static enum ek_status complete(struct job *job)
 {
     const struct model *m = job->model;
@@ -522,7 +523,7 @@ static enum ek_status read_parameters(struct job *job, const json_t *list)
     return EK_OK;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------*/
+/* ---- the job ----------------------------------------------------------------------------------*/
 
 static enum ek_status read_model(struct job *job, const json_t *value, const struct model *wanted)
 {
@@ -542,7 +543,7 @@ static enum ek_status read_model(struct job *job, const json_t *value, const str
     return EK_OK;
 }
 
-/* Which point of a fault its coordinates are; in the order of the model's parameter. */
+/* Which point of a fault its coordinates refer to; in the order of the model's parameter. */
 static enum ek_status read_reference(struct job *job, const json_t *value)
 {
     static const char *const names[] = {"centre", "top", "corner", "centroid"};

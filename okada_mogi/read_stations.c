@@ -1,4 +1,4 @@
-/* okada_mogi/read_stations.c – tables of displacements, in the orders and names that people use. */
+/* okada_mogi/read_stations.c – reads tables of displacements with the usual names and orders. */
 #include "okada_mogi/stations.h"
 #include "okada_mogi/utm.h"
 #include "src/arena.h"
@@ -41,8 +41,8 @@ enum {
     COLUMNS
 };
 
-/* Names of each column, the part before the unit; the first is the one that messages say. */
-enum { NAMES = 6 }; /* most of a column */
+/* Names of each column, without the unit; messages use the first. */
+enum { NAMES = 6 }; /* most names of a column, and NULL */
 static const char *const known[COLUMNS][NAMES] = {
     [EAST] = {"E", "x", "east", "easting"},
     [NORTH] = {"N", "y", "north", "northing"},
@@ -69,8 +69,8 @@ static const char *const known[COLUMNS][NAMES] = {
     [SITE] = {"site", "name", "station", "id"},
 };
 
-/* Orders of files that have no names in them: Trasatti's VSM and DESFramework, GeoDef, CSI and
- * VMOD, GMT's psvelo -Se. */
+/* Column orders of files without a header: Trasatti's VSM and DESFramework, GeoDef, CSI and VMOD,
+ * GMT's psvelo -Se. */
 static const struct {
     const char *name, *columns;
 } orders[] = {
@@ -86,7 +86,7 @@ static const struct {
     double metres;
 } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"km", 1000}, {"deg", 1}};
 
-/* Numbers of each station, in the order of sums. */
+/* The arrays of numbers in struct stations; stations_sum() adds them in this order. */
 static const struct {
     size_t at, each;
 } fields[] = {
@@ -106,13 +106,13 @@ static void *list_at(const struct stations *s, size_t at)
     return list;
 }
 
-/* Where each quantity stands in a table, and in which unit. */
+/* Column and unit of each quantity in a table. */
 struct layout {
     const struct table *table;
     const struct stations_format *format;
-    int column[COLUMNS]; /* -1: there is none */
+    int column[COLUMNS]; /* -1: none */
     double unit[COLUMNS];
-    bool named[COLUMNS]; /* by the column itself */
+    bool named[COLUMNS]; /* the column's name has the unit */
 };
 
 static const char *columns_of(const char *columns)
@@ -123,7 +123,7 @@ static const char *columns_of(const char *columns)
     return columns;
 }
 
-/* Metres of a unit, `length` characters of text, 0 if it is none. */
+/* Metres in the unit named by `length` characters of text; 0: unknown. */
 static double unit_of(const char *text, size_t length)
 {
     for (size_t u = 0; u < sizeof units / sizeof *units; u++)
@@ -132,7 +132,7 @@ static double unit_of(const char *text, size_t length)
     return 0;
 }
 
-/* The quantity that the first `length` characters of a name say, underscores apart; -1: none. */
+/* The quantity named by the first `length` characters of a name, ignoring underscores; -1: none. */
 static int stem_of(const char *name, size_t length)
 {
     for (int q = 0; q < COLUMNS; q++)
@@ -148,8 +148,8 @@ static int stem_of(const char *name, size_t length)
     return -1;
 }
 
-/* "uE_mm" is quantity U_EAST in units of 0.001 m, as is u_east_mm; mm of mm/yr. -1: none; *odd: or
- * in a unit that nobody knows. */
+/* "uE_mm", "u_east_mm" and "uE_mm/yr" are quantity U_EAST in units of 0.001 m. -1: none; *odd: it
+ * is one in an unknown unit. */
 static int quantity_of(const char *name, double *unit, bool *odd)
 {
     const int whole = stem_of(name, strlen(name));
@@ -166,7 +166,7 @@ static int quantity_of(const char *name, double *unit, bool *odd)
     return whole;
 }
 
-/* Heights are one if they are asked for. */
+/* Likewise, but heights count only if the format asks for them. */
 static int quantity_in(const struct layout *l, const char *name, double *unit, bool *odd)
 {
     const int q = quantity_of(name, unit, odd);
@@ -183,7 +183,7 @@ static enum ek_status find_columns(struct layout *l)
         bool odd;
         const int q = quantity_in(l, t->column[c], &unit, &odd);
         if (q < 0 && odd)
-            FAIL(EK_USAGE, "%s: column '%s': no such unit; write m, cm, mm, km or deg", t->path,
+            FAIL(EK_USAGE, "%s: column '%s': unknown unit; write m, cm, mm, km or deg", t->path,
                  t->column[c]);
         if (q < 0)
             continue;
@@ -197,7 +197,7 @@ static enum ek_status find_columns(struct layout *l)
     return EK_OK;
 }
 
-/* Something but zeros stands there. */
+/* Whether a column holds anything but zeros. */
 static bool says_something(const struct table *t, int column)
 {
     double x;
@@ -207,7 +207,7 @@ static bool says_something(const struct table *t, int column)
     return false;
 }
 
-/* In one line: what is left out should not have been meant. */
+/* Warns of columns that are ignored, in one line. */
 static void tell_unused(const struct layout *l)
 {
     const struct table *t = l->table;
@@ -228,13 +228,13 @@ static bool has(const struct layout *l, int quantity)
     return l->column[quantity] >= 0;
 }
 
-/* Each row may be a difference of two points. */
+/* Whether there are columns of second points. */
 static bool is_two(const struct layout *l)
 {
     return has(l, has(l, EAST) && has(l, NORTH) ? EAST_2 : LON_2);
 }
 
-/* Deviations without a unit beside data that have one: m is what most files do not mean. */
+/* Warns of deviations without a unit beside data with one: most files do not mean metres then. */
 static void tell_units(const struct layout *l)
 {
     for (int c = 0; c < 4; c++) {
@@ -250,7 +250,7 @@ static enum ek_status check_columns(const struct layout *l)
 {
     const char *path = l->table->path;
     if (has(l, EAST_2) != has(l, NORTH_2) || has(l, LON_2) != has(l, LAT_2))
-        FAIL(EK_USAGE, "%s: a second point has both E2_m and N2_m, or lon2 and lat2", path);
+        FAIL(EK_USAGE, "%s: a second point needs both E2_m and N2_m, or lon2 and lat2", path);
     if (l->format->heights && !has(l, HEIGHT))
         FAIL(EK_USAGE, "%s: there is no column z_m (or height_m, elevation_m)", path);
     if (is_two(l) && !has(l, VALUE))
@@ -277,7 +277,7 @@ static enum ek_status check_columns(const struct layout *l)
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* Pixels without a value, as radar data have them, are no rows. */
+/* Removes rows without any observation from tables of values: pixels without data. */
 static enum ek_status leave_out(struct table *t, const struct layout *l)
 {
     static const int data[] = {VALUE, U_EAST, U_NORTH, U_UP};
@@ -329,7 +329,8 @@ static enum ek_status read_component(const struct layout *l, size_t row, int c, 
     return EK_OK;
 }
 
-/* Of east and north, where both are there; the noise floor has none. */
+/* Reads the correlation of east and north, if both are observed; the noise floor, which is
+ * uncorrelated, reduces it. */
 static enum ek_status read_correlation(const struct layout *l, size_t row, struct stations *s)
 {
     const double *sigma = &s->sigma[3 * row];
@@ -349,7 +350,7 @@ static enum ek_status read_correlation(const struct layout *l, size_t row, struc
     return EK_OK;
 }
 
-/* The station's one component, if the row has it: along a unit vector. */
+/* Reads a datum along a unit vector, if the row has one. */
 static enum ek_status read_scalar(const struct layout *l, size_t row, struct stations *s)
 {
     const struct table *t = l->table;
@@ -364,7 +365,7 @@ static enum ek_status read_scalar(const struct layout *l, size_t row, struct sta
         FAIL(EK_USAGE, "%s:%zu: station '%s' has both a value and components", t->path,
              t->line[row], s->name[row]);
     for (int c = 0; c < 3; c++) {
-        along[c] = c == 0; /* until both points are known */
+        along[c] = c == 0; /* until point_along() */
         if (has(l, L_EAST))
             TRY(table_number(t, row, l->column[L_EAST + c], &along[c]));
         norm += along[c] * along[c];
@@ -393,7 +394,7 @@ static enum ek_status read_scalar(const struct layout *l, size_t row, struct sta
     return EK_OK;
 }
 
-/* Where else a row is: above the datum, at a second point. */
+/* Reads a row's height and second point. */
 static enum ek_status read_place(const struct layout *l, size_t row, bool plane, struct stations *s)
 {
     const struct table *t = l->table;
@@ -467,7 +468,7 @@ static int by_place(const void *a, const void *b, void *stations)
     return east ? east : north ? north : i - j;
 }
 
-/* Neighbours in order of name, or of place, that are the same in it. */
+/* Refuses neighbours in order of name, or of place, that are equal. */
 static enum ek_status refuse_same(const struct table *t, const struct stations *s, const int *order,
                                   bool place)
 {
@@ -476,7 +477,7 @@ static enum ek_status refuse_same(const struct table *t, const struct stations *
         if (stations_scalar(s, i) || stations_scalar(s, j))
             continue;
         if (place && s->east[i] == s->east[j] && s->north[i] == s->north[j])
-            FAIL(EK_USAGE, "%s:%zu: station '%s' stands where '%s' of line %zu does", t->path,
+            FAIL(EK_USAGE, "%s:%zu: station '%s' has the coordinates of '%s' on line %zu", t->path,
                  t->line[i], s->name[i], s->name[j], t->line[j]);
         if (!place && !strcmp(s->name[i], s->name[j]))
             FAIL(EK_USAGE, "%s:%zu: station '%s' is there already, on line %zu", t->path,
@@ -497,7 +498,7 @@ static enum ek_status refuse_twins(const struct table *t, struct stations *s)
     return EK_OK;
 }
 
-/* The middle of the longitudes, wherever they are counted from: 179.9 and -179.9 are neighbours. */
+/* Mean longitude, modulo 360: 179.9 and -179.9 are neighbours. */
 static double middle_of(const struct stations *s)
 {
     double sum = 0;
@@ -506,7 +507,7 @@ static double middle_of(const struct stations *s)
     return s->east[0] + sum;
 }
 
-/* A projection is true near its middle only: lengths are wrong by the square of the distance. */
+/* The projection's error in length grows with the square of the distance from its meridian. */
 static enum ek_status check_zone(const struct table *t, int zone, const struct stations *s)
 {
     const double degree = 0x1.1df46a2529d39p-6;
@@ -566,7 +567,7 @@ void stations_place(const struct stations *s, double east, double north, double 
         utm_invert(abs(s->zone), s->zone < 0, east, north, &at[0], &at[1]);
 }
 
-/* Lines that are measured: the vector from one point to the other. */
+/* Measured lines: sets the unit vector from one point to the other. */
 static enum ek_status point_along(const struct table *t, struct stations *s)
 {
     for (int i = 0; i < s->n; i++) {
@@ -583,7 +584,7 @@ static enum ek_status point_along(const struct table *t, struct stations *s)
     return EK_OK;
 }
 
-/* The list at `at` gets room for n of so many bytes each. */
+/* Grows the array at offset `at` to n elements of `size` bytes. */
 static bool grow_list(struct stations *s, size_t at, size_t n, size_t size)
 {
     void *more = realloc(list_at(s, at), n * size + 1);
@@ -594,7 +595,7 @@ static bool grow_list(struct stations *s, size_t at, size_t n, size_t size)
     return true;
 }
 
-/* Room for n stations, no less than there are; what is new is zeroed. */
+/* Makes room for n stations, at least as many as there are; new ones are zeroed. */
 static enum ek_status grow(const char *path, struct stations *s, size_t n)
 {
     bool done = true;
@@ -645,7 +646,7 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
     return st;
 }
 
-/* Two stations of different files with one name. */
+/* Refuses a station that is in both. */
 static enum ek_status refuse_both(const char *path, const struct stations *all,
                                   const struct stations *more)
 {

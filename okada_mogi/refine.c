@@ -57,7 +57,7 @@ enum ek_status refine_begin(const struct job *job, const char *by, struct refine
 
 /* ---- the grid ---------------------------------------------------------------------------------*/
 
-/* The column of an axis; NULL: it does not vary. */
+/* The statistics of an axis; NULL: it does not vary. */
 static const struct stats_column *column_of(const struct stats *s, int axis)
 {
     for (int c = 0; c < s->ncolumns; c++)
@@ -66,7 +66,7 @@ static const struct stats_column *column_of(const struct stats *s, int axis)
     return NULL;
 }
 
-/* With as many digits as job files have: what is written is the same job. */
+/* Rounded to the digits that job files have, so that the written job is the one that is run. */
 static double rounded(double x)
 {
     char text[32];
@@ -79,7 +79,7 @@ static json_t *refine_axis(const struct job *job, const struct stats_column *c,
 {
     const struct trial_axis *axis = &job->axis[c->axis];
     const double step = (axis->max - axis->min) / (double)(axis->n - 1), hair = 1e-9 * step;
-    long low = c->low, high = c->high; /* places on the job's grid, perhaps beyond its ends */
+    long low = c->low, high = c->high; /* places on the job's grid; may become -1 or n */
     if (axis->min + (double)(low - 1) * step >= r->min[c->axis] - hair)
         low--;
     if (axis->min + (double)(high + 1) * step <= r->max[c->axis] + hair)
@@ -109,7 +109,7 @@ enum ek_status refine_job(const struct job *job, const struct stats *accepted,
 
 /* ---- the file ---------------------------------------------------------------------------------*/
 
-/* Folder of a file, without links; false: there is none. */
+/* Folder of a file, with links resolved; false: there is none. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     char name[PATH_MAX];
@@ -118,7 +118,7 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
     return realpath(name, folder) != NULL;
 }
 
-/* A file's name, or the object that has it, as seen from elsewhere; new reference. */
+/* A stations file's name, or the object that holds it, with an absolute path; new reference. */
 static json_t *seen_from(const json_t *file, const char *folder)
 {
     if (json_is_object(file)) {

@@ -1,4 +1,4 @@
-/* okada_mogi/results.c – batches of accepted trials become a file and a few numbers. */
+/* okada_mogi/results.c – turns batches of accepted trials into files and statistics. */
 #include "okada_mogi/results.h"
 #include "okada_mogi/descent.h"
 #include "okada_mogi/write.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accepted trials whose neighbours are checked; random ones, and as many symmetric ones;
- * descents. */
+/* Numbers of accepted trials whose neighbours are checked; of random trials, and of symmetric ones;
+ * of descents. */
 enum { SAMPLES = 256, RANDOM = 2000, DESCENTS = 6 };
 
 struct results {
@@ -46,7 +46,7 @@ void results_close(struct results *h)
     free(h);
 }
 
-/* Better now than after a long search. */
+/* Tries to write them before a long search rather than after it. */
 static enum ek_status try_files(const struct results *h)
 {
     for (int f = 0; f < ACCEPTED_FORMATS; f++)
@@ -68,7 +68,7 @@ struct spool *results_spool(struct results *h)
     return h->spool;
 }
 
-/* ---- the end ----------------------------------------------------------------------------------*/
+/* ---- ending a search --------------------------------------------------------------------------*/
 
 struct choice {
     size_t wanted;
@@ -82,7 +82,7 @@ static void cut(struct choice *c)
         c->best.n = c->wanted;
 }
 
-/* At most twice as many as are wanted are at hand. */
+/* Keeps at most twice the number wanted in memory. */
 static enum ek_status choose_from(void *arg, const struct accepted_record *record, size_t n)
 {
     struct choice *c = arg;
@@ -94,7 +94,7 @@ static enum ek_status choose_from(void *arg, const struct accepted_record *recor
     return EK_OK;
 }
 
-/* All batches become one, of the best records only. */
+/* Replaces all batches by one of the best records. */
 static enum ek_status choose_best(struct results *h)
 {
     struct choice c = {.wanted = (size_t)h->job->accept.best};
@@ -133,20 +133,20 @@ enum ek_status results_end(struct results *h)
     return posterior_find(h->stats, h->spool, h->range, &h->posterior);
 }
 
-/* ---- the check --------------------------------------------------------------------------------*/
+/* ---- verification -----------------------------------------------------------------------------*/
 
-/* Judges trials anew. */
 struct checker {
     struct results *h;
     struct judge *judge;
-    struct accepted_record worst; /* of the best that are wanted, if there are so many */
+    struct accepted_record worst; /* last of the best n; infinite misfit if there are fewer */
     bool right;
     long checked;
-    size_t at, stride;     /* records so far; which of them are looked at */
-    struct accepted start; /* random trials; their misfit is chi2 */
+    size_t at, stride;     /* records so far; every stride-th is checked */
+    struct accepted start; /* candidates for descents; misfit holds chi2 */
 };
 
-/* A comes behind B. Said here once more: were accepted_better() wrong, nothing else would tell. */
+/* Whether a is worse than b. Deliberately repeated here, so that an error in accepted_better()
+ * would be noticed. */
 static bool beyond(const struct accepted_record *a, const struct accepted_record *b)
 {
     return a->misfit > b->misfit || (a->misfit == b->misfit && a->trial > b->trial);
@@ -169,8 +169,8 @@ static enum ek_status find_worst(struct checker *c)
     return all ? EK_OK : spool_each(c->h->spool, find_worse, &c->worst);
 }
 
-/* Whether results and judge agree on a trial. *chi2: which is smoother than the largest residual;
- * INFINITY where it is out of the question, or beyond the range. */
+/* Compares results and judge on a trial. *chi2: for descents, as it is smoother than the largest
+ * residual; INFINITY if the trial is forbidden or outside of the range. */
 static enum ek_status check_trial(struct checker *c, trial_number trial, double *chi2)
 {
     struct accepted_record record;
@@ -197,7 +197,7 @@ static enum ek_status look(void *arg, const long *place, double *chi2)
     return check_trial(c, trial_of(job->axis, job->naxes, place), chi2);
 }
 
-/* The trial and its neighbours along every axis. */
+/* Checks a trial and its neighbours along every axis. */
 static enum ek_status check_neighbours(struct checker *c, trial_number trial)
 {
     const struct job *job = c->h->job;
@@ -224,9 +224,9 @@ static enum ek_status check_some(void *arg, const struct accepted_record *record
     return EK_OK;
 }
 
-/* A place where something is symmetric, as likely as not: an end of the axis, 0, a multiple of 45,
- * a station's easting or northing. There responses vanish or are parallel, and short cuts that
- * divide by them go wrong first. */
+/* A place that is likely to be symmetric: an end of the axis, 0, a multiple of 45, a station's
+ * easting or northing. There responses vanish or are parallel, and short cuts that divide by them
+ * fail first. */
 static long symmetric_place(const struct job *job, int a, uint64_t *seed)
 {
     const struct trial_axis *x = &job->axis[a];
@@ -252,7 +252,8 @@ static trial_number symmetric_trial(const struct job *job, uint64_t *seed)
     return trial_of(job->axis, job->naxes, place);
 }
 
-/* Trials from anywhere, then what lies downhill from the best of them and from the best of all. */
+/* Checks trials from all over the range, then descents from the best of them and the best accepted.
+ */
 static enum ek_status check_random(struct checker *c)
 {
     const struct descent_eye eye = {look, c};
@@ -296,7 +297,7 @@ enum ek_status results_verify(struct results *h, bool *right, long *checked)
     return st;
 }
 
-/* ---- what came out ----------------------------------------------------------------------------*/
+/* ---- output -----------------------------------------------------------------------------------*/
 
 const struct stats *results_stats(const struct results *h)
 {

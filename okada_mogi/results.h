@@ -1,5 +1,5 @@
-/* okada_mogi/results.h – what a search brings in: accepted trials from all units, in the end
- * written to files in order, summed up and checked. */
+/* okada_mogi/results.h – results of a search: accepted trials of all units; at the end they are
+ * written to files in order, summarized and verified. */
 #pragma once
 
 #include "okada_mogi/stats.h"
@@ -9,33 +9,31 @@
 
 struct results;
 
-/* For the trials of `range` of a job (borrowed). path[format]: of a file of accepted trials; NULL:
- * none is written (both borrowed). EK_UNAVAILABLE: no memory. */
+/* For the trials of `range` of a job. path[format]: file for the accepted trials; NULL: none. Job
+ * and paths are borrowed. EK_UNAVAILABLE: no memory. */
 enum ek_status results_open(const struct job *job, struct trial_range range,
                             const char *const path[ACCEPTED_FORMATS], struct results **h);
 void results_close(struct results *h);
 
-/* Forgets what came so far. EK_UNAVAILABLE: a file could not be written here in the end. One
- * thread. */
+/* Discards all results so far. EK_UNAVAILABLE: one of the files cannot be written. One thread. */
 enum ek_status results_begin(struct results *h);
 
-/* For the accepted trials of all batches, which together make up the range, each once. */
+/* Receives the accepted trials of all batches; together these are the range, without overlap. */
 struct spool *results_spool(struct results *h);
 
-/* All batches are in: chooses the best where the job wants them, and writes the files. One
+/* Ends the search: selects the best trials if the job asks for them, and writes the files. One
  * thread. EK_UNAVAILABLE: no memory, or a file cannot be written. */
 enum ek_status results_end(struct results *h);
 
-/* Judges trials anew, one by one: neighbours of accepted ones along every axis, random ones, ones
- * at symmetric places, and those on short descents from the best of all these; *right: each is in
- * the results exactly if it is acceptable. *checked: how many. One thread. */
+/* Judges trials again, one by one: neighbours of accepted ones along every axis, random ones, ones
+ * at symmetric places, and those on short descents from the best of all these. *right: each of them
+ * is in the results if and only if it is acceptable. *checked: their number. One thread. */
 enum ek_status results_verify(struct results *h, bool *right, long *checked);
 
-/* Of the accepted trials, after results_end(); NULL where there are none. */
+/* Statistics of the accepted trials, after results_end(); NULL: there are none. */
 const struct stats *results_stats(const struct results *h);
-/* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
- * with its parameters, the statistics, the posterior, for JSON; new reference, NULL: out of
- * memory. */
+/* JSON: trials, accepted, levels [{k_sigma accepted}], smallest_k that accepts anything, best
+ * trial, statistics, posterior; new reference, NULL: out of memory. */
 json_t *results_json(const struct results *h);
-/* What results_json() says, for people. */
+/* Prints the contents of results_json(). */
 void results_print(FILE *out, const json_t *facts);

@@ -1,6 +1,6 @@
-/* okada_mogi/scenes.c – offsets and ramps: least squares by an orthonormal frame; the least maximum
- * by a linear programme in at most four numbers, solved plane by plane: Seidel (1991), Discrete
- * Comput. Geom. 6, 423-434. */
+/* okada_mogi/scenes.c – offsets and ramps: least squares with an orthonormal frame; least maximum
+ * by a linear programme in at most four variables, solved by Seidel's incremental method (1991),
+ * Discrete Comput. Geom. 6, 423-434. */
 #include "okada_mogi/scenes.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@ enum { DIM = SCENES_UNKNOWNS + 1, ROW = DIM + 1 };
 #define FAR                                                                                        \
     1e6 /* no unknown is larger, in units of the largest residual: planes need not be unique */
 
-/* ---- what the unknowns do ---------------------------------------------------------------------*/
+/* ---- shapes of the unknowns -------------------------------------------------------------------*/
 
-/* Offset at the middle, slopes by the scene's extent. */
+/* The offset is taken at the middle, slopes are scaled by the scene's extent. */
 static void set_shape(struct scene *c, const struct stations *s)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -35,7 +35,7 @@ static void set_shape(struct scene *c, const struct stations *s)
 
 /* ---- covariance -------------------------------------------------------------------------------*/
 
-/* Sums in a fixed order, eight at a time. */
+/* Inner product, summed in a fixed order, eight at a time. */
 static double dot(const double *a, const double *b, int n)
 {
     double part[8] = {0};
@@ -59,7 +59,8 @@ static double *row_of(const struct scene *c, int i)
     return c->root + (size_t)i * ((size_t)i + 1) / 2;
 }
 
-/* False: points are so alike that their own deviations do not tell them apart. */
+/* Cholesky factorization. False: the covariance is nearly singular: points are too close for their
+ * own small variances. */
 static bool set_root(struct scene *c, const struct stations *s)
 {
     for (int i = 0; i < c->n; i++) {
@@ -80,7 +81,7 @@ static bool set_root(struct scene *c, const struct stations *s)
     return true;
 }
 
-/* Deviations that are independent and of size 1. */
+/* Whitens d: z has independent components of variance 1. */
 static void divide_root(const struct scene *c, const struct stations *s, const double *d, double *z)
 {
     for (int i = 0; i < c->n; i++)
@@ -104,7 +105,7 @@ double scene_log_root(const struct scene *c, const struct stations *s)
 
 /* ---- least squares ----------------------------------------------------------------------------*/
 
-/* Takes from z what is along vector a of the frame; returns how much. */
+/* Removes from z its component along vector a of the frame; returns that component. */
 static double take(const struct scene *c, int a, double *z)
 {
     const double *along = c->frame + (size_t)a * (size_t)c->n, much = dot(along, z, c->n);
@@ -113,7 +114,7 @@ static double take(const struct scene *c, int a, double *z)
     return much;
 }
 
-/* Gram and Schmidt's, twice. False: stations on a line do not tell a plane. */
+/* Gram-Schmidt, twice. False: points on a line do not determine a plane. */
 static bool set_frame(struct scene *c, const struct stations *s, double *column)
 {
     for (int a = 0; a < c->unknowns; a++) {
@@ -153,8 +154,8 @@ void scene_project(const struct scene *c, const struct stations *s, double *d, d
 
 /* ---- scenes -----------------------------------------------------------------------------------*/
 
-/* EK_USAGE: its covariance has no root; EK_UNVERIFIED: points do not tell the unknowns; or
- * EK_UNAVAILABLE. */
+/* EK_USAGE: the covariance is nearly singular; EK_UNVERIFIED: the points do not determine the
+ * unknowns; EK_UNAVAILABLE: out of memory. No message. */
 static enum ek_status prepare(const struct stations *s, struct scene *c)
 {
     const size_t n = (size_t)c->n, unknowns = (size_t)c->unknowns;
@@ -180,23 +181,25 @@ static enum ek_status fill(const char *path, struct stations *s, struct scene *c
 {
     for (int i = 0; i < c->n; i++) {
         if (stations_difference(s, c->datum[i] / 3))
-            FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have nothing in common", path,
-                 c->name);
+            FAIL(EK_USAGE, "%s: scenes.%s: it has differences of two points, which share no offset",
+                 path, c->name);
         s->sigma[c->datum[i]] = hypot(s->sigma[c->datum[i]], sqrt(c->sill));
     }
     if (c->sill > 0 && c->n > SCENES_COVARIANT)
-        FAIL(EK_USAGE, "%s: scenes.%s: %d points; with a covariance at most %d, leave some out",
+        FAIL(EK_USAGE, "%s: scenes.%s: %d points; with a covariance at most %d: leave some out",
              path, c->name, c->n, SCENES_COVARIANT);
     const enum ek_status st = prepare(s, c);
     if (st == EK_UNAVAILABLE)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
     if (st == EK_USAGE)
         FAIL(EK_USAGE,
-             "%s: scenes.%s: next to its sill its deviations are too small to tell near points "
-             "apart; they are of the noise of single points",
+             "%s: scenes.%s: its deviations are too small beside its sill to tell near points "
+             "apart; "
+             "they stand for the noise of single points",
              path, c->name);
     if (st)
-        FAIL(EK_USAGE, "%s: scenes.%s: its %d stations do not tell a ramp", path, c->name, c->n);
+        FAIL(EK_USAGE, "%s: scenes.%s: its %d stations do not determine a ramp", path, c->name,
+             c->n);
     return EK_OK;
 }
 
@@ -214,7 +217,7 @@ bool scene_part(const struct scene *c, const struct stations *s, int n, const in
     return false;
 }
 
-/* A scene more, with room for a datum of each station. */
+/* Begins another scene, with room for a datum of each station. */
 static enum ek_status begin(const char *path, const struct stations *s, const struct scene *as,
                             struct scenes *all)
 {
@@ -312,10 +315,10 @@ double scenes_sill(const struct scenes *all, int station)
 
 /* ---- the least maximum ------------------------------------------------------------------------*/
 
-/* What is left of a programme: rows a . x <= b as a[0 .. DIM - 1], b. */
+/* Linear programme: minimize cost . x subject to rows a . x <= b, stored as a[0 .. DIM - 1], b. */
 struct programme {
     int dim, n;
-    double *row; /* [n][ROW], and room for those of fewer dimensions behind */
+    double *row; /* [n][ROW], followed by room for those of lower dimension */
     double cost[DIM];
 };
 
@@ -339,7 +342,7 @@ static void solve_line(const struct programme *p, double *x)
 
 static void solve(const struct programme *p, double *x);
 
-/* On the plane of row i: one number fewer. */
+/* Solves on the plane of row i: one dimension less. */
 static void solve_on(const struct programme *p, int i, double *x)
 {
     const double *on = p->row + i * ROW;
@@ -407,7 +410,8 @@ size_t scene_room(const struct scene *c)
     return (size_t)(DIM + 1) * (2 * (size_t)c->n + 2 * DIM) * ROW + 2 * (size_t)c->n;
 }
 
-/* What unknowns leave of all points, in standard deviations; the largest. */
+/* Residuals `left` of all points, in standard deviations, for given unknowns; returns the largest.
+ */
 static double leave(const struct scene *c, const struct stations *s, const double *d,
                     const double *unknown, double scale, double *left)
 {
@@ -422,8 +426,8 @@ static double leave(const struct scene *c, const struct stations *s, const doubl
     return most;
 }
 
-/* Of an order of points the first `n` are looked at: the worst of those of which more than `least`
- * is left join them. Returns how many are. */
+/* The programme considers the first `n` points of `order`: adds the worst of the others whose
+ * residual exceeds `least`. Returns the new number. */
 static int look_at_worst(const struct scene *c, const double *left, double least, int *order, int n)
 {
     enum { AT_A_TIME = 4 };
@@ -439,7 +443,7 @@ static int look_at_worst(const struct scene *c, const double *left, double least
     }
     for (int k = 0; k < found; k++, n++) {
         const int from = worst[k], point = order[from];
-        for (int m = k + 1; m < found; m++) /* which has to make room */
+        for (int m = k + 1; m < found; m++) /* the point at n moves to `from` */
             worst[m] = worst[m] == n ? from : worst[m];
         order[from] = order[n];
         order[n] = point;
@@ -447,8 +451,8 @@ static int look_at_worst(const struct scene *c, const double *left, double least
     return n;
 }
 
-/* Both sides of a point: the numbers are the unknowns, in units of the largest residual, and the
- * maximum, in units of what it is without them. */
+/* The two rows of a point: the variables are the unknowns, in units of the largest residual, and
+ * the maximum, in units of its value without unknowns. */
 static void set_rows(const struct scene *c, const struct stations *s, const double *d, int point,
                      double before, double largest, double *row)
 {
@@ -462,8 +466,8 @@ static void set_rows(const struct scene *c, const struct stations *s, const doub
     }
 }
 
-/* The least maximum of a few points is at most that of all; the worst of the others join them until
- * none is worse. */
+/* The least maximum over a few points is at most that over all; the worst of the others are added
+ * until none is worse. */
 double scene_least(const struct scene *c, const struct stations *s, const double *d, double reach,
                    double *work)
 {

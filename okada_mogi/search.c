@@ -1,5 +1,5 @@
-/* okada_mogi/search.c – what all methods share: the choice among them, workers, the judge's
- * seat. */
+/* okada_mogi/search.c – shared by all methods: the choice among them, stations and their order,
+ * workers, judging. */
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
 #include "src/arena.h"
@@ -66,8 +66,8 @@ void search_set_station(struct search_station *to, const struct stations *s, int
     }
 }
 
-/* Weights of the points, of a scene, with which its unknowns cancel: 1, -1; or minors of their
- * shapes. False: they do not tell. */
+/* Weights with which the scene's unknowns cancel at its points point [unknowns + 1]: 1, -1 for an
+ * offset; cofactors of the shapes for a ramp. False: the points are nearly collinear. */
 static bool cancel(const struct scene *c, const int *point, double *weight)
 {
     double most = 0;
@@ -87,7 +87,7 @@ static bool cancel(const struct scene *c, const int *point, double *weight)
     return c->unknowns == 1 || most > 1e-3;
 }
 
-/* Some contrast of a scene; false: none was hit upon. */
+/* A random contrast of a scene; false: the points drawn make none. */
 static bool set_contrast(struct search_station *to, const struct stations *s, const struct scene *c,
                          uint64_t *seed)
 {
@@ -103,7 +103,7 @@ static bool set_contrast(struct search_station *to, const struct stations *s, co
     return true;
 }
 
-enum { CONTRASTS = 64, TRIES = 256 }; /* of a scene */
+enum { CONTRASTS = 64, TRIES = 256 }; /* per scene */
 
 static void list_stations(struct search *s)
 {
@@ -165,7 +165,8 @@ const double *search_seen(const struct search_station *station, int nbasis, cons
     return own;
 }
 
-/* The item, of those from place `first` on, that the fewest samples survive that are `left`. */
+/* The place, from `first` on, of the item that the fewest of the samples `left` survive; ties are
+ * decided by all samples. */
 static int most_rejecting(const bool *keeps, const bool *left, int nsamples, const int *item, int n,
                           int first)
 {
@@ -195,7 +196,7 @@ int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED
         left[k] = true;
     for (int k = 0; k < n && item; k++)
         item[k] = k;
-    /* where memory is out: any order is right, only slower */
+    /* out of memory: any order is correct, only slower */
     for (; left && item && i < n && i < SEARCH_ORDERED && survivors; i++) {
         swap[i] = most_rejecting(keeps, left, nsamples, item, n, i);
         const int chosen = item[swap[i]];
@@ -245,7 +246,7 @@ void search_swap_stations(struct search *s, const int *swap, int nswaps)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* Something stands in no scene with unknowns: a join has columns. */
+/* Whether some datum is in no scene with unknowns, so that a join has columns. */
 static bool sees_points(const struct job *job)
 {
     for (int i = 0; i < job->stations.n; i++)
@@ -369,14 +370,14 @@ struct search_window search_window(const struct search *s, int station, double r
     return w;
 }
 
-/* How the worker itself computes a batch. */
+/* Computes a part on the host. */
 static enum ek_status run(void *arg)
 {
     struct search_worker *w = arg;
     return w->search->ops->run(w, w->range);
 }
 
-/* Computes a part; w->full: it has more than may be held. */
+/* Computes a part; w->full: it has more accepted trials than a worker may hold. */
 static enum ek_status run_part(struct search_worker *w, struct trial_range part,
                                enum ek_status (*by)(void *arg), void *arg)
 {
@@ -390,7 +391,7 @@ static enum ek_status run_part(struct search_worker *w, struct trial_range part,
     return w->full ? EK_OK : st;
 }
 
-/* The first `count` trials of a range at most, to the end of a grain if that is among them. */
+/* The first trials of a range, at most `count`, ending with a whole grain if possible. */
 static struct trial_range part_of(const struct search *s, struct trial_range range,
                                   trial_number count)
 {
@@ -400,7 +401,8 @@ static struct trial_range part_of(const struct search *s, struct trial_range ran
     return (struct trial_range){range.first, (whole > range.first ? whole : end) - range.first};
 }
 
-/* Trials from the part's first on of which all that is acceptable was found before it was full. */
+/* When the worker is full: the number of trials, from the part's first on, that have been searched
+ * completely. */
 static trial_number settled(const struct search_worker *w)
 {
     const trial_number order = w->search->order, first = w->range.first;
@@ -411,7 +413,7 @@ static trial_number settled(const struct search_worker *w)
     return order && last - last % order > first ? last - last % order - first : 0;
 }
 
-/* The part becomes what is settled of it; its records. */
+/* Shortens the part, and its records, to what is settled. */
 static void cut_part(struct search_worker *w, struct trial_range *part)
 {
     part->count = settled(w);
@@ -473,9 +475,9 @@ double search_evaluations(const struct search_worker *w)
     return w->evaluations;
 }
 
-/* ---- the judge's seat -------------------------------------------------------------------------*/
+/* ---- judging ----------------------------------------------------------------------------------*/
 
-/* Any other status than EK_OK ends the part, w->full says why. */
+/* EK_STOPPED ends the part; w->full tells run_part() why. */
 static enum ek_status keep(struct search_worker *w, const struct accepted_record *record)
 {
     w->full = w->found.n == SEARCH_HELD;

@@ -1,7 +1,7 @@
-/* okada_mogi/search_best.c – the n trials of least misfit: how far a search must look for them.
+/* okada_mogi/search_best.c – for accept.best: a bound on the misfit of the n best trials.
  *
- * The n-th least misfit of any n different trials is an upper bound of the n-th least of all. It is
- * first taken from samples and short descents from them, and becomes smaller with each batch. */
+ * The largest misfit of any n different trials bounds the n-th least of all. The first bound comes
+ * from random samples and short descents; every batch tightens it. */
 #include "okada_mogi/descent.h"
 #include "okada_mogi/search_method.h"
 #include "src/arena.h"
@@ -15,12 +15,12 @@ enum { SAMPLES = 4096, DESCENTS = 8 };
 
 struct search_best {
     pthread_mutex_t lock;
-    size_t room;           /* how many are wanted */
-    struct accepted least; /* at most so many different trials, best first */
-    double bound;          /* read without the lock */
+    size_t room;           /* number of trials wanted, n */
+    struct accepted least; /* at most n different trials, best first */
+    double bound;          /* atomic, read without the lock */
 };
 
-/* The first `room` of two sorted lists, each trial once. */
+/* The first `room` of two sorted lists, without duplicates. */
 static enum ek_status merge(const struct accepted *a, const struct accepted *b, size_t room,
                             struct accepted *out)
 {
@@ -41,7 +41,7 @@ static void set_bound(struct search_best *b)
         __atomic_store(&b->bound, &b->least.record[b->room - 1].misfit, __ATOMIC_RELAXED);
 }
 
-/* `more` becomes sorted by misfit. */
+/* Merges `more`, and sorts it by misfit. */
 static enum ek_status take(struct search_best *b, struct accepted *more)
 {
     struct accepted merged = {0};
@@ -83,7 +83,7 @@ double search_best_bound(const struct search_best *b)
 
 /* ---- the first bound --------------------------------------------------------------------------*/
 
-/* Trials looked at so far. */
+/* State of the first exploration. */
 struct scout {
     const struct job *job;
     struct judge *judge;

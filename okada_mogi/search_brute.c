@@ -1,8 +1,8 @@
 /* okada_mogi/search_brute.c – every trial by itself: the forward model, station after station until
- * one does not fit. Consecutive trials lie in the lanes; nothing is shared between them.
+ * one does not fit. Consecutive trials are in the lanes and share nothing.
  *
- * This is what any opaque model would cost, for experiments with schedules and as the measure of
- * exactness. It works for any order of parameters. */
+ * This is what an opaque model would cost: for scheduling experiments, and as a reference for the
+ * other methods. It works for any order of parameters. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/grid.h"
@@ -12,7 +12,7 @@
 
 enum { VECTORS = MODEL_LANES / LANES };
 
-/* Adds a source's displacements to u [3][MODEL_LANES], which is nothing before the first. */
+/* Adds a source's displacements to u [3][MODEL_LANES]; `first` overwrites u. */
 static void add_source(const struct model *m, const double *const *number, const double *out,
                        bool first, double *u)
 {
@@ -29,7 +29,7 @@ static void add_source(const struct model *m, const double *const *number, const
         }
 }
 
-/* Lanes (bits) whose displacements lie in the station's windows. */
+/* Lanes (bits) whose displacements are within the station's windows. */
 static unsigned compare(const struct search_station *station, const struct search_window *w,
                         const double *u)
 {
@@ -78,7 +78,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 
 /* ---- the method -------------------------------------------------------------------------------*/
 
-/* The stations that a trial survives. */
+/* Which stations a trial survives. */
 static void look(const void *search, const double *u, bool *keeps)
 {
     const struct search *s = search;

@@ -1,9 +1,8 @@
 /* okada_mogi/search_join.c – several sources, exactly, as a join instead of a product.
  *
- * Predictions add. So the trials of the source that runs fastest are put into a table by what they
- * predict, once; for each trial of the others the table is asked for what is missing to the
- * observations. Where the table would not fit into memory it is made in blocks, anew for each
- * batch. */
+ * Predictions add. So the trials of the last source are tabulated once by their predictions; for
+ * each trial of the other sources the table is searched for predictions that complete it to the
+ * observations. A table that does not fit into memory is made in blocks, anew for each batch. */
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
@@ -13,29 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double table_bytes = 1 << 30; /* most of a block */
+static const double table_bytes = 1 << 30; /* largest block */
 
 struct shared {
     struct arena arena;
     int nlevels; /* sources, slowest first */
     struct grid grid[JOB_SOURCES];
     struct join_columns columns;
-    double *least, *most; /* [level][columns] what sources from this level on can add */
-    trial_number block;   /* outer places of the last level in a table */
-    bool whole;           /* one table does */
+    double *least, *most; /* [level][columns] range of what sources from this level on can add */
+    trial_number block;   /* outer places of the last level in a block */
+    bool whole;           /* one table holds the last source */
     struct join_table table;
     double evaluations;
-    double reach; /* that the table's cells are made for */
+    double reach; /* that the table's cells are sized for */
 };
 
 /* One thread's. */
 struct own {
     struct arena arena;
     struct grid_walk walk[JOB_SOURCES];
-    double *basis;   /* [level][judge_basis_size()] of the geometries at work */
-    double *missing; /* [level + 1][columns] observed - predicted, standard deviations */
-    float *window;
-    struct join_table table; /* a block, where not one table does */
+    double *basis;           /* [level][judge_basis_size()] of the present geometries */
+    double *missing;         /* [level + 1][columns] observed - predicted, standard deviations */
+    float *window;           /* scratch of join_table_find() */
+    struct join_table table; /* a block, unless the shared table is whole */
     struct judge_source source[JOB_SOURCES];
     double reach;
 };
@@ -47,12 +46,12 @@ static const struct grid *last_grid(const struct shared *shared)
 
 /* ---- the descent through the sources ----------------------------------------------------------*/
 
-/* A descent: the trials chosen so far, in the job's numbers. */
+/* State of a descent. */
 struct descent {
     struct search_worker *w;
     const struct shared *shared;
     const struct join_table *table;
-    trial_number trial;
+    trial_number trial; /* sum of the chosen sources' parts of the job's trial number */
 };
 
 static trial_number row_trial(const struct join_table *t, const struct join_row *row)
@@ -88,7 +87,7 @@ static enum ek_status found(void *arg, const struct join_row *row)
     return search_judge_sources(d->w, d->trial + row_trial(t, row), own->source);
 }
 
-/* Sources from `level` on can add what is missing, in every column. */
+/* Whether sources from `level` on can add what is missing, in every column. */
 static bool can_add(const struct shared *shared, int level, const double *missing, double reach)
 {
     const int n = shared->columns.n;
@@ -108,7 +107,7 @@ static bool touches(const struct search_worker *w, trial_number first, trial_num
 
 static enum ek_status descend(struct descent *d, int level);
 
-/* Takes the trial (direction m, amplitude a) of a geometry whose basis is known, and goes on. */
+/* Chooses direction m and amplitude a of a geometry with known basis responses, and descends. */
 static enum ek_status take(struct descent *d, int level, long entry, long m, long a)
 {
     const struct shared *shared = d->shared;
@@ -154,7 +153,7 @@ static enum ek_status descend_geometry(struct descent *d, int level, trial_numbe
     return st;
 }
 
-/* All trials of the source at this level that are in the batch. */
+/* Visits all trials of the source at this level that are in the batch. */
 static enum ek_status descend(struct descent *d, int level)
 {
     const struct shared *shared = d->shared;
@@ -203,7 +202,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     return st;
 }
 
-/* ---- what is shared ---------------------------------------------------------------------------*/
+/* ---- shared data ------------------------------------------------------------------------------*/
 
 /* Sources in the order of their axes. */
 static enum ek_status open_grids(struct shared *shared, const struct job *job)
@@ -214,7 +213,7 @@ static enum ek_status open_grids(struct shared *shared, const struct job *job)
     return EK_OK;
 }
 
-/* The columns that a trial survives. */
+/* Which columns a trial survives. */
 static void look(const void *arg, const double *u, bool *keeps)
 {
     const struct shared *shared = arg;
@@ -223,7 +222,7 @@ static void look(const void *arg, const double *u, bool *keeps)
         keeps[k] = !(fabs(u[c->at[k]] / c->sigma[k] - c->observed[k]) > shared->reach);
 }
 
-/* Widens least and most by what a geometry can predict with any direction and amplitude. */
+/* Widens least .. most to all predictions of a geometry, with any direction and amplitude. */
 static void extend_by(const struct shared *shared, const struct grid *g, const double *basis,
                       double *least, double *most)
 {
@@ -242,7 +241,7 @@ static void extend_by(const struct shared *shared, const struct grid *g, const d
     }
 }
 
-/* What a level can add, by itself. Left infinite where finding out would take long. */
+/* Range of what one level can add; infinite if computing it would take long. */
 static void extend(struct shared *shared, int level, double *basis, double *least, double *most)
 {
     const struct grid *g = &shared->grid[level];
@@ -263,7 +262,7 @@ static void extend(struct shared *shared, int level, double *basis, double *leas
         }
 }
 
-/* least, most: [levels + 1][columns], the last of them 0: nothing comes after. */
+/* Sets shared->least and most, [levels + 1][columns]; the last level is 0. */
 static enum ek_status bound_levels(struct shared *shared, const struct job *job)
 {
     const int n = shared->columns.n, levels = shared->nlevels;
@@ -331,7 +330,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     return EK_OK;
 }
 
-/* The grids, and the table of the last source or a block of it. */
+/* The grids, and the last source's table or a block of it. */
 static size_t bytes(const struct job *job)
 {
     struct grid g = {.job = job, .model = job->model, .linear = 1, .nallowed = 1, .outer = 1};

@@ -1,4 +1,5 @@
-/* okada_mogi/search_method.h – what the methods of a search are made of; for search*.c only.
+/* okada_mogi/search_method.h – internals that the methods of a search share; for search*.c and
+ * device*.c only.
  *
  * A method is one file search_<name>.c with one const struct search_method_ops. */
 #pragma once
@@ -6,52 +7,51 @@
 #include "okada_mogi/judge.h"
 #include "okada_mogi/search.h"
 
-/* A point of the ground, in all lanes, and what is seen of it. */
+/* A point of the ground, repeated in all lanes, and how its displacement is observed. */
 struct search_point {
-    int number, component; /* in the job; of what is along a vector: 0 */
+    int number, component; /* of the job's station; component 0 for data along a vector */
     _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES], height[MODEL_LANES];
     double along[3], weight; /* the first component is weight * displacement along this vector */
 };
 
 enum { SEARCH_POINTS = 4 };
 
-/* A station with what was observed there; missing components are left out. Or, of a scene with
- * unknowns, a contrast: a sum over several of its points in which the unknowns cancel. What stands
- * in a scene with unknowns is seen by its contrasts only. */
+/* A station and its observed components. Or a contrast: a weighted sum over points of a scene with
+ * unknowns in which these cancel; data of such scenes are searched through contrasts only. */
 struct search_station {
-    int npoints; /* 1: a station; 2: a difference; more: a contrast, which may have two, too */
-    bool scalar, difference; /* it has one component, along vectors; of one datum of the job */
+    int npoints;             /* 1: a station; 2: a difference or a contrast; 4: a contrast */
+    bool scalar, difference; /* a single component along vectors; a difference of two points */
     struct search_point point[SEARCH_POINTS];
     int ncomponents, component[3];
     double observed[3], sigma[3];
-    double rounding; /* of the judge's slack: sum of the points' |weight| */
+    double rounding; /* multiple of the judge's slack: sum of the points' |weight| */
 };
 
-/* Observed -+ reach sigma, and what rounding might add. */
+/* Observed -+ reach sigma, widened for rounding. */
 struct search_window {
     double low[3], high[3];
 };
 
 struct search_method_ops {
-    /* What is shared, into *shared; grain: see search_grain(). */
+    /* Makes the shared data, *shared, and sets s->grain and the like. */
     enum ek_status (*open)(struct search *s, void **shared);
     void (*close)(void *shared);
     size_t (*bytes)(const struct job *job);
     double (*cost)(const struct search *s, struct trial_range range);
-    /* A worker's own scratch, into *own. */
+    /* Makes a worker's scratch, *own. */
     enum ek_status (*worker_open)(const struct search *s, void **own);
     void (*worker_close)(void *own);
     enum ek_status (*run)(struct search_worker *w, struct trial_range range);
-    /* Devices. They look at the trials of all axes, or (geometries) of the geometry axes only, and
-     * name those that cannot be left out; finish() does the rest of trial or geometry `number`.
-     * NULL: this method asks devices in its own way. */
+    /* Devices test all trials, or (geometries) all places of the geometry axes, and report those
+     * that may be acceptable; finish() then completes trial or geometry `number` on the host. NULL:
+     * a join, which uses devices differently. */
     bool geometries;
     enum ek_status (*finish)(struct search_worker *w, trial_number number);
 };
 
 extern const struct search_method_ops search_brute, search_single, search_join;
 
-/* The same as they are in force: methods.c. */
+/* The same at the instruction level in force: methods.c. */
 enum search_method_number { METHOD_BRUTE, METHOD_SINGLE, METHOD_JOIN };
 const struct search_method_ops *search_method_at(enum search_method_number i);
 
@@ -59,20 +59,21 @@ struct search {
     const struct job *job;
     const struct search_method_ops *ops;
     void *shared;
-    const struct grid *grid; /* that devices look at; NULL: joins */
+    const struct grid *grid; /* that devices search; NULL: a join */
     trial_number grain;
-    trial_number order; /* trials are judged by ascending multiples of this; 0: in no order */
-    bool decided;       /* its grid has decided all constraints before the judge is asked */
-    double prepared;    /* evaluations that opening took */
+    trial_number
+        order;       /* blocks of this many trials are judged in ascending order; 0: in no order */
+    bool decided;    /* the grid has decided all constraints before the judge is asked */
+    double prepared; /* evaluations that opening took */
     int nstations;
     struct search_station *station; /* [nstations], the most rejecting first */
-    struct search_best *best;       /* NULL unless the job asks for the best */
-    double slack;                   /* judge_slack(), */
-    double deviations;              /* the same in the least standard deviation */
+    struct search_best *best;       /* NULL unless the job asks for the best trials */
+    double slack;                   /* judge_slack(), m, */
+    double deviations;              /* and in units of the smallest standard deviation */
 };
 
-/* Who answers the questions of a join: which rows of the table are near `target` [columns]? It goes
- * with the trial of the other sources. */
+/* Answers a join's queries for the rows of the table near `target` [columns]; `trial`: that of the
+ * other sources. */
 struct search_asker {
     enum ek_status (*ask)(void *arg, trial_number trial, const double *target);
     void *arg;
@@ -82,34 +83,34 @@ struct search_worker {
     const struct search *search;
     void *own;
     struct judge *judge;
-    struct search_window *window; /* [stations], as far as the search reaches now */
+    struct search_window *window; /* [stations] for the present bound */
     double bound;                 /* of the misfit, when the windows were made */
     double evaluations;
-    struct search_asker asker; /* of joins; ask NULL: they look the table up themselves */
-    struct trial_range range;  /* at work, */
-    struct accepted found;     /* accepted in it, */
-    bool full;                 /* more than may be held: it is given up, and divided */
+    struct search_asker asker; /* joins; ask NULL: the worker looks up the table itself */
+    struct trial_range range;  /* being searched */
+    struct accepted found;     /* trials accepted in it */
+    bool full;                 /* found holds no more: the range is cut short */
 };
 
-/* One of the job's. */
+/* Sets *to to station i of the job. */
 void search_set_station(struct search_station *to, const struct stations *s, int i);
-/* Of data that are known up to unknowns of a scene: the sum of weight [n] times datum [n]. */
+/* Sets *to to a contrast: the sum of weight [n] times datum [n]. */
 void search_set_contrast(struct search_station *to, const struct stations *s, int n,
                          const int *datum, const double *weight);
 
-/* The order in which items reject most: the one that leaves the fewest of the samples comes first,
- * then the one that leaves the fewest of those, …: swap[i] is the place whose item changes its
- * place with that of place i, one after another; returns how many there are. keeps[sample][item]:
- * the sample survives the item. */
-enum { SEARCH_ORDERED = 24 }; /* hardly a trial gets so far that is not accepted */
+/* Orders n items greedily by rejection: first the one that the fewest samples survive, then the one
+ * that the fewest of those survive, …. keeps[sample][item]: the sample survives the item. Returns a
+ * number of swaps, to be applied one after another: items i and swap[i]. */
+enum { SEARCH_ORDERED = 24 }; /* hardly any trial gets further without being accepted */
 int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED]);
-/* By random trials, which predict u [stations][3]: look(arg) says what each survives, keeps [n]. */
+/* Likewise, with random trials as samples: look(arg) gets a trial's prediction u [stations][3] and
+ * sets keeps [n]. */
 enum ek_status search_order_by_trials(const struct search *s, int n,
                                       void (*look)(const void *arg, const double *u, bool *keeps),
                                       const void *arg, int swap[SEARCH_ORDERED], int *nswaps);
 void search_swap_stations(struct search *s, const int *swap, int nswaps);
 
-/* search_run(), but each part is computed by by(arg): w->range says which. */
+/* search_run(), but by(arg) computes each part, w->range. */
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
                              const struct search_sink *sink, enum ek_status (*by)(void *arg),
                              void *arg);
@@ -117,35 +118,35 @@ enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
 /* Responses of MODEL_LANES sources at a station, out [nbasis][3][MODEL_LANES]. */
 void search_respond(const struct model *m, const double *const *value,
                     const struct search_station *station, double *out);
-/* The same, [nbasis][3], or predictions [3] (nbasis 1), from what judge_basis() or the judge says
- * of all stations; maybe in `own` [nbasis][3]. */
+/* The responses [nbasis][3] at a station, or predictions [3] (nbasis 1), taken from those at all of
+ * the job's stations, as judge_basis() or the judge computes them; `own` [nbasis][3] is scratch. */
 const double *search_seen(const struct search_station *station, int nbasis, const double *all,
                           double *own);
 
-/* How many standard deviations a component may be away in the batch at work, a little more. */
+/* Largest |r| that is acceptable now, in standard deviations, widened for rounding. */
 double search_reach(const struct search_worker *w);
-/* And how large chi2 may be: judge_chi2(), and what is rounding where the data are explained. */
+/* Likewise the largest chi2: judge_chi2(), widened for rounding of nearly perfect predictions. */
 double search_chi2(const struct search_worker *w);
-/* What that leaves of a station. */
+/* A station's window for a given reach. */
 struct search_window search_window(const struct search *s, int station, double reach);
 
-/* Judges a candidate, of known basis responses or from its number alone, and keeps its record if it
- * is accepted, allowed and in the batch. */
+/* Judges a candidate, by its sources' basis responses or from its number alone; keeps its record if
+ * it is accepted, allowed and in the worker's range. */
 enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
                                     const struct judge_source *source);
 enum ek_status search_judge_trial(struct search_worker *w, trial_number trial);
 
-/* The table of a join, NULL where it is made in blocks; what a row of it adds to the trial of the
- * other sources. */
+/* The table of a join, NULL if it is made in blocks; the trial number that a row adds to that of
+ * the other sources. */
 struct join_table;
 const struct join_table *search_join_table(const struct search *s);
 trial_number search_join_row(const struct search *s, long row);
 
-/* The trials of least misfit of all that any worker has found: search_best.c. */
+/* The trials of least misfit found by any worker so far: search_best.c. */
 enum ek_status search_best_open(const struct job *job, struct search_best **b);
 void search_best_close(struct search_best *b);
-/* A batch's records; the same trial may come again. b may be NULL. Any thread. */
+/* Adds a batch's records; trials may repeat. b may be NULL. Any thread. */
 enum ek_status search_best_note(struct search_best *b, const struct accepted_record *record,
                                 size_t n);
-/* The largest misfit that may still be among the best; b may be NULL: INFINITY. Any thread. */
+/* Largest misfit that may still be among the best; INFINITY if b is NULL. Any thread. */
 double search_best_bound(const struct search_best *b);

@@ -1,6 +1,6 @@
-/* okada_mogi/search_rows.c – inner products of data and responses, one datum after another. Any
- * part of the data has no more chi2 than all of them, so they may come in any order: the largest
- * first, which hold most of the signal and most of the noise that nothing explains. */
+/* okada_mogi/search_rows.c – inner products of data and responses, one datum after another. Part of
+ * the data has at most the chi2 of all, so any order is valid: the largest come first, which hold
+ * most of the signal and most of the noise that no source explains. */
 #include "okada_mogi/search_rows.h"
 #include "src/arena.h"
 
@@ -10,33 +10,33 @@
 
 enum {
     VECTORS = MODEL_LANES / LANES,
-    EVERY = MODEL_LANES, /* data between two looks at chi2 */
-    FEW = 3,             /* geometries left of a block that go on one by one */
-    ROOTED = 64, /* data of a scene with a covariance: each costs as many more as are before it */
+    EVERY = MODEL_LANES, /* data between two tests of chi2 */
+    FEW = 3,             /* geometries of a block that are continued one by one */
+    ROOTED = 64,         /* most data of a scene with a covariance, as whitening is quadratic */
 };
-/* What may be left of all squares together, each as a share, when other columns have been taken
- * from them: rounding grows by its inverse, and scenes' unknowns are told to 1e-3 each. What
- * remains of 16 digits is far below the 1e-6 that may_explain() allows. */
+/* Least product of the shares of the columns' squares that elimination of other columns may leave:
+ * rounding grows by its inverse, and the scenes' unknowns are determined to 1e-3 each. The digits
+ * that remain are far better than the 1e-6 that may_explain() allows. */
 #define HAIR 1e-5
 
 struct row {
     struct search_point point;
-    int scene, at;
-    double along[3]; /* the point's; in standard deviations where each error is its own */
-    double size;
+    int scene, at;   /* its scene, and index there */
+    double along[3]; /* the point's; per standard deviation if errors are independent */
+    double size;     /* |whitened datum|, to sort by */
 };
 
-/* What the first rows say of a scene's unknowns: how to take the columns of its frame, one after
- * another, from what is left of the others. */
+/* How to eliminate a scene's unknowns, given the first rows: Gauss's method, applied to the columns
+ * of its frame one after another. */
 struct told {
-    double seen[SCENES_UNKNOWNS], per[SCENES_UNKNOWNS]; /* data along it; 1 / its square */
+    double seen[SCENES_UNKNOWNS], per[SCENES_UNKNOWNS]; /* data along a column; 1 / its square */
     double factor[SCENES_UNKNOWNS][SCENES_UNKNOWNS];    /* of column a in column b > a */
 };
 
-/* ... of all scenes. */
+/* The same for all scenes, at a test of chi2. */
 struct look {
-    bool told;       /* they tell them all */
-    double explains; /* chi2 that unknowns take */
+    bool told;       /* the rows so far determine all unknowns */
+    double explains; /* chi2 that the unknowns explain */
     struct told scene[SCENES_MOST];
 };
 
@@ -44,16 +44,16 @@ struct search_rows {
     struct arena arena; /* of rows and looks */
     const struct job *job;
     int nscenes, n;
-    struct scene scene[SCENES_MOST]; /* those that are in it, their data in the rows' order */
+    struct scene scene[SCENES_MOST]; /* scenes included, their data in the rows' order */
     struct row *row;                 /* [n] */
     struct look *look;               /* [n / EVERY, rounded up] */
 };
 
-/* Columns are the data (0), the responses, and the frames of scenes. */
+/* Inner products; columns are the data (0), the responses, and the frames of scenes. */
 struct search_sums {
     lanes product[VECTORS][1 + MODEL_BASES][1 + MODEL_BASES];
-    lanes cross[VECTORS][SCENES_MOST][SCENES_UNKNOWNS][MODEL_BASES]; /* frames and responses */
-    lanes past[SCENES_MOST][ROOTED][VECTORS][MODEL_BASES]; /* whitened, where there is a root */
+    lanes cross[VECTORS][SCENES_MOST][SCENES_UNKNOWNS][MODEL_BASES]; /* frames times responses */
+    lanes past[SCENES_MOST][ROOTED][VECTORS][MODEL_BASES]; /* whitened responses, with a root */
 };
 
 /* ---- the data ---------------------------------------------------------------------------------*/
@@ -75,8 +75,7 @@ static void set_row(struct row *row, const struct scene *c, const struct station
         row->along[k] = row->point.along[k] / (c->root ? 1 : one.sigma[0]);
 }
 
-/* A scene's data, as rows behind those that are there; where its first ones do not tell its
- * unknowns it is left out. */
+/* Appends a scene's data as rows. The scene is left out if these do not determine its unknowns. */
 static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
 {
     struct row *row = r->row + r->n;
@@ -101,7 +100,8 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
     return EK_OK;
 }
 
-/* Of products of a scene's frame with itself and the data, by Gauss. */
+/* Factorizes the products of a scene's frame with itself and with the data; false: they do not
+ * determine the unknowns. */
 static bool tell(const double (*product)[SCENES_UNKNOWNS], const double *seen, int unknowns,
                  struct told *t, double *explains)
 {
@@ -123,7 +123,7 @@ static bool tell(const double (*product)[SCENES_UNKNOWNS], const double *seen, i
     return true;
 }
 
-/* The looks, each after EVERY rows more. */
+/* Prepares a test after every EVERY rows. */
 static void set_looks(struct search_rows *r)
 {
     double frame[SCENES_MOST][SCENES_UNKNOWNS][SCENES_UNKNOWNS] = {{{0}}};
@@ -193,7 +193,7 @@ void search_sums_clear(struct search_sums *sums)
     memset(sums->product, 0, sizeof sums->product);
 }
 
-/* A datum and its responses z [1 + nbasis]. */
+/* Adds a datum and its responses z [1 + nbasis]. */
 static void add(lanes (*product)[1 + MODEL_BASES], int nbasis, const lanes *z)
 {
     for (int p = 0; p <= nbasis; p++)
@@ -201,7 +201,7 @@ static void add(lanes (*product)[1 + MODEL_BASES], int nbasis, const lanes *z)
             product[p][q] += z[p] * z[q];
 }
 
-/* Takes all that is unknown of a scene from what is left of the products. */
+/* Eliminates a scene's unknowns from the products `left`. */
 static void take_scene(const struct told *t, int unknowns, int nbasis,
                        const lanes (*seen)[MODEL_BASES], lanes (*left)[1 + MODEL_BASES])
 {
@@ -222,8 +222,8 @@ static void take_scene(const struct told *t, int unknowns, int nbasis,
     }
 }
 
-/* Lanes where the data at right angles to all responses are less than `most`; where rounding hides
- * that, too. look: at the rows of r, or NULL: there are none. */
+/* Lanes where the part of the data that is orthogonal to all responses may be below `most`, also
+ * because rounding hides it. look: the test's eliminations, NULL if no scene was added yet. */
 static lanes_mask may_explain(const struct search_sums *sums, const struct search_rows *r,
                               const struct look *look, int v, int nbasis, double most)
 {
@@ -250,8 +250,8 @@ static lanes_mask may_explain(const struct search_sums *sums, const struct searc
     return unknown | ~(a[0][0] > most * (1 + JUDGE_SLACK) + 1e-6 * product[0][0]);
 }
 
-/* Of east and north that are correlated only north counts: chi2 of part of the components is no
- * more than that of all. */
+/* Where east and north are correlated only north is added: chi2 of some components is at most that
+ * of all. */
 lanes_mask search_sums_add(struct search_sums *sums, const struct job *job,
                            const struct search_station *station, const lanes *b, int v, double chi2)
 {
@@ -269,7 +269,7 @@ lanes_mask search_sums_add(struct search_sums *sums, const struct job *job,
     return may_explain(sums, NULL, NULL, v, nbasis, chi2);
 }
 
-/* A row's responses z [1 + nbasis] in a vector, as its scene sees them. */
+/* Adds a row, with responses z [1 + nbasis], of vector v; whitens them first. */
 static void add_row(struct search_sums *sums, const struct scene *c, const struct row *row,
                     int nbasis, lanes *z, int v)
 {
@@ -296,7 +296,7 @@ static void begin_rows(const struct search_rows *r, struct search_sums *sums)
         memset(sums->cross[v], 0, n * sizeof *sums->cross[v]);
 }
 
-/* Adds a row of as many geometries as there are lanes. */
+/* Adds a row for a block of geometries. */
 static void add_block(const struct search_rows *r, struct search_sums *sums, int i,
                       const double *const *value)
 {
@@ -315,7 +315,7 @@ static void add_block(const struct search_rows *r, struct search_sums *sums, int
     }
 }
 
-/* Lane l of the sums, in all lanes of the first vector of others. */
+/* Copies lane l of the sums to all lanes of the first vector of `one`. */
 static void take_lane(const struct search_rows *r, const struct search_sums *sums, int l,
                       struct search_sums *one)
 {
@@ -332,8 +332,7 @@ static void take_lane(const struct search_rows *r, const struct search_sums *sum
         }
 }
 
-/* Whether chi2 of a geometry may be small enough, by rows from number i on, which lie in the
- * lanes. */
+/* Whether chi2 of a single geometry may be small enough, given rows from i on, one per lane. */
 static bool explains_alone(const struct search_rows *r, struct search_sums *one, int i,
                            struct search_worker *w, const double *const *value, double chi2)
 {
@@ -367,7 +366,7 @@ static bool explains_alone(const struct search_rows *r, struct search_sums *one,
     return left;
 }
 
-/* The lanes that are alive, each by itself, by rows from number i on. */
+/* Continues each lane that is alive by itself, with rows from i on. */
 static unsigned screen_alone(const struct search_rows *r, struct search_sums *sums, int i,
                              struct search_worker *w, const double *const *value, double chi2,
                              unsigned alive)

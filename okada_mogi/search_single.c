@@ -1,12 +1,11 @@
 /* okada_mogi/search_single.c – one source, exactly, without computing most of its trials.
  *
- * Trials that differ in their linear parameters only share one geometry. Geometries lie in the
- * lanes; at each station, the most rejecting first, every direction keeps the interval of
- * amplitudes that all components so far allow, and a lane is out when no direction has any left.
- * Where there are two basis responses a cheaper test comes first: three components ask two numbers
- * to lie in three strips of the plane, and three strips have no common point exactly if their own
- * linear dependency says so. What survives a few stations is finished one geometry at a time,
- * stations in the lanes. */
+ * Trials that differ only in direction and amplitude share one geometry. A block has one geometry
+ * per lane; at each station, the most rejecting first, every direction keeps the interval of
+ * amplitudes that all components so far allow, and a lane drops out when no direction has any left.
+ * With two basis responses a cheaper test comes first: three components confine the two slip
+ * components to three strips of the plane, whose linear dependency tells whether they have a common
+ * point. Geometries that survive all stations are finished one at a time, stations in the lanes. */
 #include "src/arena.h"
 #include "src/lanes.h"
 #include "src/lanes_math.h"
@@ -21,14 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Inner products of data (0) and responses (1 ..), whitened. */
 struct gram {
-    double product[1 + MODEL_BASES][1 + MODEL_BASES]; /* 0: the data */
+    double product[1 + MODEL_BASES][1 + MODEL_BASES];
 };
 
 /* ---- chi2 of one source: a quadratic form in its slip components ------------------------------*/
-#define GRAM_ROUNDING 1e-9 /* of what is summed up, far above that of any order of sums */
+#define GRAM_ROUNDING 1e-9 /* relative; far above the rounding of any order of summation */
 
-/* Of data z [1 + nbasis], whitened: by one datum. */
+/* Adds one datum and its responses z [1 + nbasis], whitened. */
 static void add(struct gram *g, int nbasis, const double *z)
 {
     for (int a = 0; a <= nbasis; a++)
@@ -36,7 +36,7 @@ static void add(struct gram *g, int nbasis, const double *z)
             g->product[a][b] += z[a] * z[b];
 }
 
-/* East and north share chi2 as in the judge. */
+/* Correlated east and north are whitened as in the judge. */
 static void add_station(const struct stations *s, int i, int nbasis, const double *basis,
                         struct gram *g)
 {
@@ -73,13 +73,13 @@ static void add_scene(const struct scene *c, const struct stations *s, int nbasi
     }
 }
 
-/* Doubles that gram_find() needs. */
+/* Doubles of scratch that gram_find() needs. */
 static size_t gram_room(const struct job *job)
 {
     return (size_t)job->stations.n * (1 + MODEL_BASES);
 }
 
-/* Of a geometry with basis responses [stations][nbasis][3]. */
+/* Gram matrix of a geometry with basis responses [stations][nbasis][3]. */
 static void gram_find(const struct job *job, const double *basis, struct gram *g, double *work)
 {
     const int nbasis = job->model->nbasis;
@@ -94,9 +94,8 @@ static void gram_find(const struct job *job, const double *basis, struct gram *g
             g->product[b][a] = g->product[a][b];
 }
 
-/* chi2 = c - 2 b a + q a^2 for the amplitude a. */
-/* Narrows least .. most to the amplitudes with these weights [nbasis] that may bring chi2 down to
- * `chi2`, by rounding or so. */
+/* Narrows least .. most to the amplitudes a that may, within rounding, reduce chi2 = c - 2 b a +
+ * q a^2 to `chi2`, given the direction's weights [nbasis]. */
 static void gram_narrow(const struct gram *g, int nbasis, const double *weight, double chi2,
                         double *least, double *most)
 {
@@ -120,28 +119,28 @@ static void gram_narrow(const struct gram *g, int nbasis, const double *weight, 
 }
 
 enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
-#define ROUNDING 1e-13 /* of products and their differences, relative to the products; plenty */
+#define ROUNDING 1e-13 /* of differences of products, relative to the products; generous */
 
 struct shared {
     struct grid grid;
-    struct search_rows *rows; /* where misfits are root mean squares */
+    struct search_rows *rows; /* of scenes, for rms misfits */
 };
 
-/* One thread's. lo, hi: [ndirections][MODEL_LANES] intervals of amplitudes of the lanes at work. */
+/* One thread's. lo, hi: [ndirections][MODEL_LANES] amplitudes that the block's lanes have left. */
 struct own {
     struct arena arena;
     struct grid_walk walk;
     double *lo, *hi;
-    double *basis; /* of the geometry that is finished, by the job's stations, */
-    double *seen;  /* by the search's */
-    double *work;  /* gram_find()'s */
+    double *basis; /* responses of the geometry being finished, at the job's stations, */
+    double *seen;  /* and at the search's */
+    double *work;  /* scratch of gram_find() */
     struct search_sums *sums;
 };
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
 
-/* Lanes where the strips low <= g_c . U <= high of three components have a common point U. Where
- * basis responses are parallel the dependency is nothing but rounding, which has its share. */
+/* Lanes where the strips low <= g_c . U <= high of three components have a common point U. Widened
+ * for rounding, which is all of the dependency if basis responses are parallel. */
 static lanes_mask strips_meet(const lanes *b, const struct search_window *w)
 {
     lanes middle = REAL(0.0), width = REAL(0.0);
@@ -156,8 +155,8 @@ static lanes_mask strips_meet(const lanes *b, const struct search_window *w)
     return ~(lanes_abs(middle) > width * (1 + JUDGE_SLACK));
 }
 
-/* Narrows all directions' intervals by one station; the lanes where any direction has amplitudes
- * left. */
+/* Narrows the intervals of all directions by one station; returns the lanes where some direction
+ * has amplitudes left. */
 static lanes_mask narrow(const struct grid *g, const struct search_station *station,
                          const struct search_window *w, const lanes *b, double *lo, double *hi)
 {
@@ -179,14 +178,14 @@ static lanes_mask narrow(const struct grid *g, const struct search_station *stat
     return alive;
 }
 
-/* It is a datum with an error of its own. */
+/* Whether its errors are independent of other stations', and it is no contrast. */
 static bool is_alone(const struct job *job, const struct search_station *station)
 {
     return (station->npoints == 1 || station->difference) &&
            !(scenes_sill(&job->scenes, station->point[0].number) > 0);
 }
 
-/* Lanes (bits) of a block that survive a station; chi2: the most that it may be. */
+/* Lanes (bits) of a block that survive a station; chi2: the largest acceptable. */
 static unsigned screen(const struct grid *g, const struct search_station *station,
                        const struct search_window *window, const double *out, struct own *own,
                        double chi2, unsigned alive)
@@ -228,7 +227,7 @@ static void all_amplitudes(const struct grid *g, struct own *own)
 
 /* ---- one geometry -----------------------------------------------------------------------------*/
 
-/* The places of an axis that the values least .. most hold, and what rounding might add. */
+/* The places of an axis with values in least .. most, widened for rounding. */
 static void places_within(const struct trial_axis *axis, double least, double most, long *begin,
                           long *end)
 {
@@ -243,9 +242,9 @@ static void places_within(const struct trial_axis *axis, double least, double mo
     *end = to < (double)axis->n - 1 ? (long)fmax(to + 1, 0) : axis->n;
 }
 
-/* LANES directions from number m on, the last one again where there are no more. */
+/* LANES directions from number m on; the last one is repeated if there are fewer. */
 struct directions {
-    lanes weight[MODEL_BASES], least, most; /* amplitudes that are left */
+    lanes weight[MODEL_BASES], least, most; /* least .. most: amplitudes left */
 };
 
 static void begin_directions(const struct grid *g, long m, struct directions *x)
@@ -260,7 +259,7 @@ static void begin_directions(const struct grid *g, long m, struct directions *x)
     x->most = REAL(g->amplitude.max + slack);
 }
 
-/* By one station, whose basis responses are [nbasis][3]; false: nothing is left of any. */
+/* Narrows by one station with basis responses [nbasis][3]; false: no direction has any left. */
 static bool narrow_directions(const struct grid *g, const struct search_station *station,
                               const struct search_window *w, const double *basis,
                               struct directions *x)
@@ -274,7 +273,7 @@ static bool narrow_directions(const struct grid *g, const struct search_station 
     return lanes_any(~(x->least > x->most));
 }
 
-/* The first amplitude of a direction, whose first trial is `first`, that is not before `trial`. */
+/* The first amplitude of a direction (whose first trial is `first`) at or after `trial`. */
 static long amplitude_from(const struct grid *g, trial_number first, trial_number trial)
 {
     const trial_number n = (trial_number)g->namplitude,
@@ -283,7 +282,7 @@ static long amplitude_from(const struct grid *g, trial_number first, trial_numbe
     return (long)(place < n ? place : n);
 }
 
-/* Judges the amplitudes of direction m that no station forbids. */
+/* Judges the amplitudes least .. most of direction m. */
 static enum ek_status judge_direction(struct search_worker *w, const struct grid *g,
                                       trial_number outer, long entry, long m, double least,
                                       double most)
@@ -344,7 +343,7 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
 
 /* ---- batches ----------------------------------------------------------------------------------*/
 
-/* n <= MODEL_LANES geometries of the inner list from entry `first`. */
+/* Searches n <= MODEL_LANES geometries, from entry `first` of the inner list on. */
 static enum ek_status run_block(void *worker, trial_number outer, long first, long n)
 {
     struct search_worker *w = worker;
@@ -362,7 +361,7 @@ static enum ek_status run_block(void *worker, trial_number outer, long first, lo
     search_sums_clear(own->sums);
     for (int i = 0; alive && i < s->nstations; i++) {
         if (rows && !s->job->accept.nk && s->station[i].npoints > 1 && !s->station[i].difference)
-            continue; /* a contrast: its scene says more */
+            continue; /* a contrast: search_rows_screen() uses the scene itself */
         search_respond(g->model, value, &s->station[i], out);
         w->evaluations += s->station[i].npoints * __builtin_popcount(alive);
         alive = screen(g, &s->station[i], &w->window[i], out, own, chi2, alive);
@@ -381,7 +380,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     return grid_walk_over(&own->walk, range, run_block, w);
 }
 
-/* A geometry, by its number among the places of all geometry axes. */
+/* Finishes a geometry, given its number among the places of all geometry axes. */
 static enum ek_status finish_number(struct search_worker *w, trial_number number)
 {
     const struct shared *shared = w->search->shared;
@@ -394,7 +393,7 @@ static enum ek_status finish_number(struct search_worker *w, trial_number number
 
 /* ---- the method -------------------------------------------------------------------------------*/
 
-/* Some direction has an amplitude that the station allows. */
+/* Whether the station allows some amplitude of some direction. */
 static bool survives(const struct search *s, const struct grid *g, int station, const double *basis,
                      double reach)
 {
@@ -410,7 +409,7 @@ static bool survives(const struct search *s, const struct grid *g, int station, 
     return false;
 }
 
-/* Orders the stations by what they do to a sample of geometries. */
+/* Orders the stations by how many of a sample of geometries they reject. */
 static void order_stations(struct search *s, const struct grid *g)
 {
     const int n = s->nstations;

@@ -1,5 +1,4 @@
-/* okada_mogi/search_state.c – keeps account of a search; writes and believes files of done ranges
- * and accepted trials. */
+/* okada_mogi/search_state.c – progress of a search; writes, verifies and reads checkpoints. */
 #include "okada_mogi/search_state.h"
 #include "cu/rank/stop.h"
 #include "src/arena.h"
@@ -16,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds between two saves; more where a save takes long, so that it never costs more than a
- * twentieth of the time. */
+/* Seconds between two saves; longer if a save is slow, so that saving takes at most 1/20 of the
+ * time. */
 static const double OFTEN = 2, SHARE = 20;
 
 struct search_state {
@@ -28,8 +27,8 @@ struct search_state {
     pthread_mutex_t lock;
     struct ranges done;
     double evaluations;
-    trial_number before, computed; /* of the file; since then */
-    trial_number shown;            /* by runs that are over, for the progress line */
+    trial_number before, computed; /* trials done in the file; since then */
+    trial_number shown;            /* done in earlier runs, for the progress line */
     double next_save;
 };
 
@@ -74,7 +73,7 @@ enum ek_status search_state_begin(struct search_state *c)
     TRY(search_state_read(c->path, c->job, &c->done, &c->evaluations, results_spool(c->results),
                           &found));
     c->before = ranges_count(&c->done);
-    return save(c); /* better now than never */
+    return save(c); /* fails now, not after hours, if it cannot be written */
 }
 
 enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps)
@@ -136,7 +135,7 @@ struct head {
     double evaluations;
 };
 
-/* A file and the sum of what has gone through it. */
+/* A file, and the checksum of everything read or written so far. */
 struct stream {
     const char *path;
     FILE *in;
@@ -208,7 +207,7 @@ static enum ek_status get_head(struct stream *s, uint64_t job, struct head *head
     return EK_OK;
 }
 
-/* The sum first: nothing of a damaged file is believed. */
+/* Verifies the checksum before anything of the file is used. */
 static enum ek_status prove(struct stream *s, uint64_t job, struct head *head)
 {
     char chunk[1 << 14];
@@ -230,7 +229,7 @@ static enum ek_status prove(struct stream *s, uint64_t job, struct head *head)
     return EK_OK;
 }
 
-/* The records of a range, which are in order like the ranges; some at a time. */
+/* Reads the records of a range (records are sorted like ranges), some at a time. */
 static enum ek_status get_records(struct stream *s, struct trial_range range, uint64_t *left,
                                   struct accepted_record *next, struct spool *records)
 {
@@ -247,7 +246,7 @@ static enum ek_status get_records(struct stream *s, struct trial_range range, ui
             --*left;
             st = get(s, next, sizeof *next);
         } else {
-            next->trial = range.first - 1; /* there is none any more */
+            next->trial = range.first - 1; /* no more records: outside of every range */
         }
     }
     THEN(st, spool_put(records, range, &some));

@@ -1,4 +1,4 @@
-/* okada_mogi/slips.c – polygons of slip components, cut by what data allow. */
+/* okada_mogi/slips.c – polygons of slip components, clipped by data. */
 #include "okada_mogi/slips.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static void add_corner(struct slips_piece *p, const double *u)
         memcpy(p->corner[p->n++], u, sizeof *p->corner);
 }
 
-/* Cuts off where h, linear, is negative. */
+/* Clips where h, given at the corners and linear between them, is negative. */
 static void cut(struct slips_piece *p, const double *h)
 {
     const struct slips_piece all = *p;
@@ -29,8 +29,8 @@ static void cut(struct slips_piece *p, const double *h)
         p->n--;
 }
 
-/* Cuts off where a . u < b. Corners are wrong by a rounding of what they are made of, and the line
- * stands back by thousands of those: nothing is cut off that should not be. */
+/* Clips where a . u < b. The line is moved outward by thousands of the corners' rounding errors, so
+ * that nothing is clipped by rounding. */
 static void clip(struct slips_piece *p, double a0, double a1, double b)
 {
     double h[SLIPS_CORNERS], slack = fabs(b);
@@ -51,7 +51,7 @@ static void clip(struct slips_piece *p, double a0, double a1, double b)
         cut(p, h);
 }
 
-/* The corners of a piece have the same signs. */
+/* Relies on all corners of a piece having the same signs. */
 static void narrow(struct slips_piece *p, const struct model_range *g, double low, double high)
 {
     double most[2], least[2];
@@ -77,7 +77,7 @@ bool slips_narrow(struct slips *s, const struct model_range *g, double low, doub
     return left;
 }
 
-/* Slip components of this amplitude. */
+/* Appends the slip of this amplitude and direction as a corner. */
 static void add_slip(const struct model *m, struct slips *s, double amplitude, double direction)
 {
     double x[MODEL_PARAMETERS], w[MODEL_BASES], u[2] = {0, 0};
@@ -91,7 +91,8 @@ static void add_slip(const struct model *m, struct slips *s, double amplitude, d
     add_corner(&s->piece[s->n], u);
 }
 
-/* Amplitudes of one sign with directions within a quadrant: between a chord and tangents. */
+/* Adds a piece: amplitudes of one sign, directions within a quadrant; a chord bounds it from below,
+ * tangents from above. */
 static void add_quadrant(const struct model *m, struct slips *s, double least, double most,
                          double from, double to)
 {

@@ -12,7 +12,7 @@
 
 enum { AT_A_TIME = 4096 }; /* records read from the file */
 
-/* A batch that holds anything: in memory, or `first` records into the file. */
+/* A batch with accepted trials: in memory, or in the file, `first` records from its start. */
 struct batch {
     struct trial_range range;
     struct accepted_record *record; /* NULL: in the file */
@@ -22,10 +22,10 @@ struct batch {
 struct spool {
     size_t memory; /* room for records in memory */
     struct batch *batch;
-    size_t nbatches, room, count, held, filed;
+    size_t nbatches, room, count, held, filed; /* held, filed: records in memory, in the file */
     bool sorted;
     FILE *file;            /* NULL: not needed so far */
-    enum ek_status failed; /* of the first put that did; said once, not by every unit */
+    enum ek_status failed; /* of the first put that failed: reported once, not by every unit */
 };
 
 enum ek_status spool_open(size_t memory, struct spool **s)
@@ -78,7 +78,7 @@ static enum ek_status need_file(struct spool *s)
     snprintf(path, sizeof path, "%s/accepted-XXXXXX", folder());
     const int fd = mkstemp(path);
     if (fd >= 0)
-        unlink(path); /* it ends with the program, however that ends */
+        unlink(path); /* it vanishes when the program ends, even by a crash */
     if (fd >= 0 && !(s->file = fdopen(fd, "r+")))
         close(fd);
     return s->file ? EK_OK : file_failed("kept there");
@@ -132,7 +132,7 @@ static void sort(struct spool *s)
     s->sorted = true;
 }
 
-/* Records of a batch from number i on. */
+/* Reads n records of a batch, from record i on, from the file. */
 static enum ek_status fetch(const struct spool *s, const struct batch *b, size_t i, size_t n,
                             struct accepted_record *to)
 {
@@ -168,7 +168,7 @@ enum ek_status spool_find(struct spool *s, trial_number trial, bool *held)
 {
     size_t begin = 0, end = s->nbatches;
     sort(s);
-    while (begin < end) { /* to the first batch behind the trial */
+    while (begin < end) { /* to the first batch that begins after the trial */
         const size_t middle = begin + (end - begin) / 2;
         if (s->batch[middle].range.first <= trial)
             begin = middle + 1;

@@ -1,4 +1,4 @@
-/* okada_mogi/stations.h – stations on the ground, what was observed there and how well. */
+/* okada_mogi/stations.h – stations on the ground: observed displacements and their errors. */
 #pragma once
 
 #include "src/checksum.h"
@@ -11,19 +11,19 @@ struct stations {
     double *east, *north; /* [n] m, UTM or any other plane system */
     double *observed;     /* [n][3] east, north, up, m; NAN: not observed */
     double *sigma;        /* [n][3] standard deviations, m, noise floor included; NAN likewise */
-    double *along; /* [n][3] unit vector: the first component is the displacement along it, and
-                      there are no others; NAN: three components */
-    double *correlation; /* [n] of east and north, -1 < c < 1: chi2 and rms misfits see it */
+    double *along; /* [n][3] unit vector; component 0 is then the displacement along it and there
+                      are no others; NAN: components are east, north, up */
+    double *correlation; /* [n] of the errors of east and north, -1 < c < 1; enters chi2 and rms */
     double *height;      /* [n] m above the datum of depths */
-    double *second;  /* [n][2] east, north: what is along a vector is the displacement there minus
-                        the one at the station; NAN: that of the station */
-    char **scene;    /* [n] of what is along a vector: "asc"; else NULL */
-    int ncomponents; /* observed ones */
-    int zone;        /* of UTM, 0: none; below 0: on the southern hemisphere */
-    char projection[16]; /* "UTM 45N", or "" where the zone is unknown */
+    double *second;  /* [n][2] east, north of a second point: the datum is the displacement there
+                        minus that at the station; NAN: no second point */
+    char **scene;    /* [n] name of the scene of a datum along a vector, e.g. "asc"; else NULL */
+    int ncomponents; /* observed ones, of all stations */
+    int zone;        /* UTM zone; 0: unknown; negative: southern hemisphere */
+    char projection[16]; /* "UTM 45N"; "" if the zone is unknown */
 };
 
-/* Station i has one component, along a vector. */
+/* Station i has a single datum, along a vector. */
 static inline bool stations_scalar(const struct stations *s, int i)
 {
     return s->along[3 * i] == s->along[3 * i];
@@ -44,7 +44,7 @@ static inline bool stations_correlated(const struct stations *s, int i)
     return s->correlation[i] > 0 || s->correlation[i] < 0;
 }
 
-/* Some station is so. */
+/* is() holds for some station. */
 static inline bool stations_any(const struct stations *s,
                                 bool (*is)(const struct stations *s, int i))
 {
@@ -54,38 +54,37 @@ static inline bool stations_any(const struct stations *s,
     return false;
 }
 
-/* How a file of stations is to be read. Columns are known by the usual names, capitals or not:
+/* How to read a file of stations. Columns are recognized by the usual names, in any case:
  *   site name station | E x east, N y north (m) | lon longitude, lat latitude (degrees)
  *   uE dE ux u_east, uN dN uy u_north, uU uZ dU u_up | sE sigE sx s_east, …
- *   value obs data los, sigma error, lE lN lU losx losy losz | scene (else the file's own name)
- *   E2 N2, lon2 lat2 the other point of a difference, along its own direction without lE lN lU
- *   correlation corr rho of east and north | z h height elevation, only if they are asked for
- * with the unit behind an underscore (uE_mm) or as `unit` says; a unit that nobody knows is
- * refused, and of other columns that hold more than zeros a warning says that they are not used:
- * elevations, and the correlation of psvelo, too. */
+ *   value obs data los, sigma error, lE lN lU losx losy losz | scene (default: the file's name)
+ *   E2 N2, lon2 lat2 second point of a difference; without lE lN lU along the line between both
+ *   correlation corr rho of east and north | z h height elevation, only if `heights` is set
+ * with the unit after an underscore (uE_mm), else in `unit`. An unknown unit is an error; a warning
+ * names the other columns that hold more than zeros, since they are not used. */
 struct stations_format {
-    /* Names of the columns of a file that has none, or a usual order by its name: vsm, vsm_sar,
-     * geodef, enu, psvelo; NULL: the file's first row has them. */
+    /* Column names of a file that has no header, or the name of a known order: vsm, vsm_sar,
+     * geodef, enu, psvelo; NULL: the file's first row has the names. */
     const char *columns;
-    double unit;     /* m in one unit of displacements and deviations that name none */
-    double floor[3]; /* m, added to each deviation in quadrature */
-    double sigma[3]; /* m, where the file has no deviations; 0: it must have them */
-    int zone;        /* of UTM, below 0: south; 0: E and N may be anything, */
-    bool heights;    /* the column of elevations counts */
-    int usual;       /* longitudes are projected to this zone; 0: to that of their mean */
+    double unit;     /* m per unit of displacements and deviations whose columns name no unit */
+    double floor[3]; /* noise floor, m, added to each deviation in quadrature */
+    double sigma[3]; /* default deviation, m; 0: the file must have its own */
+    int zone;        /* UTM zone, negative: south; 0: not given */
+    bool heights;    /* use the column of elevations */
+    int usual;       /* default zone to project longitudes to; 0: the zone of their mean */
 };
 
-/* EK_USAGE with file and line: missing columns, no number, a station 45 degrees from its zone,
- * sigma <= 0, a station without any component, a station twice. Caller owns *s; close accepts one
- * that is zeroed. */
+/* EK_USAGE with file and line: missing columns, not a number, a station more than 45 degrees from
+ * its zone, sigma <= 0, a station without any component, a duplicate station. The caller owns *s;
+ * close accepts a zeroed one. */
 enum ek_status stations_read(const char *path, const struct stations_format *format,
                              struct stations *s);
-/* Adds the stations of another file, which become theirs. EK_USAGE: another projection, a station
- * of both; EK_UNAVAILABLE: out of memory. */
+/* Moves the stations of another file into `all`. EK_USAGE: the projections differ, or a station is
+ * in both; EK_UNAVAILABLE: out of memory. */
 enum ek_status stations_add(const char *path, struct stations *all, struct stations *more);
 void stations_close(struct stations *s);
-/* Adds all their numbers to a sum. */
+/* Adds all numbers to a checksum. */
 void stations_sum(const struct stations *s, struct checksum *sum);
 
-/* Longitude and latitude of a point; where the zone is unknown, as it is. */
+/* Longitude and latitude of a point; its east and north if the zone is unknown. */
 void stations_place(const struct stations *s, double east, double north, double at[2]);

@@ -1,5 +1,6 @@
-/* okada_mogi/stats.c – sums over the accepted trials, in their order: the same bits whoever found
- * them. Four readings: how far they reach; sums; trials of each cluster; what the clusters are. */
+/* okada_mogi/stats.c – sums over the accepted trials, in their order, so that the bits do not
+ * depend on who found them. Four passes: ranges; sums; sizes of clusters; descriptions of clusters.
+ */
 #include "okada_mogi/stats.h"
 #include "src/arena.h"
 
@@ -8,12 +9,12 @@
 
 const double stats_percent[STATS_PERCENTS] = {5, 25, 50, 75, 95};
 
-/* A record as the columns see it. */
+/* A record with its parameters and columns. */
 struct row {
     const struct accepted_record *record;
-    long place[JOB_AXES];        /* of the job's axes */
-    double x[JOB_AXES];          /* all parameters, as job_parameters() gives them */
-    long varying[STATS_COLUMNS]; /* of the columns */
+    long place[JOB_AXES];        /* on the job's axes */
+    double x[JOB_AXES];          /* all parameters, as job_parameters() */
+    long varying[STATS_COLUMNS]; /* places in the columns */
     double value[STATS_COLUMNS];
     double weight[STATS_WEIGHTS];
 };
@@ -24,8 +25,8 @@ struct reading {
     void (*take)(struct reading *r, const struct row *row);
     long low[JOB_AXES], high[JOB_AXES]; /* places, of all axes */
     double mw_low, mw_high;
-    bool without_mw;              /* some trial has none */
-    double centre[STATS_COLUMNS]; /* where sums are taken about */
+    bool without_mw;              /* some trial has no magnitude */
+    double centre[STATS_COLUMNS]; /* reference point of sums, against cancellation */
     size_t at;                    /* trials so far */
 };
 
@@ -69,7 +70,7 @@ static enum ek_status read_all(struct reading *r, struct spool *spool,
     return spool_each(spool, read_some, r);
 }
 
-/* ---- how far they reach -----------------------------------------------------------------------*/
+/* ---- ranges -----------------------------------------------------------------------------------*/
 
 static void survey(struct reading *r, const struct row *row)
 {
@@ -105,7 +106,7 @@ static enum ek_status add_column(struct stats *s, const char *name, int axis, lo
     return EK_OK;
 }
 
-/* Parameters of more than one value have a column, even where only one is accepted. */
+/* Parameters of more than one value have a column, even if only one of them is accepted. */
 static enum ek_status add_columns(struct reading *r)
 {
     struct stats *s = r->stats;
@@ -177,7 +178,8 @@ static void count_pairs(struct stats *s, const struct row *row)
         }
 }
 
-/* Until the end, mean is a sum about the centre, sd a sum of squares. */
+/* Until finish_levels(), mean is the sum of d, the difference from the centre, and sd that of d^2.
+ */
 static void add_to_levels(struct stats *s, const struct accepted_record *record, const double *d)
 {
     const struct job_accept *a = &s->job->accept;
@@ -234,7 +236,7 @@ double stats_value(const struct stats *s, int column, double place)
                : axis->min + place * (axis->max - axis->min) / (double)(axis->n - 1);
 }
 
-/* A hair less than the share is enough: sums of weights are rounded. */
+/* The share is compared with a tolerance, as sums of weights are rounded. */
 static void find_percentiles(struct stats *s, int column, int w)
 {
     struct stats_column *c = &s->column[column];

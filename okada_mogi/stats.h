@@ -1,11 +1,11 @@
-/* okada_mogi/stats.h – what the accepted trials say together: centre of gravity, covariance,
+/* okada_mogi/stats.h – statistics of the accepted trials: centre of gravity, covariance,
  * percentiles, clusters, warnings.
  *
- * Columns are the parameters that vary, in the job's order, and where the model has one the moment
- * magnitude. Each number comes twice: with all accepted trials alike, and with weights
- * exp(-chi2 / 2), the likelihood of a trial if errors are normal and independent. A percentile is
- * the least value with at least that share of the trials, or of the weight, at or below it; a
- * covariance is divided by the number (the weight) of the trials. */
+ * Columns are the parameters that vary, in the job's order, then the moment magnitude if the model
+ * has one. Each number comes twice: with equal weights, and with weights exp(-chi2 / 2), the
+ * likelihood of a trial if errors are normal. A percentile is the least value with at least that
+ * share of the trials, or of the weight, at or below it; a covariance is divided by the number (the
+ * weight) of the trials. */
 #pragma once
 
 #include "okada_mogi/clusters.h"
@@ -14,12 +14,12 @@
 
 enum {
     STATS_COLUMNS = JOB_AXES + 1,
-    STATS_BINS = 4096,    /* most values of a column that are told apart for percentiles */
+    STATS_BINS = 4096,    /* most bins of a column, for percentiles */
     STATS_PERCENTS = 5,   /* 5, 25, 50, 75, 95 */
-    STATS_CLUSTERS = 12,  /* largest ones that are described, */
-    STATS_PAIRED = 18,    /* first columns that are counted in pairs, */
-    STATS_PAIR_BINS = 40, /* into at most so many bins each */
-    STATS_SAMPLE = 240    /* accepted trials, evenly from among all */
+    STATS_CLUSTERS = 12,  /* most clusters described, the largest first */
+    STATS_PAIRED = 18,    /* most columns counted in pairs, the first ones */
+    STATS_PAIR_BINS = 40, /* most bins of each column of a pair */
+    STATS_SAMPLE = 240    /* most accepted trials in the sample, evenly spaced */
 };
 enum stats_weight { STATS_ALIKE, STATS_LIKELIHOOD, STATS_WEIGHTS };
 
@@ -28,25 +28,25 @@ extern const double stats_percent[STATS_PERCENTS];
 struct stats_column {
     const char *name;         /* borrowed from the job, or "Mw" */
     int axis;                 /* of the job; -1: Mw */
-    long low, high;           /* places that are accepted; of Mw: 0 to STATS_BINS - 1 */
+    long low, high;           /* range of accepted places; Mw: 0 and STATS_BINS - 1 */
     double min, max;          /* values there */
     size_t at_first, at_last; /* trials at the first and last value of the axis */
     double mean[STATS_WEIGHTS], sd[STATS_WEIGHTS], percentile[STATS_WEIGHTS][STATS_PERCENTS];
     long stride;                        /* places in a bin */
     int nbins;                          /* bin b begins at place low + b * stride */
-    double *sum[STATS_WEIGHTS], *least; /* [nbins] trials, their weights, the least misfit */
+    double *sum[STATS_WEIGHTS], *least; /* [nbins] trials, their weight, the least misfit */
     long pair_stride;                   /* the same for pairs */
     int npair;
 };
 
-/* An cluster of accepted trials. */
+/* A cluster of accepted trials. */
 struct stats_cluster {
     size_t trials;
     struct accepted_record best;
     double mean[STATS_COLUMNS], min[STATS_COLUMNS], max[STATS_COLUMNS]; /* [columns] */
 };
 
-/* The accepted trials that a smaller k accepts. */
+/* The trials that one of the job's k accepts. */
 struct stats_level {
     size_t trials;
     double mean[STATS_COLUMNS], sd[STATS_COLUMNS]; /* [columns] */
@@ -58,24 +58,24 @@ struct stats {
     size_t trials;
     double weight, squares; /* sum of the weights, of their squares */
     double least_chi2;
-    struct accepted_record best; /* of least misfit, then first */
+    struct accepted_record best; /* least misfit; the first of equals */
     int ncolumns, npaired;
     struct stats_column column[STATS_COLUMNS];
     double *covariance[STATS_WEIGHTS]; /* [ncolumns][ncolumns] */
     struct stats_level *level;         /* [job's nk] */
     size_t nsample;
     trial_number sample[STATS_SAMPLE];
-    /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials, their weights */
+    /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials, their weight */
     struct stats_pair {
         double trials, weight;
     } * pair;
     size_t nclusters;
-    long coarseness; /* of the clusters */
+    long coarseness; /* clusters_coarseness() */
     struct stats_cluster cluster[STATS_CLUSTERS];
 };
 
-/* From all records of the spool, which holds one at least; reads it four times. The job is
- * borrowed. EK_UNAVAILABLE: out of memory. One thread. */
+/* Of all records of the spool, at least one; reads it four times. The job is borrowed.
+ * EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status stats_open(const struct job *job, struct spool *spool, struct stats **s);
 void stats_close(struct stats *s);
 

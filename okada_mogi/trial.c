@@ -31,7 +31,7 @@ void trial_place(const struct trial_axis *axis, int naxes, trial_number number, 
         place[a] = (long)(number % (trial_number)axis[a].n);
         number /= (trial_number)axis[a].n;
     }
-    for (uint64_t rest = (uint64_t)number; a >= 0; a--) { /* much faster than of 128 bits */
+    for (uint64_t rest = (uint64_t)number; a >= 0; a--) { /* much faster than with 128 bits */
         place[a] = (long)(rest % (uint64_t)axis[a].n);
         rest /= (uint64_t)axis[a].n;
     }

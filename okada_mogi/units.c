@@ -1,4 +1,4 @@
-/* okada_mogi/units.c – trials on cores and devices. */
+/* okada_mogi/units.c – searches trials on cores and devices. */
 #include "okada_mogi/units.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
@@ -9,7 +9,7 @@
 
 enum { PIECES = 4 }; /* of a task for each thread of a unit */
 
-/* A worker for each thread, or a device. Lines of the cache of its own. */
+/* A worker for each thread, or a device. Aligned so that units share no cache line. */
 struct unit {
     _Alignas(64) int width;
     struct search_worker **worker;
@@ -73,7 +73,7 @@ void units_close(struct units *u)
 
 /* ---- a task on the threads of a unit ----------------------------------------------------------*/
 
-/* They take pieces of it until none is left. */
+/* The range that a unit's threads share; they take pieces until none is left. */
 struct sharing {
     struct unit *unit;
     const struct search_sink *sink;
@@ -113,7 +113,7 @@ static enum ek_status run_shared(const struct units *all, const struct cu *cu,
 
 /* ---- tasks ------------------------------------------------------------------------------------*/
 
-/* A range on a unit, whatever it is. */
+/* Searches a range on a unit of any kind. */
 static enum ek_status run_range(struct units *all, const struct cu *cu, struct trial_range range,
                                 const struct search_sink *sink, double *seconds)
 {

@@ -1,5 +1,5 @@
-/* okada_mogi/units.h – the compute units of this process at work on trials: workers for the threads
- * of CPU units, and devices. */
+/* okada_mogi/units.h – searches trials on this process's compute units: a worker for each thread of
+ * the CPU units, and devices. */
 #pragma once
 
 #include "cu/unit/cu.h"
@@ -7,21 +7,21 @@
 
 struct units;
 
-/* Both on the units' own threads: first touch, and devices belong to them. Search and set are
- * borrowed. EK_UNAVAILABLE: out of memory, or a device lacks something; close also after a failed
- * open, accepts NULL. */
+/* Both do their work on the units' own threads, for first touch and because devices belong to them.
+ * Search and set are borrowed. EK_UNAVAILABLE: out of memory, or a device lacks something. close
+ * accepts NULL. */
 enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u);
 void units_close(struct units *u);
 
-/* A unit computes tasks [n], ascending, and adds its seconds to seconds [n]. A device takes them as
- * one, as far as they have no gap. Parts of them go to the sink from any thread, some again where a
- * unit takes over from one that failed. On the unit's thread. */
+/* Computes tasks [n], ascending, on a unit and adds the times to seconds [n]. A device computes
+ * adjacent tasks as one. Parts go to the sink from any thread, and may repeat if a unit takes over
+ * from one that failed. On the unit's thread. */
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
                              size_t n, const struct search_sink *sink, double *seconds);
 
-/* Counts from zero again. One thread, all units idle; so is the following. */
+/* Restarts the counts. This and the following: one thread, all units idle. */
 void units_begin(struct units *u);
 /* Source x station evaluations since then. */
 double units_evaluations(const struct units *u);
-/* Trials a second of unit c, or (c < 0) of all together, each by its own time at work. */
+/* Trials a second of unit c, or (c < 0) of all together, by each unit's own busy time. */
 double units_rate(const struct units *u, int c);

@@ -37,7 +37,7 @@ void utm_project(int zone, bool south, double longitude, double latitude, double
     *north = scale * radius * y + (south ? 10000000 : 0);
 }
 
-/* By Newton's method, with differences over some ten metres as derivatives. */
+/* Newton's method, with difference quotients over some ten metres as derivatives. */
 void utm_invert(int zone, bool south, double east, double north, double *longitude,
                 double *latitude)
 {

@@ -1,4 +1,4 @@
-/* okada_mogi/utm.h – longitude and latitude to metres, and back. */
+/* okada_mogi/utm.h – conversion of longitude and latitude to metres, and back. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,12 +6,12 @@
 /* The zone, 1 .. 60, in which a longitude lies, degrees east. */
 int utm_zone(double longitude);
 
-/* Universal transverse Mercator, WGS84, degrees to metres; also well outside of the zone. Exact to
- * a micrometre: Krueger's series of fourth order, in the form of Karney (2011), J. Geod. 85,
+/* Universal transverse Mercator, WGS84, degrees to metres; also well outside of the zone. Accurate
+ * to a micrometre: Krueger's series of fourth order, as given by Karney (2011), J. Geod. 85,
  * 475-485. */
 void utm_project(int zone, bool south, double longitude, double latitude, double *east,
                  double *north);
 
-/* Back, within 20 degrees of the zone, to a micrometre; longitudes from -180 to 180. */
+/* Inverse, within 20 degrees of the zone, to a micrometre; longitudes from -180 to 180. */
 void utm_invert(int zone, bool south, double east, double north, double *longitude,
                 double *latitude);

@@ -1,5 +1,5 @@
-/* okada_mogi/verbs.c – tasks are ranges of trials, which have no data to move; what they find goes
- * into the results. */
+/* okada_mogi/verbs.c – tasks are ranges of trials; they have no data to move, and accepted trials
+ * go into the results. */
 #include "okada_mogi/verbs.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
@@ -65,7 +65,7 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
 const struct team_ops search_verbs = {
     .compute = compute, .cpu_batch = 1, .finish = finish, .repartition = repartition};
 
-/* Nobody knows how many batches there will be, unless one is all. */
+/* The number of batches is unknown in advance, unless one is everything. */
 int search_steps(const void *st)
 {
     const struct program *p = st;

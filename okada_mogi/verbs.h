@@ -1,4 +1,4 @@
-/* okada_mogi/verbs.h – a search in steps of the team: each batch is one. For program.c only. */
+/* okada_mogi/verbs.h – a search as steps of the team, one for each batch. For program.c only. */
 #pragma once
 
 #include "cu/bench/bench.h"
@@ -27,23 +27,23 @@ struct program {
     const char *schedule;     /* of this run */
     struct pieces tasks;      /* of the batch */
     struct trial_range batch; /* count 0: none */
-    int *was;                 /* [nwas] -1: each task is new to the team */
+    int *was;                 /* [nwas] previous homes of tasks, for the team: -1, all are new */
     size_t nwas;
-    double reported;             /* evaluations of this run that the node knows of */
-    struct sched_job *described; /* by the batch; the shared main's */
+    double reported;             /* evaluations of this run already reported to the node */
+    struct sched_job *described; /* the shared main's job, set from the batch */
     double start, seconds;
     long checked;
     int round;       /* of refinement; 0: the job itself */
     json_t *refined; /* the job of this round */
-    json_t *others;  /* what --against says; NULL: nothing */
+    json_t *others;  /* results given by --against; NULL: none */
     struct refine to_refine;
 };
 
 extern const struct team_ops search_verbs;
 
-/* The batch as tasks of the shared main. EK_UNAVAILABLE: out of memory. */
+/* Cuts the batch into tasks for the shared main. EK_UNAVAILABLE: out of memory. */
 enum ek_status search_describe(struct program *p);
-/* The shared main's: see struct bench_program. */
+/* Hooks of the shared main: see struct bench_program. */
 int search_steps(const void *st);
 void search_schedule(void *st, const char *spec);
 enum ek_status search_reset(void *st);

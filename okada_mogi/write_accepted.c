@@ -1,4 +1,4 @@
-/* okada_mogi/write_accepted.c – rows in the order of trials, as text or binary. */
+/* okada_mogi/write_accepted.c – tables of accepted trials, as text or binary. */
 #include "okada_mogi/accepted.h"
 #include "okada_mogi/write.h"
 #include "src/arena.h"
@@ -19,10 +19,10 @@ struct accepted_file {
     enum accepted_format format;
     struct file *file;
     FILE *out;
-    size_t rows; /* that will come */
+    size_t rows; /* announced by accepted_file_open() */
 };
 
-/* Columns beside the index; with their names, "" where the model has no moment. */
+/* Columns besides the index. */
 static int count_columns(const struct job *job)
 {
     int n = 3 + (job->model->moment ? 1 : 0);
@@ -43,7 +43,7 @@ static const char *last_column(const struct job *job)
     return job->model->moment ? ",Mw" : "";
 }
 
-/* All columns [count_columns()] of a trial. */
+/* Sets column [count_columns()] of a trial. */
 static void columns_of(const struct job *job, const struct accepted_record *r, double *column)
 {
     long place[JOB_AXES];
@@ -104,7 +104,7 @@ static void begin_binary(const struct accepted_file *f)
     size_t names = strlen("misfit,chi2,rms_m") + strlen(last_column(job));
     for (int a = 0; a < job->naxes; a++)
         names += job->name[a] ? strlen(job->name[a]) + 1 : 0;
-    const size_t header = (HEADER + names + 8) / 8 * 8; /* a NUL at least */
+    const size_t header = (HEADER + names + 8) / 8 * 8; /* at least one NUL */
     fwrite("EKTRIALS", 8, 1, f->out);
     put_u32(f, VERSION);
     put_u32(f, header);

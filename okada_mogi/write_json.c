@@ -1,4 +1,4 @@
-/* okada_mogi/write_json.c – trials and statistics in JSON and in words. */
+/* okada_mogi/write_json.c – trials and statistics as JSON and as text. */
 #include "okada_mogi/write.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ void write_print_number(FILE *out, const json_t *number)
         fprintf(out, "%lld", (long long)json_integer_value(number));
 }
 
-/* What the network has got; null: a component that no station has, or memory is out. */
+/* The network's fitted translation; null: a component that no station has, or out of memory. */
 static json_t *translation_json(const struct job *job, trial_number trial)
 {
     json_t *list = json_pack("[n,n,n]");
@@ -93,7 +93,7 @@ static double covariance(const struct stats *s, int w, int a, int b)
     return s->covariance[w][a * s->ncolumns + b];
 }
 
-/* 0 where a column does not vary. */
+/* 0 if a column does not vary. */
 static double correlation(const struct stats *s, int w, int a, int b)
 {
     const double sd = s->column[a].sd[w] * s->column[b].sd[w];
@@ -136,7 +136,7 @@ static json_t *clusters_json(const struct stats *s)
                      (json_int_t)s->coarseness, "largest", largest);
 }
 
-/* What smaller k leave. */
+/* The trials that each k accepts. */
 static json_t *levels_json(const struct stats *s)
 {
     const struct job_accept *a = &s->job->accept;
@@ -151,14 +151,14 @@ static json_t *levels_json(const struct stats *s)
     return levels;
 }
 
-/* An angle whose values go all around has no end. */
+/* An angle whose values cover the full circle has no ends. */
 static bool goes_around(const struct trial_axis *axis, const struct model_parameter *p)
 {
     const double step = (axis->max - axis->min) / (double)(axis->n - 1);
     return strstr(p->name, "_deg") && axis->max - axis->min + step > 360 - step / 2;
 }
 
-/* Where the range ends before the accepted trials do. The model's own limits are no such end. */
+/* Warns if trials are accepted at an end of the job's range, unless it is a limit of the model. */
 static void warn_of_edge(const struct stats *s, const struct stats_column *c, bool last,
                          json_t *warnings)
 {
@@ -204,7 +204,7 @@ json_t *write_stats(const struct stats *s)
     return o;
 }
 
-/* ---- words ------------------------------------------------------------------------------------*/
+/* ---- text -------------------------------------------------------------------------------------*/
 
 static void print_columns(FILE *out, const json_t *s)
 {
@@ -253,7 +253,7 @@ void write_print_stats(FILE *out, const json_t *s)
     print_columns(out, s);
     fprintf(out, "%d cluster%s", count, count == 1 ? "" : "s");
     if (cell > 1)
-        fprintf(out, " (of cells of %ld grid values, there are so many trials)", cell);
+        fprintf(out, " (merged in cells of %ld grid values, as there are so many trials)", cell);
     fputs(count == 1 ? "\n" : ", the largest:\n", out);
     json_array_foreach(json_object_get(clusters, "largest"), i, one)
     {

@@ -34,8 +34,8 @@ static void add_feature(json_t *list, const char *kind, json_t *properties, cons
                                           coordinates));
 }
 
-/* Counterclockwise, as the standard has it: outlines have the upper edge first, along strike, and
- * lie to its right. */
+/* Rings must be counterclockwise; outlines are clockwise, as they begin with the upper edge along
+ * strike and the fault dips to its right. */
 static void add_source(const struct job *job, const double *x, int source, json_t *list)
 {
     const struct model *m = job->model;
@@ -87,7 +87,7 @@ static bool has_vector(const struct stations *s, int i)
     return !stations_scalar(s, i) && !isnan(s->observed[3 * i]) && !isnan(s->observed[3 * i + 1]);
 }
 
-/* The longest vector, on the map: a tenth of what the stations extend over. */
+/* Scale at which the longest vector is a tenth of the stations' extent. */
 static double scale_of(const struct stations *s, const double *u)
 {
     double longest = 0, extent = 0;

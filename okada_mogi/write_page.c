@@ -1,4 +1,4 @@
-/* okada_mogi/write_page.c – figures in numbers. */
+/* okada_mogi/write_page.c – data of the report's figures. */
 #include "okada_mogi/write.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* ---- the map ----------------------------------------------------------------------------------*/
 
-/* u [stations][3], NULL: nothing is predicted. */
+/* u [stations][3]: predictions, NULL: none. */
 static json_t *stations_json(const struct stations *s, const double *u)
 {
     json_t *list = json_array();

@@ -1,4 +1,4 @@
-/* okada_mogi/write_synthetic.c – data that a known source would have left, with noise. */
+/* okada_mogi/write_synthetic.c – synthetic data of a known source, with noise. */
 #include "okada_mogi/write.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -15,10 +15,10 @@ static double normal(uint64_t *seed)
     return radius * cos(2 * 3.14159265358979323846 * random_uniform(seed));
 }
 
-/* Offsets and ramps that are unknown, as if they were displacements. */
+/* Adds random offsets, ramps and translations to the displacements. */
 static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
 {
-    for (int i = 0; i < 3 * job->stations.n; i++) /* the one that is likely now */
+    for (int i = 0; i < 3 * job->stations.n; i++) /* first remove the fitted translation */
         u[i] -= stations_scalar(&job->stations, i / 3) ? 0 : u[4 * job->stations.n + i % 3];
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
@@ -30,7 +30,7 @@ static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
     }
 }
 
-/* Errors of scenes that have them in common. */
+/* Adds the errors of scenes with a covariance. */
 static enum ek_status add_correlated(const struct job *job, uint64_t *seed, double *u)
 {
     NEW(double, error, job->stations.n, "%s: out of memory for errors", job->path);
@@ -47,7 +47,7 @@ static enum ek_status add_correlated(const struct job *job, uint64_t *seed, doub
     return EK_OK;
 }
 
-/* Columns that not every table has. */
+/* Which optional columns the table has. */
 struct columns {
     bool scalars, differences, heights, correlations;
 };

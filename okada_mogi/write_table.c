@@ -19,7 +19,7 @@ void write_cell(FILE *out, int digits, double x)
 
 /* ---- residuals --------------------------------------------------------------------------------*/
 
-/* Of data along vectors: vector, value, deviation, prediction, residual; the rest is empty. */
+/* A datum along a vector: vector, value, deviation, prediction, residual, scene. */
 static void put_scalar(FILE *out, const struct stations *s, int i, const double *u, double left)
 {
     const double *l = s->along + 3 * i;
@@ -27,7 +27,7 @@ static void put_scalar(FILE *out, const struct stations *s, int i, const double 
             s->sigma[3 * i], u[3 * i], left / s->sigma[3 * i], s->scene[i]);
 }
 
-/* left [n]: of what is in scenes with unknowns, without these; else predicted - observed. */
+/* left [n]: residual predicted - observed of data along vectors, without their scene's unknowns. */
 static void put_rows(FILE *out, const struct stations *s, const double *u, const double *left)
 {
     const bool scalars = stations_any(s, stations_scalar),
@@ -63,7 +63,7 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
     }
 }
 
-/* Offsets, ramps and the translation are those of least squares. */
+/* Completes write_predict()'s result: unknowns are fitted by least squares. */
 static void find_left(const struct job *job, double *u)
 {
     const struct stations *s = &job->stations;

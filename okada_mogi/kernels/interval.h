@@ -1,6 +1,6 @@
-/* okada_mogi/kernels/interval.h – which amplitudes a component allows: the displacement is
- * amplitude * g, so low <= amplitude * g <= high bounds the amplitude. The one rule of host and
- * devices. */
+/* okada_mogi/kernels/interval.h – the amplitudes that a component allows: its displacement is
+ * amplitude * g, so low <= amplitude * g <= high bounds the amplitude. Shared by host and devices.
+ */
 #ifndef OKADA_MOGI_KERNELS_INTERVAL_H
 #define OKADA_MOGI_KERNELS_INTERVAL_H
 
@@ -9,9 +9,9 @@
 #define ABS(x)             fabs(x)
 #endif
 
-/* Narrows [least, most]; nothing is left where least > most. By |g|, so that both zeros are one:
- * then a bound is infinite, or no number where it is 0 itself. What is no number narrows nothing:
- * the judge will see. Nor does what is almost 0, whose reciprocal overflows. */
+/* Narrows [least, most]; empty if least > most. Divides by |g|, so that +0 and -0 act alike: bounds
+ * become infinite, or NaN where low or high is 0. A NaN narrows nothing (the judge decides), nor
+ * does a g so small that its reciprocal overflows. */
 FN void interval_narrow(real g, real low, real high, real *least, real *most)
 {
     const real size = ABS(g), per = 1.0 / size, x = low * per, y = high * per;

@@ -1,9 +1,10 @@
-/* okada_mogi/kernels/join.c – rows of a table of predictions that lie near targets, on devices.
+/* okada_mogi/kernels/join.c – finds the rows of a table of predictions near given targets.
  *
  * v: columns [ncolumns][room] of the table in single precision; cell: first row of each cell of
  * columns 0 and 1, which `division` divides; within a cell rows ascend by column 2, if there is
- * one. target: [ncolumns][targets], ntargets of them asked. Each item looks up one target and
- * leaves, in found[slots * item]: how many rows, then these rows as far as there are slots. */
+ * one. target: [ncolumns][targets], of which the first ntargets are in use. Each item looks up one
+ * target and writes to found[slots * item] the number of rows found, then as many of these rows as
+ * there are slots for. */
 FN long join_lower_bound(GLOBAL const float *v, long begin, long end, double value)
 {
     while (begin < end) {
@@ -16,20 +17,20 @@ FN long join_lower_bound(GLOBAL const float *v, long begin, long end, double val
     return begin;
 }
 
-/* With room for the rounding of the table; slack: of the column. */
+/* Half a window, with room for the table's rounding; slack: the column's. */
 FN double join_width(double target, double reach, double slack)
 {
     return reach * (1.0 + 1e-6) + 2.5e-7 * (fabs(target) + reach) + slack;
 }
 
-/* division: first value, width and number of the cells. */
+/* Cell of a value. division: first value, width and number of the cells. */
 FN int join_cell(double value, GLOBAL const double *division)
 {
     const double at = (value - division[0]) / division[1];
     return at > 0.0 ? (int)(at < division[2] - 1.0 ? at : division[2] - 1.0) : 0;
 }
 
-/* The row lies within reach of the target in every column. */
+/* Whether the row is within reach of the target in every column. */
 FN int join_within(GLOBAL const float *v, long room, int ncolumns, long row,
                    GLOBAL const double *target, int targets, int item, double reach,
                    GLOBAL const double *slack)
@@ -43,7 +44,7 @@ FN int join_within(GLOBAL const float *v, long room, int ncolumns, long row,
     return 1;
 }
 
-/* First row and end of a target's window in a cell. */
+/* First row of a target's window in a cell. */
 FN long join_begin(GLOBAL const float *v, GLOBAL const long *cell, double low, int sorted)
 {
     return sorted ? join_lower_bound(v, cell[0], cell[1], low) : cell[0];

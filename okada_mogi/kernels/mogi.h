@@ -1,4 +1,4 @@
-/* okada_mogi/kernels/mogi.h – displacement of the ground by the change of volume of a small sphere
+/* okada_mogi/kernels/mogi.h – displacement of the ground due to the volume change of a small sphere
  * in an elastic half-space: Mogi (1958), Bull. Earthq. Res. Inst. 36, 99-134:
  * u = (1 - nu) dV / pi (E - Es, N - Ns, d) / R^3. */
 #ifndef OKADA_MOGI_KERNELS_MOGI_H
@@ -13,8 +13,8 @@
 #define DIVIDE(a, b) ((a) / (b))
 #endif
 
-/* value: easting, northing and depth of the centre, m; (1 - nu) / pi of the rock. out: 3
- * displacements (east, north, up) by a unit of dV. */
+/* value: easting, northing and depth of the centre, m; (1 - nu) / pi. out: displacements (east,
+ * north, up) per unit of dV. */
 FN void mogi_respond(const real *value, real east, real north, real *out)
 {
     const real e = east - value[0], n = north - value[1], d = value[2];

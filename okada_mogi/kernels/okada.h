@@ -1,18 +1,18 @@
-/* okada_mogi/kernels/okada.h – displacement of the ground by uniform slip on a rectangular fault in
- * an elastic half-space, and by its opening: Okada (1985), BSSA 75(4), 1135-1154, eqs. (24)-(29).
+/* okada_mogi/kernels/okada.h – displacement of the ground due to uniform slip on, or opening of, a
+ * rectangular fault in an elastic half-space: Okada (1985), BSSA 75(4), 1135-1154, eqs. (24)-(29).
  *
- * The sum over the four corners (xi_i, eta_j), signs + - - +, is taken before functions are: four
- * logarithms are one of a ratio, eight arc tangents are two angles of products of complex numbers.
- * What is the same at both ends of an edge cancels and is left out, which removes the singularities
- * of the paper's rules (R + eta = 0, R + xi = 0, xi = 0, q = 0, cos dip = 0) by algebra:
+ * Sums over the four corners (xi_i, eta_j), signs + - - +, are formed inside the functions: four
+ * logarithms become one of a ratio, eight arc tangents two angles of products of complex numbers.
+ * Terms that are equal at both ends of an edge cancel and are left out, which removes the
+ * singularities of the paper's rules (R + eta = 0, R + xi = 0, xi = 0, q = 0, cos dip = 0):
  *
  *   1 / (R (R + xi))       = -xi / (R rho^2)       + a term without xi,     rho^2 = eta^2 + q^2
  *   1 / (R (R + eta))      = -eta / (R X^2)        + a term without eta,    X^2 = xi^2 + q^2
  *   I5 cos dip             = -atan(kappa xi / B)   + a term without eta,    kappa = cos / (1 +
  * sin), B = R + eta - kappa q
  *
- * B is positive for every point of the ground, so that the angle never jumps. What is left of the
- * cancellation by 1 / cos dip in I1, I3, I4 is dealt with below, in okada_steep(). */
+ * B is positive for every point of the ground, so that the angle never jumps. okada_steep() avoids
+ * the remaining cancellation by 1 / cos dip, in I1, I3 and I4. */
 #ifndef OKADA_MOGI_KERNELS_OKADA_H
 #define OKADA_MOGI_KERNELS_OKADA_H
 
@@ -34,40 +34,40 @@
 #define OKADA_S      5 /* of the dip */
 #define OKADA_C      6
 #define OKADA_KAPPA  7 /* cos / (1 + sin), at least 1e-30 */
-#define OKADA_PER_C  8 /* 1 / cos, the cosine likewise */
+#define OKADA_PER_C  8 /* 1 / cos, at most 1e30 */
 #define OKADA_HALF   9 /* of the length */
 #define OKADA_WIDTH  10
-#define OKADA_MEDIUM 11 /* 2 mu / (lambda + mu) = 2 (1 - 2 nu) of the rock: 1 for lambda = mu */
+#define OKADA_MEDIUM 11 /* 2 mu / (lambda + mu) = 2 (1 - 2 nu): 1 for lambda = mu */
 #define OKADA_VALUES 12
 
-#define OKADA_STEEP 10.0  /* 1 / cos dip from which on the other formulas are used */
-#define OKADA_TINY  1e-40 /* m^2: keeps 0 / 0 out, changes nothing else */
+#define OKADA_STEEP 10.0  /* 1 / cos dip from which okada_steep() is used */
+#define OKADA_TINY  1e-40 /* m^2: prevents 0 / 0, changes nothing else */
 
-/* A station as seen from a fault: corner (i, j) lies at (xi_i, eta_j, q) and at the distance R_ij;
- * j = 1 is the lower edge. y, d: horizontal and vertical distance from the edges. */
+/* A station as seen from a fault: corner (i, j) is at (xi_i, eta_j, q), at the distance R_ij; j = 1
+ * is the lower edge. y, d: horizontal and vertical distance from the edges. */
 struct okada_view {
     real xi1, xi2, eta1, eta2, q, y1, y2, d1, d2;
     real xx1, xx2, rho1, rho2; /* xi^2, rho^2 */
     real r11, r12, r21, r22;
 };
 
-/* What is left to do when all that is algebra is done. */
+/* Results of okada_algebra(): arguments of the logarithms and angles, which okada_functions()
+ * replaces by their values, and finished sums. */
 struct okada_terms {
-    real l1, l2;               /* sums of ln(R + eta), ln(R + d): at first what to take them of */
-    real theta, theta_x, turn; /* sum of atan(xi eta / (q R)): at first y, x and a sign */
-    real alpha, alpha_x;       /* sum of atan(kappa xi / B), likewise */
+    real l1, l2;               /* sums of ln(R + eta), ln(R + d); first the arguments */
+    real theta, theta_x, turn; /* sum of atan(xi eta / (q R)); first y, x and a sign */
+    real alpha, alpha_x;       /* sum of atan(kappa xi / B); likewise */
     real a, b;                 /* half the sums of xi / (R + d), y / (R + d) */
-    real u[7];                 /* displacements so far, in the fault's own frame; sum of q^2 / (R
-                                  (R + eta)) */
+    real u[7]; /* partial displacements in the fault's frame; sum of q^2 / (R (R + eta)) */
 };
 
-/* I1, I3, I4 of the paper's eqs. (28), (29) for lambda = mu, summed over the corners; c1 and c3 are
- * I1 and I3 times cos dip, as dip slip needs them. */
+/* I1, I3, I4 of the paper's eqs. (28), (29) for lambda = mu, summed over the corners; c1, c3: I1
+ * and I3 times cos dip, which dip slip needs. */
 struct okada_integrals {
     real i1, i3, i4, c1, c3;
 };
 
-/* 1 / a and 1 / b by one division. */
+/* 1 / a and 1 / b with one division. */
 FN void okada_reciprocals(real a, real b, real *per_a, real *per_b)
 {
     const real ratio = 1.0 / (a * b);
@@ -75,7 +75,7 @@ FN void okada_reciprocals(real a, real b, real *per_a, real *per_b)
     *per_b = ratio * a;
 }
 
-/* R + eta, where eta may be close to -R: X^2 / (R - eta) then. */
+/* R + eta of two corners; as X^2 / (R - eta) if eta < 0, for it may be close to -R. */
 FN void okada_sums(real r1, real eta1, real r2, real eta2, real x2, real *p1, real *p2)
 {
     const real a1 = r1 + ABS(eta1), a2 = r2 + ABS(eta2), ratio = x2 / (a1 * a2);
@@ -108,8 +108,8 @@ FN void okada_look(const real *value, real east, real north, struct okada_view *
     v->r22 = SQRT(v->xx2 + v->rho2);
 }
 
-/* All that needs neither logarithm nor angle. The pairs of angles at xi1 and xi2 are angles of
- * products of two numbers right of the imaginary axis. */
+/* Everything that needs neither logarithm nor angle. Each pair of angles, at xi1 and at xi2, is the
+ * angle of a product of two numbers with positive real part. */
 FN void okada_algebra(const real *value, real east, real north, struct okada_terms *t)
 {
     struct okada_view v;
@@ -159,8 +159,8 @@ FN void okada_algebra(const real *value, real east, real north, struct okada_ter
     t->u[6] = -q * w;
 }
 
-/* The difference of two angles within pi may be beyond pi: `turn` has the sign of the first where
- * the second has the other one. */
+/* The difference of two angles within +-pi may exceed pi: `turn` then has the sign of the first, as
+ * it is nonzero only if both have opposite signs. */
 FN void okada_functions(struct okada_terms *t)
 {
     const double turn = 0x1.921fb54442d18p+2;
@@ -184,11 +184,11 @@ FN struct okada_integrals okada_usual(const real *value, const struct okada_term
     return n;
 }
 
-/* One corner's share of I1, I3, I4 (without l1), exact for every dip near the vertical: with
+/* One corner's share of I1, I3, I4 (without l1), accurate for every dip near the vertical. With
  * z = cos t / (R + d), t = kappa eta + q, and r = kappa xi / B
  *   ln(R + d) - ln(R + eta) = -log(1 + z),   log(1 + z) = z - z^2 h(z),   atan r = r - r^3 g(r^2)
- * every division by the cosine is carried out in letters. |z| < 0.11 and r^2 < 0.005, so that short
- * series do for g and h. */
+ * every division by the cosine cancels algebraically. |z| < 0.11 and r^2 < 0.005, so short series
+ * suffice for g and h. */
 FN void okada_steep_corner(const real *value, real xi, real eta, real q, real r, real d,
                            double sign, struct okada_integrals *n)
 {
@@ -231,7 +231,7 @@ FN struct okada_integrals okada_steep(const real *value, real east, real north, 
     return n;
 }
 
-/* Each lane gets the formulas of its own dip. */
+/* Each lane uses the formulas for its own dip. */
 FN struct okada_integrals okada_integrate(const real *value, real east, real north,
                                           const struct okada_terms *t, real i5)
 {
@@ -247,7 +247,7 @@ FN struct okada_integrals okada_integrate(const real *value, real east, real nor
     return n;
 }
 
-/* Of the fault's frame. */
+/* From the fault's frame to east, north, up. */
 FN void okada_turn(const real *value, real x, real y, real up, real *out)
 {
     out[0] = value[OKADA_SS] * x - value[OKADA_CS] * y;
@@ -255,8 +255,8 @@ FN void okada_turn(const real *value, real x, real y, real up, real *out)
     out[2] = up;
 }
 
-/* out: 3 displacements (east, north, up) by unit strike slip, 3 by unit dip slip, both times -2 pi;
- * then, where there are three bases, 3 by unit opening times 2 pi. */
+/* out: displacements (east, north, up) due to unit strike slip and unit dip slip, both times -2 pi;
+ * then, with three bases, those due to unit opening times 2 pi. */
 FN void okada_displace(const real *value, real east, real north, const struct okada_terms *t,
                        int bases, real *out)
 {
@@ -276,8 +276,8 @@ FN void okada_displace(const real *value, real east, real north, const struct ok
 
 #ifdef BASES /* on devices */
 
-/* The station is on the fault, which reaches the ground there: the displacement jumps, and rounding
- * decides to which side. */
+/* Whether the station is where the fault reaches the ground: the displacement jumps there, and
+ * rounding decides to which side. */
 FN int okada_jumps(const real *value, real east, real north)
 {
     struct okada_view v;
@@ -286,7 +286,7 @@ FN int okada_jumps(const real *value, real east, real north)
     return ABS(v.q) < near && v.xi1 > -near && v.xi2 < near && v.eta1 > -near && v.eta2 < near;
 }
 
-/* No numbers where the displacement jumps: the host says what it takes it for. */
+/* NaN where the displacement jumps, so that the host decides. */
 FN void okada_respond(const real *value, real east, real north, real *out)
 {
     struct okada_terms t;

@@ -1,4 +1,4 @@
-/* okada_mogi/kernels/okada_opening.c – the same for faults that open, too. */
+/* okada_mogi/kernels/okada_opening.c – searches for faults that slip and open on devices. */
 #define BASES 3
 #include "okada_mogi/kernels/okada.h"
 #define VALUES  OKADA_VALUES

@@ -1,38 +1,39 @@
-/* okada_mogi/kernels/search.h – what trials and geometries cannot be left out, for any model.
+/* okada_mogi/kernels/search.h – finds the trials or geometries that may be acceptable, for any
+ * model; the host judges those.
  *
- * A model's text defines VALUES, BASES and RESPOND(value, east, north, out) before it includes
- * this. SOURCES: most sources, an option of the compiler.
+ * A model's file defines VALUES, BASES and RESPOND(value, east, north, out) before it includes
+ * this one.
  *
  * axes [naxes] rows of 8 longs, slowest first:
  *   n | place at the launch's first trial | kind: 0 geometry, 1 direction, 2 amplitude | source |
- *   offset of its table | width of a row there | geometry: number of its first value, direction:
+ *   offset of its table | width of a table row | geometry: index of its first value, direction:
  *   step | offset of the source's weights
- * table: a geometry axis' values [n][width], an amplitude's [n], weights [directions][BASES]
- * conditions [nconditions] rows of 10 longs: how many axes | offset | axis, step | axis, step | …
+ * table: values of geometry axes [n][width], amplitudes [n], weights [directions][BASES]
+ * conditions [nconditions] rows of 10 longs: number of axes | offset | axis, step | axis, step | …
  * allowed: bit (offset + sum of place * step) says whether the condition holds
- * stations [nstations] rows of 11: east, north, then low and high of each component, then a vector:
- *   unless that is 0 the first component is along it, and there are no others
+ * stations [nstations] rows of 11: east, north, low and high of each component, and a vector: if it
+ *   is not 0, the first component is along it and there are no others
  *
- * Each item looks at `span` consecutive trials, at most 32, and leaves the bits of those that may
- * be acceptable, if there are any, and how many responses it took to know: found.h. */
+ * Each item tests `span` consecutive trials, at most 32, and reports those that may be acceptable
+ * and the number of responses that it computed: found.h. */
 #ifndef OKADA_MOGI_KERNELS_SEARCH_H
 #define OKADA_MOGI_KERNELS_SEARCH_H
 
 #include "okada_mogi/kernels/found.h"
 #include "okada_mogi/kernels/interval.h"
 
-#define SEARCH_SOURCES 8 /* at most, and of their parameters: */
-#define SEARCH_AXES    128
-#define SEARCH_PROBES  12 /* stations that a geometry must pass */
+#define SEARCH_SOURCES 8   /* most sources, */
+#define SEARCH_AXES    128 /* and most axes, as JOB_SOURCES and JOB_AXES */
+#define SEARCH_PROBES  12  /* stations that a geometry is tested at */
 
 struct search_trial {
     real value[SEARCH_SOURCES * VALUES];
     real amplitude[SEARCH_SOURCES];
-    long weights[SEARCH_SOURCES]; /* where they stand in the table */
+    long weights[SEARCH_SOURCES]; /* offsets in the table */
     int place[SEARCH_AXES];
 };
 
-/* The axis goes to a place. */
+/* Moves an axis to a place. */
 FN void search_set(GLOBAL const long *axes, GLOBAL const double *table, int a, int place,
                    struct search_trial *t)
 {
@@ -49,7 +50,7 @@ FN void search_set(GLOBAL const long *axes, GLOBAL const double *table, int a, i
     t->place[a] = place;
 }
 
-/* The trial `offset` behind the launch's first. */
+/* Begins with the trial `offset` after the launch's first. */
 FN void search_begin(GLOBAL const long *axes, int naxes, GLOBAL const double *table, long offset,
                      struct search_trial *t)
 {
@@ -104,7 +105,7 @@ FN void search_leave(GLOBAL int *found, int bits, int responses)
     }
 }
 
-/* What a station sees of the responses out [n][3]. */
+/* Reduces responses out [n][3] to what the station observes. */
 FN void search_look(GLOBAL const double *station, int n, real *out)
 {
     const double e = station[8], north = station[9], up = station[10];
@@ -113,7 +114,7 @@ FN void search_look(GLOBAL const double *station, int n, real *out)
             out[3 * b] = e * out[3 * b] + north * out[3 * b + 1] + up * out[3 * b + 2];
 }
 
-/* All sources together at one station. */
+/* Whether the sum of all sources may fit at one station. */
 FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int nsources,
                    const struct search_trial *t)
 {
@@ -129,7 +130,7 @@ FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int
         }
     }
     search_look(station, 1, u);
-    for (int c = 0; c < 3; c++) /* what is no number is left to the judge */
+    for (int c = 0; c < 3; c++) /* NaN passes: the judge decides */
         if (u[c] < station[2 + 2 * c] || u[c] > station[3 + 2 * c])
             return 0;
     return 1;
@@ -160,7 +161,7 @@ FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
     search_leave(found, bits, responses);
 }
 
-/* Some direction has amplitudes within [least, most] that the first n stations allow. */
+/* Whether some direction has amplitudes within [least, most] that the first n stations allow. */
 FN int search_directions(GLOBAL const double *weights, int ndirections,
                          GLOBAL const double *stations, const real *basis, int n, double least,
                          double most)
@@ -183,8 +184,8 @@ FN int search_directions(GLOBAL const double *weights, int ndirections,
     return 0;
 }
 
-/* Geometries of source 0: trials of its geometry axes. weights [ndirections][BASES] stand at the
- * table's beginning. */
+/* Geometries of source 0: trials of its geometry axes. The table begins with its weights
+ * [ndirections][BASES]. */
 FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *table,
                      GLOBAL const long *conditions, int nconditions, GLOBAL const int *allowed,
                      GLOBAL const double *stations, int nstations, int ndirections, double least,

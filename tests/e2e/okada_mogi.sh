@@ -130,8 +130,8 @@ done <<'EOF'
 s/"n": 3}]/"n": 0}]/|job.json:8: parameters\[3\].n = 0
 s/"n": 3}]/"n": -1}]/|job.json:8: parameters\[3\].n = -1
 s/"n": 3}]/"n": 2.5}]/|job.json:8: parameters\[3\].n = 2.5 is not a whole number
-s/"n": 3}]/"n": 3, "step": 1}]/|job.json:8: value alone, or min, max and either n or step
-s/"n": 3}]/"value": 3}]/|job.json:8: value alone
+s/"n": 3}]/"n": 3, "step": 1}]/|job.json:8: give value alone, or min, max and either n or step
+s/"n": 3}]/"value": 3}]/|job.json:8: give value alone
 s/"max": 20,/"max": 1e999,/|job.json:8: parameters\[3\].max is not a (finite) number
 s/"k_sigma": 2/"k_sigma": [1, "a"]/|job.json:2: accept.k_sigma\[1\] is not a (finite) number
 s/"min": 100/"min": 300/|job.json:7: min 300 is above max 200
@@ -146,7 +146,7 @@ s/"k_sigma": 2/"k_sigma": -1/|job.json:2: accept.k_sigma = -1 is out of range
 s/"mogi"/"okada"/|this is a job for model okada
 s/s.csv/none.csv/|none.csv: cannot be opened
 s/{"name": "Es_m".*$//|3 parameters, but 1 source of model mogi has 4
-s/"Ns_m"/"Es_m"/|job.json:6: parameter 'Es_m' is there already
+s/"Ns_m"/"Es_m"/|job.json:6: parameter 'Es_m' occurs twice
 s/"min": 100/"min": -100/|beyond the model's
 $ s/}]}/}]/|job.json:9:
 EOF
@@ -165,11 +165,11 @@ done <<'EOF'
 3s/.005,.01$/0,.01/|bad.csv:3: sN = 0 of station 'B' is not above 0
 3s/,.01$//|bad.csv:3: 8 cells where there are 9 columns
 3s/^B/A/|bad.csv:3: station 'A' is there already, on line 2
-3s/^B,900/B,0/|bad.csv:3: station 'B' stands where 'A'
+3s/^B,900/B,0/|bad.csv:3: station 'B' has the coordinates of 'A'
 3s/900/x/|bad.csv:3: E_m is 'x'
 3s/.01,.01,.02/nan,nan,nan/|bad.csv:3: station 'B' has no observation
 1s/sU_m/zU_m/|column uU has no sU
-1s/uE_m/uE_inch/|column 'uE_inch': no such unit
+1s/uE_m/uE_inch/|column 'uE_inch': unknown unit
 EOF
 warns() { # words that the warning must hold, or none; the job may be verified
     "$BIN/mogi" "$work/job.json" --layout 1x1 --quiet 2>"$work/log" || say "$1: $(cat "$work/log")"
@@ -200,8 +200,8 @@ job ''
 refused 2 'which job' mogi
 refused 2 'did you mean .brute' mogi $examples/campi.json --method brut
 refused 2 'BEGIN:END' mogi $examples/campi.json --trials 5
-refused 2 'to be above BEGIN' mogi $examples/campi.json --trials 5:5
-refused 2 'there are trials 0:177303581' mogi $examples/campi.json --trials 0:177303582
+refused 2 'must be above BEGIN' mogi $examples/campi.json --trials 5:5
+refused 2 'the job has trials 0:177303581 only' mogi $examples/campi.json --trials 0:177303582
 refused 3 'cannot be written' mogi $examples/campi.json --out /dev/null/none/file --layout 1x1
 printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
 refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"

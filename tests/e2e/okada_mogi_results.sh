@@ -116,7 +116,7 @@ awk -F, 'NR == 2 { exit !($7 > 15 && $7 < 80) }' "$work/made.out" || say "synthe
 below=$(sed -n 's/.*"rms_misfit_for_99": \([0-9.]*\).*/\1/p' "$work/one.json")
 sed 's|"k_sigma": [^}]*|"misfit": "rms", "misfit_below": '"$below"'|' "$work/zone.json" >"$work/all.json"
 "$BIN/mogi" "$work/all.json" --layout 1x1 --against "$work/one.json,$work/one.json" --json "$work/json" >"$work/text" || say "--against exits $?"
-grep -q '^ln evidence .*: of the posterior 99[0-9.]* % or more are accepted$' "$work/text" && grep -q '^Es_m .* \.\. ' "$work/text" || say "the posterior is not told: $(cat "$work/text")"
+grep -q '^ln evidence .*: at least 99[0-9.]* % of the posterior are accepted$' "$work/text" && grep -q '^Es_m .* \.\. ' "$work/text" || say "the posterior is not told: $(cat "$work/text")"
 [ "$(grep -c '^ln Bayes factor against .*one.json: ' "$work/text")" = 2 ] || say "Bayes factors: $(cat "$work/text")"
 
 # Too narrow a range is told.
@@ -144,9 +144,9 @@ refused() { # words, arguments…
     [ $? = 2 ] && [ "$(wc -l <"$work/log")" = 1 ] && grep -q -- "$words" "$work/log" ||
         say "mogi $*: $(cat "$work/log")"
 }
-refused 'goes without --trials' $campi --refine 1 --trials 0:10
+refused 'excludes --trials' $campi --refine 1 --trials 0:10
 refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
-refused 'its data are not those of' "$work/los.json" --against "$work/one.json"
+refused 'its data differ from those of' "$work/los.json" --against "$work/one.json"
 refused 'has no evidence' $campi --against "$work/made.json"
 refused 'which utm_zone' $campi --geojson "$work/x.json"
 refused 'give each parameter one value' $campi --generate "$work/x.csv"
