@@ -166,10 +166,10 @@ static enum ek_status read_trace(const struct batch_input *in, uint32_t index, f
 }
 
 /* A dead trace that nobody has marked lies beyond every aperture, so that no fold counts it. */
-static void leave_out(const struct batch_input *in, struct batch_trace *t)
+static void leave_out(struct batch *b, int t)
 {
-    t->mx = t->my = 1e30F;
-    atomic_fetch_add(in->silent, 1);
+    b->trace[t].mx = b->trace[t].my = 1e30F;
+    atomic_fetch_add(&b->silent, 1);
 }
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
@@ -188,7 +188,7 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
         if (st)
             break;
         if (silent)
-            leave_out(b->in, &b->trace[t]);
+            leave_out(b, t);
         weigh(b->in, b->index[t], raw);
         filter_bank_fill(b->in->bank, scratch, raw,
                          b->sample + (size_t)t * filter_bank_size(b->in->bank));
@@ -213,6 +213,7 @@ enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const stru
 {
     const struct chunks *s = b->in->survey;
     b->ntraces = b->nends = b->nnodes = 0;
+    b->silent = 0;
     b->status = EK_OK;
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));

@@ -37,7 +37,7 @@ struct batch_input {
     struct batch_weights weights;
     const struct mute *mute;
     double offset_most, offset_taper; /* m: contributions fade out over the last of these; 0: not */
-    atomic_long *silent;              /* counts traces without signal */
+    atomic_long *silent;              /* traces without signal, of batches that are in the image */
     /* [segy->n][ns] in place of the file's samples, and what the file has; or NULL. */
     const float *residual, *observed;
 };
@@ -53,6 +53,7 @@ struct batch {
     uint32_t *index;           /* [ntraces] in the file's index */
     bool holds;
     int from, to, parts; /* traces that are read, and threads that do */
+    atomic_long silent;  /* traces without signal among those that were read */
     _Atomic int status;
     struct arena arena;
 };

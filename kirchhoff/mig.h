@@ -5,6 +5,7 @@
 #include "cu/bench/bench_options.h"
 #include "kirchhoff/lsm.h"
 #include "src/arena.h"
+#include <pthread.h>
 
 /* What a partial image is read for: to see whether it fits, which chunks it has, or to be added. */
 enum mig_part_use { MIG_PART_CHECK, MIG_PART_LIST, MIG_PART_ADD };
@@ -12,8 +13,19 @@ enum mig_part_use { MIG_PART_CHECK, MIG_PART_LIST, MIG_PART_ADD };
 /* How an image is divided. */
 enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
 
+/* When the image so far is saved, while no unit adds to it. */
+struct mig_saving {
+    double every;        /* s between saves; 0: none, -1: as often as is cheap */
+    _Atomic double next; /* clock_now() of the next one */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int adding; /* units that are adding */
+    bool now, failed;
+};
+
 struct mig {
     struct migrate_options o;
+    struct mig_saving saving;
     const struct bench_settings *run; /* for jobs */
     const char *generate, *events, *out, *raw, *partial, *part, *headers;
     int divide;     /* enum mig_divide, -1: what the weight wants */
@@ -23,16 +35,17 @@ struct mig {
     int steps, kept_steps; /* done, and by an interrupted run */
     int kept_slabs, shown; /* slabs done by one; 1 + that which was read again, 0: none */
     bool kept_part;        /* p->checkpoint is there, and is to be added */
+    bool kept_ranks;       /* so are files of other ranks beside it */
     atomic_bool cut;       /* ranks left chunks out: the run is to end */
     int *opened;           /* [set->n] the slab that a unit's worker or device is for */
     struct cu_set *set;
     size_t span[2];                 /* chunks of the part, on all ranks: from, to before */
     size_t first, end;              /* those of this process */
     size_t n, *todo;                /* [n] of these, not in the image yet: tasks */
-    bool *done;                     /* [survey->nchunks] in the image */
+    bool *done;                     /* [survey->nchunks] in this process's image */
     uint64_t *sum;                  /* [survey->nchunks] of its samples; 0: not known */
     double traces, kept;            /* of the part, on all ranks; of an interrupted run */
-    char checkpoint[4096];          /* where that is kept; "": nowhere */
+    char checkpoint[4096];          /* where rank 0 keeps that; "": nowhere */
     double *cost;                   /* [n] traces */
     _Atomic int *times;             /* [n] how often each was worked on */
     struct migrate_worker **worker; /* [set->n] of CPU units */
@@ -51,18 +64,31 @@ struct mig {
 enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
 enum ek_status mig_prepare(void *st, const struct cu *cu);
 enum ek_status mig_reset(void *st);
-enum ek_status mig_interrupted(void *st);
 /* The image that all ranks have, and what is said of it; they agree on p->done. EK_UNAVAILABLE.
  * Collective. */
 enum ek_status mig_gather(struct mig *p);
-/* Keeps what ranks have that have left chunks out: EK_STOPPED. Collective. */
-enum ek_status mig_cut(struct mig *p);
-void mig_written(void *st);
 void mig_release(void *st, const struct cu *cu);
 void mig_end(void *st);
 extern const struct team_ops mig_verbs;
 
 extern const struct bench_program mig_program;
+
+/* mig_checkpoint.c: the image so far is saved now and then, and when a run is interrupted; the next
+ * run goes on from it. Which chunks former runs have done, to p->done of all ranks. Collective. */
+enum ek_status mig_checkpoint_list(struct mig *p);
+/* Adds what they have to the image of rank 0. Collective. */
+enum ek_status mig_checkpoint_add(struct mig *p);
+/* A unit adds chunks to the image in between, and waits where the image is being saved; mig_add_end
+ * saves it if it is time. Any thread. */
+void mig_add_begin(struct mig *p);
+void mig_add_end(struct mig *p);
+/* Between two steps: saves the state of least squares if it is time. */
+void mig_step_end(struct mig *p);
+enum ek_status mig_interrupted(void *st);
+/* Keeps what ranks have that have left chunks out: EK_STOPPED. Collective. */
+enum ek_status mig_cut(struct mig *p);
+/* Removes all that was kept of this run and of former ones. */
+void mig_checkpoint_remove(void *st);
 
 /* mig_slabs.c: with several slabs, p->checkpoint is the name of the file of the one at hand. */
 void mig_slab_name(struct mig *p, int slab);

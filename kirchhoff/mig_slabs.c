@@ -75,7 +75,6 @@ enum ek_status mig_slabs_resume(struct mig *p)
 
 enum ek_status mig_slab_end(struct mig *p, bool last)
 {
-    p->silent = (double)atomic_load(&p->m->silent);
     TRY(mig_part_write(p, p->checkpoint));
     return last ? EK_OK : begin(p, p->m->slab + 1);
 }

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
@@ -30,28 +29,12 @@ void mig_release(void *st, const struct cu *cu)
     p->device[cu->index] = NULL;
 }
 
-/* What an interrupted run has done: the first rank reads it. */
-static enum ek_status list_done(struct mig *p)
-{
-    const struct chunks *s = p->m->survey;
-    if (*p->checkpoint && cluster_rank() == 0)
-        TRY(mig_slabs_alone(p));
-    if (p->m->slabs > 1)
-        return mig_slabs_resume(p);
-    if (*p->checkpoint && cluster_rank() == 0 && !access(p->checkpoint, F_OK)) {
-        TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
-        p->kept_part = true;
-    }
-    cluster_share(p->done, s->nchunks * sizeof *p->done);
-    return EK_OK;
-}
-
 /* The chunks that no interrupted run has left; all of them for each slab, where some are passed
  * over. */
 static enum ek_status list_todo(struct mig *p)
 {
     const struct chunks *s = p->m->survey;
-    TRY(list_done(p));
+    TRY(mig_checkpoint_list(p));
     if (p->lsm) { /* which goes on from a step, with all chunks */
         p->kept_steps = p->lsm->at.steps;
         memset(p->done, 0, s->nchunks * sizeof *p->done);
@@ -74,6 +57,8 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     struct mig *p = st;
     const size_t chunks = p->end - p->first;
     p->set = set;
+    pthread_mutex_init(&p->saving.lock, NULL);
+    pthread_cond_init(&p->saving.changed, NULL);
     if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
         status_warn("no --out, --raw or --partial: the image will not be kept");
     TRY(migrate_begin(p->m, cu_layout_threads(&set->layout)));
@@ -97,6 +82,8 @@ void mig_end(void *st)
     arena_free(&p->arena);
     json_decref(p->picture);
     lsm_close(p->lsm);
+    pthread_mutex_destroy(&p->saving.lock);
+    pthread_cond_destroy(&p->saving.changed);
     migrate_close(p->m);
 }
 
@@ -124,10 +111,11 @@ static bool passes(struct mig *p, size_t task)
     return true;
 }
 
-/* Chunks that follow one another at once. */
+/* Chunks that follow one another at once, but no longer than until the image is saved. */
 static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
                                 double *seconds)
 {
+    struct migrate_device *d = p->device[cu->index];
     for (size_t begin = r.begin, end; begin < r.end; begin = end) {
         const double start = clock_now();
         end = begin + 1;
@@ -135,35 +123,48 @@ static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_ra
             continue;
         while (end < r.end && p->m->slabs == 1 && p->todo[end] == p->todo[end - 1] + 1)
             end++;
-        TRY(migrate_device_run(p->device[cu->index], cu, p->todo[begin], p->todo[end - 1] + 1));
-        for (size_t t = begin; t < end; t++) {
+        size_t chunk = p->todo[end - 1] + 1;
+        TRY(migrate_device_run(d, cu, p->todo[begin], &chunk, p->saving.next));
+        end = begin + chunk - p->todo[begin];
+        for (size_t t = begin; t < end; t++)
             seconds[t - r.begin] += (clock_now() - start) / (double)(end - begin);
+        mig_add_begin(p);
+        migrate_device_add(d);
+        for (size_t t = begin; t < end; t++)
             note_task(p, t);
-        }
+        mig_add_end(p);
     }
     return EK_OK;
+}
+
+static enum ek_status on_cores(struct mig *p, const struct cu *cu, size_t task, double *seconds)
+{
+    struct migrate_worker *w = p->worker[cu->index];
+    const bool forecasts = p->lsm && !lsm_migrates(p->steps + 1);
+    mig_add_begin(p);
+    const double start = clock_now();
+    const enum ek_status st =
+        forecasts ? migrate_adjoint(w, cu, p->todo[task], p->lsm->direction, p->lsm->forecast)
+                  : migrate_chunk(w, cu, p->todo[task]);
+    *seconds += clock_now() - start;
+    if (!st)
+        note_task(p, task);
+    mig_add_end(p);
+    return st;
 }
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct mig *p = ctx;
-    const bool forecasts = p->lsm && !lsm_migrates(p->steps + 1);
     if (p->opened[cu->index] != p->m->slab) {
         mig_release(p, cu);
         TRY(mig_prepare(p, cu));
     }
     if (cu->kind == CU_DEVICE && !p->lsm)
         return on_device(p, cu, r, seconds);
-    for (size_t t = r.begin; t < r.end; t++) {
-        const double start = clock_now();
-        if (passes(p, t))
-            continue;
-        TRY(forecasts ? migrate_adjoint(p->worker[cu->index], cu, p->todo[t], p->lsm->direction,
-                                        p->lsm->forecast)
-                      : migrate_chunk(p->worker[cu->index], cu, p->todo[t]));
-        seconds[t - r.begin] += clock_now() - start;
-        note_task(p, t);
-    }
+    for (size_t t = r.begin; t < r.end; t++)
+        if (!passes(p, t))
+            TRY(on_cores(p, cu, t, &seconds[t - r.begin]));
     return EK_OK;
 }
 
@@ -180,8 +181,10 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     lsm_step(p->lsm, p->steps, last);
     if (p->steps == 1)
         p->again = resum_judge(p->m->resum);
-    if (!*last)
+    if (!*last) {
         p->m->silent = 0;
+        mig_step_end(p);
+    }
     return EK_OK;
 }
 
@@ -199,51 +202,12 @@ enum ek_status mig_reset(void *st)
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
-    if (p->kept_part)
-        TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
-    cluster_share(p->done, p->m->survey->nchunks * sizeof *p->done);
+    TRY(mig_checkpoint_add(p));
     if (p->kept_steps > 0) {
         p->steps = p->lsm->at.steps;
         p->again = p->lsm->at.again;
         memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
     }
-    return EK_OK;
-}
-
-/* Least squares go on from the last whole step. */
-static enum ek_status keep_steps(struct mig *p)
-{
-    if (p->steps == p->kept_steps) {
-        status_warn("interrupted within the first step of this run, of which nothing is kept");
-        return EK_OK;
-    }
-    p->lsm->at.steps = p->steps;
-    p->lsm->at.again = p->again;
-    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
-    status_warn("interrupted after %d of %d iterations, kept in %s; run it again to go on",
-                p->lsm->at.done, p->iterations, p->checkpoint);
-    return EK_OK;
-}
-
-enum ek_status mig_interrupted(void *st)
-{
-    struct mig *p = st;
-    size_t left = 0;
-    for (size_t c = p->first; c < p->end; c++)
-        left += !p->done[c];
-    if (!*p->checkpoint) {
-        if (!p->part)
-            status_warn("nothing is kept of a run without an image, with --compare or --repeat");
-        return EK_OK;
-    }
-    if (p->lsm)
-        return keep_steps(p);
-    p->silent = (double)atomic_load(&p->m->silent);
-    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
-    if (p->m->slabs > 1)
-        status_warn("slab %d of %d:", p->m->slab + 1, p->m->slabs);
-    status_warn("interrupted with %zu of %zu chunks summed, kept in %s; run it again to go on",
-                p->end - p->first - left, p->end - p->first, p->checkpoint);
     return EK_OK;
 }
 
@@ -266,29 +230,8 @@ enum ek_status mig_gather(struct mig *p)
     }
     free(all);
     image_gather(p->m->image);
-    return EK_OK;
-}
-
-/* All that the ranks have comes to the first one, which keeps it as if it had done it alone. */
-enum ek_status mig_cut(struct mig *p)
-{
-    TRY(mig_gather(p));
-    (void)resum_judge(p->m->resum); /* which sums its points, too */
     double silent = (double)atomic_load(&p->m->silent);
     cluster_sum(&silent, 1);
-    p->m->silent = (long)silent;
-    p->first = p->span[0];
-    p->end = p->span[1];
-    if (cluster_rank() == 0)
-        TRY(mig_interrupted(p));
-    return EK_STOPPED;
-}
-
-void mig_written(void *st)
-{
-    struct mig *p = st;
-    if (p->m->slabs > 1)
-        mig_slabs_remove(p);
-    if (p->kept_part)
-        unlink(p->checkpoint);
+    p->m->silent = cluster_rank() == 0 ? (long)silent : 0;
+    return EK_OK;
 }

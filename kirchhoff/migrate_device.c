@@ -4,6 +4,7 @@
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
+#include "src/clock.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 #include "kirchhoff/kernels/device.h"
@@ -42,6 +43,7 @@ struct migrate_device {
     size_t rows;             /* that there is room for: of an end at a column */
     double *sums;            /* what came back */
     struct resum_sum *again; /* [m->resum->n] of the range at hand */
+    long silent;             /* traces without signal in it */
     const struct cu *cu;     /* who feeds it */
     const struct batch *at;  /* of which points are summed again */
     float *folds;
@@ -468,6 +470,7 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
         st = backend_wait(d->backend, BACKEND_FEED); /* tables may go */
     else
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
+    d->silent += f->batch->silent;
     batch_end(f->batch);
     return st;
 }
@@ -493,14 +496,19 @@ static enum ek_status fetch(struct migrate_device *d)
 }
 
 enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
-                                  size_t end)
+                                  size_t *end, double until)
 {
     enum ek_status st = clear(d);
     int turn = 0;
     d->cu = cu;
+    d->silent = 0;
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
-    for (size_t c = begin; c < end && !st; c += d->chunks, turn ^= 1)
-        st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
+    for (size_t c = begin, to; c < *end && !st; c = to, turn ^= 1) {
+        to = *end - c < d->chunks ? *end : c + d->chunks;
+        st = fly(d, &d->flight[turn], c, to);
+        if (clock_now() >= until)
+            *end = to;
+    }
     THEN(st, fetch(d));
     if (st) { /* what is under way must not read from memory that is given back */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
@@ -508,9 +516,12 @@ enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu,
     }
     for (int f = 0; f < FLIGHT; f++)
         d->flight[f].flying = false;
-    if (!st) {
-        image_add(d->m->image, d->sums, d->folds);
-        resum_take(d->m->resum, d->again);
-    }
     return st;
+}
+
+void migrate_device_add(struct migrate_device *d)
+{
+    image_add(d->m->image, d->sums, d->folds);
+    resum_take(d->m->resum, d->again);
+    atomic_fetch_add(d->m->input.silent, d->silent);
 }

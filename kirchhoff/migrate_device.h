@@ -14,11 +14,13 @@ enum ek_status migrate_device_open(const struct migrate *m, struct backend *back
                                    struct migrate_device **d);
 void migrate_device_close(struct migrate_device *d);
 
-/* Adds chunks begin .. end-1 to the host's image; the unit's threads, NULL: the caller alone,
- * divide what the host has to do for it; on return they are there, so that a device which is lost
- * takes nothing along but what it was at. EK_LOST. */
+/* Sums chunks begin .. *end - 1, and brings the sums to the host; after `until` (clock_now()) it
+ * begins no further batch: *end becomes the first chunk left out. The unit's threads, NULL: the
+ * caller alone, share the host's part of the work. EK_LOST. */
 enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu, size_t begin,
-                                  size_t end);
+                                  size_t *end, double until);
+/* Adds these sums to the host's image: a device that is lost takes no more along than its range. */
+void migrate_device_add(struct migrate_device *d);
 
 /* tables_device.c: tables on a device, as many as there are slots for; the longest unused makes
  * room. */

@@ -210,7 +210,10 @@ static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, siz
     if (!st)
         thread_pool_run(cu ? cu->pool : NULL, w->width, sum, w);
     batch_end(w->batch);
-    return st ? st : (enum ek_status)w->status;
+    THEN(st, (enum ek_status)w->status);
+    if (!st)
+        atomic_fetch_add(w->m->input.silent, w->batch->silent);
+    return st;
 }
 
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)

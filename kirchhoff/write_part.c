@@ -180,7 +180,7 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     void *piece[PIECES];
     TRY(fill_head(p, &head, piece));
     TRY(sum_traces(p, p->done, &head.traces));
-    head.silent = (uint64_t)p->silent;
+    head.silent = (uint64_t)atomic_load(&p->m->silent);
     head.sum = sum_of(&head, piece);
     TRY(file_create(path, &w));
     enum ek_status st = file_write(w, &head, sizeof head);

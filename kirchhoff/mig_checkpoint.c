@@ -1,0 +1,252 @@
+/* kirchhoff/mig_checkpoint.c – the image so far is saved now and then, and when a run is
+ * interrupted; the next run goes on from it.
+ *
+ * OUT.checkpoint is rank 0's file, and has all that former runs did. Other ranks save their own
+ * chunks beside it, in OUT.checkpoint.rankN; the next run merges these into OUT.checkpoint before
+ * any rank saves again, so that no two files that count share a chunk. */
+#include "cu/rank/cluster.h"
+#include "kirchhoff/mig.h"
+#include "src/clock.h"
+#include "src/owned.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double usual = 60;             /* s from save to save, without --save-every */
+static const double share = 0.01;           /* of the time that saves take at most then */
+static const double bytes_a_second = 500e6; /* of the first save, about */
+
+/* ---- files ------------------------------------------------------------------------------------*/
+
+enum { NAME = sizeof((struct mig *)NULL)->checkpoint + 300 };
+
+static void own_file(const struct mig *p, char path[NAME])
+{
+    snprintf(path, NAME, "%s", p->checkpoint);
+    if (cluster_rank() > 0)
+        snprintf(path, NAME, "%s.rank%d", p->checkpoint, cluster_rank());
+}
+
+/* Calls `visit` with the path of each file of another rank, until one fails. */
+static enum ek_status visit_rank_files(struct mig *p,
+                                       enum ek_status (*visit)(struct mig *, const char *path))
+{
+    char path[NAME];
+    const char *slash = strrchr(p->checkpoint, '/'), *name = slash ? slash + 1 : p->checkpoint;
+    const int above = (int)(name - p->checkpoint);
+    const size_t length = strlen(name), rank = strlen(".rank");
+    enum ek_status st = EK_OK;
+    snprintf(path, sizeof path, "%.*s.", above, p->checkpoint);
+    DIR *folder = opendir(path);
+    for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
+        const char *end = e->d_name + length;
+        if (strncmp(e->d_name, name, length) || strncmp(end, ".rank", rank) || !end[rank] ||
+            end[rank + strspn(end + rank, "0123456789")])
+            continue;
+        snprintf(path, sizeof path, "%.*s%s", above, p->checkpoint, e->d_name);
+        st = visit(p, path);
+    }
+    if (folder)
+        closedir(folder);
+    return st;
+}
+
+static enum ek_status remove_file(struct mig *p, const char *path)
+{
+    (void)p;
+    unlink(path);
+    return EK_OK;
+}
+
+static enum ek_status add_file(struct mig *p, const char *path)
+{
+    return mig_part_take(p, path, MIG_PART_ADD);
+}
+
+/* Chunks that the checkpoint has already: a run ended after these were merged. */
+static enum ek_status list_file(struct mig *p, const char *path)
+{
+    const size_t n = p->m->survey->nchunks;
+    size_t known = 0, new = 0;
+    OWNED_MEMORY NEW(bool, before, n, "out of memory for %zu chunks", n);
+    memcpy(before, p->done, n * sizeof *before);
+    memset(p->done, 0, n * sizeof *before);
+    TRY(mig_part_take(p, path, MIG_PART_LIST));
+    for (size_t c = 0; c < n; c++) {
+        known += p->done[c] && before[c];
+        new += p->done[c] && !before[c];
+        p->done[c] = p->done[c] || before[c];
+    }
+    if (known && new)
+        FAIL(EK_USAGE, "%s: has traces that %s has, too; delete one of them", path, p->checkpoint);
+    if (!new)
+        return remove_file(p, path);
+    p->kept_ranks = true;
+    return EK_OK;
+}
+
+static enum ek_status list_files(struct mig *p)
+{
+    TRY(mig_slabs_alone(p));
+    if (p->m->slabs > 1)
+        return mig_slabs_resume(p);
+    p->kept_part = !access(p->checkpoint, F_OK);
+    if (p->kept_part)
+        TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
+    return p->lsm ? EK_OK : visit_rank_files(p, list_file);
+}
+
+enum ek_status mig_checkpoint_list(struct mig *p)
+{
+    if (*p->checkpoint && cluster_rank() == 0)
+        TRY(list_files(p));
+    cluster_share(p->done, p->m->survey->nchunks * sizeof *p->done);
+    return EK_OK;
+}
+
+/* `cost`: of one save, s. */
+static void plan_next(struct mig *p, double cost)
+{
+    const double every = p->saving.every;
+    const double wait = every < 0 ? fmax(usual, cost / share) : every;
+    p->saving.next = *p->checkpoint && every != 0 ? clock_now() + wait : INFINITY;
+}
+
+enum ek_status mig_checkpoint_add(struct mig *p)
+{
+    if (p->kept_part)
+        TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
+    if (p->kept_ranks) {
+        TRY(visit_rank_files(p, add_file));
+        TRY(mig_part_write(p, p->checkpoint));
+        TRY(visit_rank_files(p, remove_file));
+        p->kept_part = true;
+        p->kept_ranks = false;
+    }
+    plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes, p->m->sum.fine) /
+                     bytes_a_second);
+    cluster_barrier(); /* no rank saves before these files are merged */
+    return EK_OK;
+}
+
+void mig_checkpoint_remove(void *st)
+{
+    struct mig *p = st;
+    if (p->m->slabs > 1)
+        mig_slabs_remove(p);
+    if (!*p->checkpoint)
+        return;
+    if (p->kept_part)
+        unlink(p->checkpoint);
+    (void)visit_rank_files(p, remove_file);
+}
+
+/* ---- now and then -----------------------------------------------------------------------------*/
+
+/* A failure is told once, and the run goes on. */
+static void save(struct mig *p)
+{
+    char path[NAME];
+    const double start = clock_now();
+    struct mig_saving *s = &p->saving;
+    s->now = true;
+    while (s->adding)
+        pthread_cond_wait(&s->changed, &s->lock);
+    own_file(p, path);
+    const bool failed = MUTED(mig_part_write(p, path));
+    if (failed && !s->failed)
+        status_warn("the image so far is not saved: %s", status_message());
+    s->failed = s->failed || failed;
+    p->kept_part = p->kept_part || !failed;
+    s->now = false;
+    pthread_cond_broadcast(&s->changed);
+    plan_next(p, clock_now() - start);
+}
+
+void mig_add_begin(struct mig *p)
+{
+    struct mig_saving *s = &p->saving;
+    LOCKED(&s->lock);
+    while (s->now)
+        pthread_cond_wait(&s->changed, &s->lock);
+    s->adding++;
+}
+
+/* Between its steps least squares have nothing to save. */
+void mig_add_end(struct mig *p)
+{
+    struct mig_saving *s = &p->saving;
+    LOCKED(&s->lock);
+    if (--s->adding == 0)
+        pthread_cond_broadcast(&s->changed);
+    if (!s->now && !p->lsm && clock_now() >= s->next)
+        save(p);
+}
+
+static void note_steps(struct mig *p)
+{
+    p->lsm->at.steps = p->steps;
+    p->lsm->at.again = p->again;
+}
+
+void mig_step_end(struct mig *p)
+{
+    LOCKED(&p->saving.lock);
+    note_steps(p);
+    if (clock_now() >= p->saving.next)
+        save(p);
+}
+
+/* ---- an interrupted run -----------------------------------------------------------------------*/
+
+/* Least squares go on from the last whole step. */
+static enum ek_status keep_steps(struct mig *p)
+{
+    if (p->steps == p->kept_steps) {
+        status_warn("interrupted within the first step of this run, of which nothing is kept");
+        return EK_OK;
+    }
+    note_steps(p);
+    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
+    status_warn("interrupted after %d of %d iterations, kept in %s; run it again to go on",
+                p->lsm->at.done, p->iterations, p->checkpoint);
+    return EK_OK;
+}
+
+enum ek_status mig_interrupted(void *st)
+{
+    struct mig *p = st;
+    size_t left = 0;
+    for (size_t c = p->first; c < p->end; c++)
+        left += !p->done[c];
+    if (!*p->checkpoint) {
+        if (!p->part)
+            status_warn("nothing is kept of a run without an image, with --compare or --repeat");
+        return EK_OK;
+    }
+    if (p->lsm)
+        return keep_steps(p);
+    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
+    if (p->m->slabs > 1)
+        status_warn("slab %d of %d:", p->m->slab + 1, p->m->slabs);
+    status_warn("interrupted with %zu of %zu chunks summed, kept in %s; run it again to go on",
+                p->end - p->first - left, p->end - p->first, p->checkpoint);
+    return EK_OK;
+}
+
+/* All that the ranks have comes to the first one, which keeps it as if it had done it alone. */
+enum ek_status mig_cut(struct mig *p)
+{
+    TRY(mig_gather(p));
+    (void)resum_judge(p->m->resum); /* which sums its points, too */
+    p->first = p->span[0];
+    p->end = p->span[1];
+    if (cluster_rank() == 0) {
+        TRY(mig_interrupted(p));
+        (void)visit_rank_files(p, remove_file);
+    }
+    return EK_STOPPED;
+}
