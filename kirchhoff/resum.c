@@ -183,9 +183,15 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
         lower(end, a);
 }
 
-/* What a trace needs of one of its ends: with directions at the nodes above and below. */
+/* What an end gives to a trace's weight at one place. */
+struct part {
+    double weight, sigma, direction[3];
+};
+
+/* What a trace needs of one of its ends; node: at the nodes above and below. */
 struct end {
-    double time, weight, slope, sigma, direction[2][3];
+    double time, slope;
+    struct part at, node[2];
 };
 
 static double slope_of(const struct nodes_end *end, const struct arrival *a)
@@ -227,39 +233,21 @@ static double length_of(const double p[3])
     return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
 }
 
+/* By the angles of rays, or by an aperture that grows with depth: two nodes may be cut unlike. */
 static bool is_limited(const struct migrate *m)
 {
-    return m->o.angle < 180 || m->o.dip < 90;
+    return m->o.angle < 180 || m->o.dip < 90 || isfinite(m->o.aperture_base);
 }
 
-/* At the nodes above and below, where limits are asked for. */
-static void find_directions(const struct resum *r, const struct batch *b, int e, int depth,
-                            const double x[3], struct end *to)
+static void weigh(const struct resum *r, const struct nodes_end *end, const struct arrival *a,
+                  struct part *to)
 {
-    const int fine = r->m->sum.fine, k = migrate_node(depth, fine);
-    for (int n = 0; n < 2 && is_limited(r->m); n++) {
-        struct arrival a;
-        arrive_at(r, b, e, migrate_depth(k + n, fine), x, &a);
-        const double p = length_of(a.p);
-        for (int i = 0; i < 3; i++)
-            to->direction[n][i] = p > 0 ? a.p[i] / p : 0;
-    }
-}
-
-static void find_end(const struct resum *r, const struct batch *b, int e, int depth,
-                     const double x[3], struct end *to)
-{
-    const struct nodes_end *end = &b->end[e];
-    const double near = (double)r->m->par[PAR_NEAR], scale = (double)end->scale;
-    struct arrival a;
-    arrive(r, b, e, x, &a);
-    const double spread = fmax(a.spread, near), p = length_of(a.p);
+    const double near = (double)r->m->par[PAR_NEAR];
+    const double spread = fmax(a->spread, near), p = length_of(a->p);
     const double up =
-        (double)end->emergence - a.change[0] * a.change[0] - a.change[1] * a.change[1];
-    to->time = a.time;
-    to->slope = r->m->sum.levels > 1 ? middle_slope(r, b, e, depth, x) : 0;
+        (double)end->emergence - a->change[0] * a->change[0] - a->change[1] * a->change[1];
     to->sigma = p > 0 ? spread / sqrt(p * sqrt((double)end->emergence)) : 0;
-    to->weight = scale;
+    to->weight = (double)end->scale;
     if (end->weight == WEIGHT_SPREAD || end->weight == WEIGHT_SPREAD_LINE)
         to->weight *= spread;
     else if (end->weight == WEIGHT_DECAY)
@@ -268,7 +256,24 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
         to->weight *= sqrt(fmax(up, 0)) / spread;
     if (end->weight == WEIGHT_SPREAD_LINE || end->weight == WEIGHT_EMERGENCE_LINE)
         to->weight *= pow(to->sigma, end->weight == WEIGHT_SPREAD_LINE ? -0.5 : 0.5);
-    find_directions(r, b, e, depth, x, to);
+    for (int i = 0; i < 3; i++)
+        to->direction[i] = p > 0 ? a->p[i] / p : 0;
+}
+
+static void find_end(const struct resum *r, const struct batch *b, int e, int depth,
+                     const double x[3], struct end *to)
+{
+    const struct nodes_end *end = &b->end[e];
+    const int fine = r->m->sum.fine, k = migrate_node(depth, fine);
+    struct arrival a;
+    arrive(r, b, e, x, &a);
+    weigh(r, end, &a, &to->at);
+    to->time = a.time;
+    to->slope = r->m->sum.levels > 1 ? middle_slope(r, b, e, depth, x) : 0;
+    for (int n = 0; n < 2 && is_limited(r->m); n++) {
+        arrive_at(r, b, e, migrate_depth(k + n, fine), x, &a);
+        weigh(r, end, &a, &to->node[n]);
+    }
 }
 
 /* ---- a time -----------------------------------------------------------------------------------*/
@@ -352,21 +357,31 @@ static double limits(const struct migrate *m, const double *s, const double *g)
            clamp((upright - (double)par[PAR_DIP0]) * (double)par[PAR_DIP1]);
 }
 
-/* What limits and aperture leave. They cut at nodes, and between two go evenly from one to the
- * other: that is what an image is, however few traces it has. */
-static double share(const struct migrate *m, const struct batch_trace *t, const struct end *s,
-                    const struct end *g, const double x[3], int depth)
+static double product(const struct migrate *m, const struct part *s, const struct part *g)
+{
+    const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
+    return across * s->weight * g->weight;
+}
+
+/* The image's weights are those of nodes, linear in between, limits and apertures included. The
+ * point's own weight stands for them unless the two nodes are cut unlike. */
+static double weight_of(const struct migrate *m, const struct batch_trace *t, const struct end *s,
+                        const struct end *g, const double x[3], int depth)
 {
     const int k = migrate_node(depth, m->sum.fine);
     const double f = (double)migrate_part(depth, m->sum.fine);
     const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
-    double part[2];
+    double left[2];
     for (int i = 0; i < 2; i++) {
-        part[i] = clamp(((double)m->reach[k + i] - far) * (double)m->taper[k + i]);
-        if (is_limited(m))
-            part[i] *= limits(m, s->direction[i], g->direction[i]);
+        left[i] = clamp(((double)m->reach[k + i] - far) * (double)m->taper[k + i]);
+        if (m->o.angle < 180 || m->o.dip < 90)
+            left[i] *= limits(m, s->node[i].direction, g->node[i].direction);
     }
-    return part[0] + f * (part[1] - part[0]);
+    if (left[0] == left[1])
+        return left[0] * product(m, &s->at, &g->at);
+    const double above = left[0] > 0 ? left[0] * product(m, &s->node[0], &g->node[0]) : 0;
+    const double below = left[1] > 0 ? left[1] * product(m, &s->node[1], &g->node[1]) : 0;
+    return above + f * (below - above);
 }
 
 static double term(const struct migrate *m, const struct batch *b, int trace, const struct end *s,
@@ -403,8 +418,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         const struct end *s = &end[trace->source], *g = &end[trace->receiver];
         if (trace->class != p->class || isnan(s->time + g->time))
             continue;
-        const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
-        const double weight = across * s->weight * g->weight * share(m, trace, s, g, x, p->at[2]);
+        const double weight = weight_of(m, trace, s, g, x, p->at[2]);
         if (!(weight > 0))
             continue;
         const double y = term(m, b, t, s, g, weight);
