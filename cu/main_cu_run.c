@@ -1,4 +1,4 @@
-/* cu/main_cu_run.c – cu-run: plans and runs parallel programs on all of some nodes. */
+/* cu/main_cu_run.c – cu-run: plans parallel programs over the cores of several nodes and runs them. */
 #include "cu/moldable/run.h"
 #include "cu/rank/stop.h"
 #include "src/opt.h"
@@ -11,27 +11,27 @@ static const struct command {
     const char *name, *summary;
     enum ek_status (*run)(int argc, char **argv);
 } commands[] = {
-    {"plan", "the schedule of every method for some tasks and nodes, side by side", run_plan},
-    {"run", "runs a job's tasks by such a schedule, here, over ssh or in a Slurm allocation",
+    {"plan", "compares the schedules of all methods for some tasks and nodes", run_plan},
+    {"run", "runs a job's tasks by such a schedule: here, over ssh or in a Slurm allocation",
      run_run},
-    {"calibrate", "measures how long a job\'s tasks take on 1, 2, … cores, and the nodes\' speeds",
+    {"calibrate", "measures how long a job's tasks take on 1, 2, … cores, and the nodes' speeds",
      run_calibrate},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void)
 {
-    puts("cu-run – parallel tasks on as many cores as are worth it\n\n"
+    puts("cu-run – schedules and runs parallel tasks whose number of cores may be chosen\n\n"
          "Usage: cu-run COMMAND [options]\n\n"
-         "Runs parallel programs whose number of cores is free (moldable tasks) on the\n"
-         "nodes of a cluster, each on as many cores and at such a time that all are done\n"
-         "early.\n\ncommands:");
+         "Runs parallel programs that can use any number of cores (moldable tasks) on the\n"
+         "nodes of a cluster, and chooses the cores and the start of each task so that all\n"
+         "are done as early as possible.\n\ncommands:");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s ", commands[i].name), opt_wrap(stdout, 13, commands[i].summary);
-    puts("\ncu-run COMMAND --help tells more, cu-run --help all what all of them do.");
+    puts("\nFor more, see cu-run COMMAND --help, or cu-run --help all.");
 }
 
-/* Each command's own help behind the one for all. */
+/* The general help and that of each command. */
 static enum ek_status print_all(void)
 {
     print_help();
@@ -48,7 +48,7 @@ static enum ek_status run(int argc, char **argv)
 {
     int at;
     if (argc < 2)
-        FAIL(EK_USAGE, "a command is wanted: plan, run or calibrate; try --help");
+        FAIL(EK_USAGE, "a command is missing: plan, run or calibrate; try --help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return argc > 2 && !strcmp(argv[2], "all") ? print_all() : (print_help(), EK_OK);
     if (!strcmp(argv[1], "--version"))

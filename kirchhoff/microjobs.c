@@ -422,7 +422,7 @@ static enum ek_status open_farm(struct master *s)
         .ops = {.brief = say_microjob, .take = take, .arg = s},
         .job = (uint64_t)s->job->microjobs,
         .units = microjobs_seats(s->job),
-        .appetite = {.slots = deals_only ? 0 : microjobs_seats(s->job)},
+        .capacity = {.slots = deals_only ? 0 : microjobs_seats(s->job)},
     };
     return farm_open(&settings, &s->farm);
 }

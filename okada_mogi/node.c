@@ -116,7 +116,7 @@ enum ek_status node_open(const struct search *s, struct search_state *l, uint64_
     const struct farm_settings settings = {.ops = {.brief = say_trials, .take = take, .arg = made},
                                            .job = job_hash,
                                            .units = units,
-                                           .appetite = {1, 1}};
+                                           .capacity = {1, 1}};
     enum ek_status st = farm_open(&settings, &made->farm);
     if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
         st = status_fail(EK_UNAVAILABLE, "out of memory for the search");

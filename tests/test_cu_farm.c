@@ -25,7 +25,7 @@ static const char *const policies[] = {"hrdls",        "hrdls:b=0.1,c=2,s=1,t_mi
                                        "tss",          "fac",
                                        "wf",           "static",
                                        "evenkeel"};
-static const struct farm_appetite one = {1, 1};
+static const struct farm_capacity one = {1, 1};
 enum { POLICIES = sizeof policies / sizeof *policies, TASKS = 500, NODES = 7, MOST = 4 };
 
 static unsigned long draws = 20261122;
@@ -65,7 +65,7 @@ static void ask(struct game *g, int node, double now, bool *done)
     struct player *p = &g->player[node];
     struct ek_range b;
     const enum coordinator_answer a =
-        coordinator_next(g->c, node, (struct farm_appetite){p->slots, 1}, now, &b);
+        coordinator_next(g->c, node, (struct farm_capacity){p->slots, 1}, now, &b);
     *done = a == COORDINATOR_DONE;
     if (a != COORDINATOR_BATCH)
         return;
@@ -292,7 +292,7 @@ static void tell(struct script *s, struct server *server, int pid, struct ek_ran
                                   .done = done,
                                   .failed = failed,
                                   .questions = 1,
-                                  .appetite = {2, 0},
+                                  .capacity = {2, 0},
                                   .pid = pid};
     s->event = (struct transport_event){TRANSPORT_MESSAGE, 1, &s->ask, sizeof s->ask};
     s->said = -1;
@@ -410,7 +410,7 @@ static void listen_here(struct world *w)
 static bool connect_worker(const struct family *family, struct worker *w)
 {
     bool gone = false;
-    *w = (struct worker){.job = 42, .appetite = {1, 1}};
+    *w = (struct worker){.job = 42, .capacity = {1, 1}};
     assert_int_equal(transport_zmq_open(family, &w->transport, &gone), EK_OK);
     return !gone;
 }

@@ -1,4 +1,4 @@
-/* cu/farm/coordinator.c – a policy over nodes, and the batches that are out. */
+/* cu/farm/coordinator.c – a policy over nodes, and the batches that nodes hold. */
 #include "cu/farm/coordinator.h"
 #include "src/arena.h"
 #include "src/owned.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A node that is there but does not answer: a batch that is out so many times as long as it should
- * be, and at least so many seconds, is given to another node that has nothing to do. */
+/* A connected node may still hang: a batch out for LATE times its expected duration, and for at
+ * least PATIENCE seconds, goes to another node that is idle. */
 static const double LATE = 10, PATIENCE = 5;
 
 struct out {
@@ -19,15 +19,15 @@ struct out {
 };
 
 struct node {
-    struct out *out; /* [nout] in the order it got them */
+    struct out *out; /* [nout] batches it holds, oldest first */
     int nout;
-    size_t room;           /* of `out` */
-    int slots, ahead;      /* as it said last; 0: it is not there */
-    double seconds_a_task; /* 0 unknown */
+    size_t room;             /* of `out` */
+    struct farm_capacity is; /* as of its last request; slots 0: it is not connected */
+    double seconds_a_task;   /* 0 unknown */
     struct coordinator_node known;
 };
 
-/* What became of a task that failed. */
+/* A task's failures. */
 struct trouble {
     int failures, last_node;
     bool aside;
@@ -40,14 +40,13 @@ struct coordinator {
     struct farm_job job;
     double start;         /* when the first node asked; INFINITY: none has */
     size_t done;          /* tasks reported and taken, or set aside */
-    size_t out, reported; /* at nodes; reported by them */
+    size_t out, reported; /* tasks that nodes hold; tasks that they have reported */
     struct sched *sched;
     struct sched_unit *unit; /* [nodes] */
     int nodes;
-    struct node *node; /* [nodes] */
-    struct ek_range
-        *left; /* [nleft] what lost nodes had, what failed, and ends that were cut off */
-    size_t nleft, room;
+    struct node *node;     /* [nodes] */
+    struct ek_range *left; /* [nleft] to be handed out again: lost, failed, or cut off a batch */
+    size_t nleft;
     bool given_up;
     struct trouble *trouble; /* [n] */
     struct arena arena;      /* of the lists */
@@ -55,7 +54,7 @@ struct coordinator {
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* The policies for one long range. */
+/* Does the policy cut one long range? */
 static bool deals_ranges(const char *schedule)
 {
     static const char *const names[] = {"hrdls", "chunk", "gss", "tss", "fac", "wf", "static"};
@@ -66,14 +65,12 @@ static bool deals_ranges(const char *schedule)
     return false;
 }
 
-/* Every task may be left by itself at worst. */
 static enum ek_status fill(struct coordinator *c)
 {
-    c->room = c->job.n + 1;
     c->unit = ARENA_NEW(&c->arena, c->nodes, struct sched_unit);
     c->node = ARENA_NEW(&c->arena, c->nodes, struct node);
-    c->left = ARENA_NEW(&c->arena, c->room, struct ek_range);
-    c->trouble = ARENA_NEW(&c->arena, c->room, struct trouble);
+    c->left = ARENA_NEW(&c->arena, c->job.n, struct ek_range); /* ranges are disjoint */
+    c->trouble = ARENA_NEW(&c->arena, c->job.n, struct trouble);
     TRY(arena_check(&c->arena, "%zu tasks on %d nodes", c->job.n, c->nodes));
     for (int i = 0; i < c->nodes; i++)
         c->unit[i] = (struct sched_unit){.width = 1, .memory = i, .node = i};
@@ -126,9 +123,8 @@ static void change(struct coordinator *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* What the node had is to be done again. There is room: ranges that are left have no task in
- * common. */
-static void leave(struct coordinator *c, int node, struct ek_range r)
+/* Tasks of the node must be done again. */
+static void put_back(struct coordinator *c, int node, struct ek_range r)
 {
     if (c->job.source)
         c->job.source->back(c->job.source->arg, node, r);
@@ -136,20 +132,20 @@ static void leave(struct coordinator *c, int node, struct ek_range r)
         c->left[c->nleft++] = r;
 }
 
-/* Did it fail here, and may somebody else try? */
-static bool is_unwelcome(const struct coordinator *c, int node, struct ek_range r)
+/* Did it fail on this node, and is there another one to try it? */
+static bool should_move(const struct coordinator *c, int node, struct ek_range r)
 {
     const struct trouble *t = &c->trouble[r.begin];
-    int others = 0;
+    bool others = false;
     for (int i = 0; i < c->nodes; i++)
-        others += i != node && c->node[i].slots;
+        others = others || (i != node && c->node[i].is.slots);
     return t->failures && t->last_node == node && others;
 }
 
 static struct ek_range take_left(struct coordinator *c, int node)
 {
     for (size_t i = c->nleft; i-- > 0;)
-        if (!is_unwelcome(c, node, c->left[i])) {
+        if (!should_move(c, node, c->left[i])) {
             const struct ek_range r = c->left[i];
             c->left[i] = c->left[--c->nleft];
             return r;
@@ -157,14 +153,13 @@ static struct ek_range take_left(struct coordinator *c, int node)
     return (struct ek_range){0, 0};
 }
 
-/* It was lost, or has not come in all this time. */
+/* The node was lost, or has not connected in all this time. */
 static bool is_absent(const struct coordinator *c, const struct node *n, double now)
 {
-    return !n->slots && (n->known.lost || now - c->start > PATIENCE);
+    return !n->is.slots && (n->known.lost || now - c->start > PATIENCE);
 }
 
-/* What was left, or the policy's next range for the node; where it has none, for any that is
- * absent. */
+/* Tasks to be done again, else the policy's next range for the node, else for an absent node. */
 static struct ek_range deal(struct coordinator *c, int node, double now)
 {
     if (c->job.source)
@@ -178,14 +173,14 @@ static struct ek_range deal(struct coordinator *c, int node, double now)
     return r;
 }
 
-/* Batch number i of the node is no longer its own; the next begins where the node works at one. */
+/* Takes batch number i from the node, which begins with the first one of its reserve. */
 static struct ek_range drop(struct coordinator *c, struct node *n, int i, double now)
 {
     const struct ek_range tasks = n->out[i].tasks;
     c->out -= tasks_in(tasks);
     memmove(&n->out[i], &n->out[i + 1], (size_t)(--n->nout - i) * sizeof *n->out);
-    if (n->nout >= n->slots && n->slots)
-        n->out[n->slots - 1].since = now;
+    if (n->nout >= n->is.slots && n->is.slots)
+        n->out[n->is.slots - 1].since = now;
     return tasks;
 }
 
@@ -197,7 +192,7 @@ static int find(const struct node *n, struct ek_range batch)
     return -1;
 }
 
-/* Seconds that a task takes on this node at most, as far as is known: INFINITY where nothing is. */
+/* Seconds that a task takes on this node, or else on the slowest one known; INFINITY: unknown. */
 static double usual_seconds(const struct coordinator *c, const struct node *n)
 {
     double slowest = 0;
@@ -213,7 +208,7 @@ static bool is_late(const struct coordinator *c, const struct node *n, double no
            seconds > LATE * (double)tasks_in(n->out[0].tasks) * usual_seconds(c, n);
 }
 
-/* The batch of a node that should have reported long ago. Rank 0's are its own. */
+/* The batch of a node that should have reported long ago. Nobody takes over from rank 0. */
 static struct ek_range take_over(struct coordinator *c, int node, double now)
 {
     for (int i = 1; !c->job.source && i < c->nodes; i++)
@@ -224,9 +219,9 @@ static struct ek_range take_over(struct coordinator *c, int node, double now)
     return (struct ek_range){0, 0};
 }
 
-/* Tasks of the range that follow one another and have not failed; the rest is left for later. One
- * that failed goes out by itself. */
-static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
+/* Cuts the range before the first task that is `apart` or has failed, and puts the rest back; a
+ * task that failed goes out by itself. */
+static struct ek_range cut(struct coordinator *c, int node, struct ek_range r)
 {
     if (c->job.source)
         return r;
@@ -234,22 +229,21 @@ static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
     while (end < r.end && !c->trouble[r.begin].failures && !c->trouble[end].failures &&
            !(c->job.apart && __atomic_load_n(&c->job.apart[end], __ATOMIC_RELAXED)))
         end++;
-    leave(c, node, (struct ek_range){end, r.end});
+    put_back(c, node, (struct ek_range){end, r.end});
     return (struct ek_range){r.begin, end};
 }
 
-enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_capacity a,
                                          double now, struct ek_range *batch)
 {
     struct node *n = &c->node[node];
     LOCKED(&c->lock);
-    n->slots = a.slots;
-    n->ahead = a.ahead;
+    n->is = a;
     c->start = fmin(c->start, now);
     if (is_over(c))
         return COORDINATOR_DONE;
-    const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
-    if (n->nout == FARM_MOST || n->nout >= n->slots + n->ahead ||
+    const bool ahead = n->nout >= a.slots; /* near the end, reserves would keep others idle */
+    if (n->nout == FARM_MOST || n->nout >= a.slots + a.ahead ||
         (ahead && 2 * c->out > c->job.n - c->reported) ||
         arena_grow(&n->out, &n->room, (size_t)n->nout, sizeof *n->out, "batches"))
         return COORDINATOR_WAIT;
@@ -260,7 +254,7 @@ enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct
         return COORDINATOR_WAIT;
     if (!n->known.batches++)
         n->known.first = now;
-    r = whole(c, node, r);
+    r = cut(c, node, r);
     n->out[n->nout++] = (struct out){r, now};
     c->out += tasks_in(r);
     *batch = r;
@@ -293,7 +287,6 @@ void coordinator_taken(struct coordinator *c, struct ek_range batch)
     change(c);
 }
 
-/* Each task of a batch that failed is tried by itself from now on. */
 static void note_failure(struct coordinator *c, int node, size_t task)
 {
     struct trouble *t = &c->trouble[task];
@@ -302,7 +295,7 @@ static void note_failure(struct coordinator *c, int node, size_t task)
     if (t->aside)
         c->done++;
     else
-        leave(c, node, (struct ek_range){task, task + 1});
+        put_back(c, node, (struct ek_range){task, task + 1});
 }
 
 bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now)
@@ -343,11 +336,11 @@ void coordinator_lost(struct coordinator *c, int node)
     LOCKED(&c->lock);
     struct node *n = &c->node[node];
     n->known.lost += !is_over(c); /* else it has left, as it should */
-    n->slots = 0;
+    n->is.slots = 0;
     while (n->nout)
-        leave(c, node, drop(c, n, 0, 0));
+        put_back(c, node, drop(c, n, 0, 0));
     if (c->job.source)
-        leave(c, node, (struct ek_range){0, 0});
+        put_back(c, node, (struct ek_range){0, 0});
     change(c);
 }
 

@@ -1,10 +1,9 @@
-/* cu/farm/coordinator.h – who computes what: tasks are dealt to nodes in batches by a policy, and
- * what a lost node had not reported is dealt again. Each task counts once, whoever reports it; one
- * that fails again and again is set aside.
+/* cu/farm/coordinator.h – decides which node computes what: a policy hands out tasks in batches,
+ * and batches that a lost node has not reported are handed out again. Each task counts once,
+ * whoever reports it; one that keeps failing is set aside.
  *
- * Nodes are numbered from 0; a node that was lost may come back. Nothing here knows what carries
- * the messages or what time it is: the same code serves real nodes and simulated ones. Functions
- * may be called by any thread. */
+ * Nodes are numbered from 0; a lost node may come back. The coordinator knows neither the transport
+ * nor the clock, so it serves real and simulated nodes alike. Any thread may call it. */
 #pragma once
 
 #include "cu/sched/sched.h"
@@ -14,78 +13,79 @@
 
 struct coordinator;
 
-/* Who says what a node does, where no policy does. Under the coordinator's lock: no calls back. */
+/* Chooses tasks in place of a policy. Called under the coordinator's lock, so its functions must
+ * not call the coordinator. */
 struct farm_source {
     /* A task for the node; empty: none for now. */
     struct ek_range (*next)(void *arg, int node);
-    /* A task that it was given is to be done again: it failed, or the node is lost. Empty: the node
-     * is lost, and has no more of them. */
+    /* The node's task must be done again, because it failed or the node is lost. Empty: the node
+     * is lost and all its tasks have been given back. */
     void (*back)(void *arg, int node, struct ek_range task);
     void *arg;
 };
 
 /* The work. Arrays are borrowed. */
 struct farm_job {
-    const struct farm_source *source; /* NULL: `schedule` says */
-    const char *schedule; /* a policy for long ranges (chunk, hrdls, gss …); others make a whole of
-                             a list of tasks and are no use among nodes: hrdls is taken then */
+    const struct farm_source *source; /* NULL: the policy `schedule` chooses */
+    const char *schedule; /* a policy that cuts one long range (chunk, hrdls, gss …); any other is
+                             replaced by hrdls, since it would plan a whole list of tasks */
     size_t n;
-    const double *cost; /* [n] as policies want it, NULL: equal */
-    const bool *apart;  /* [n] task t does not follow t - 1: no batch holds both; more may be set
-                           at any time, atomically. NULL: none */
-    int failures;       /* so many, and a task is set aside; 0: at the first */
+    const double *cost; /* [n] declared cost of each task, NULL: equal */
+    const bool *apart;  /* [n] never put tasks t - 1 and t into one batch; may be set atomically at
+                           any time. NULL: none */
+    int failures;       /* a task is set aside after this many; 0: after the first */
 };
 
 /* EK_USAGE: there is no such policy; EK_UNAVAILABLE: out of memory. close accepts NULL. */
 enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct coordinator **c);
 void coordinator_close(struct coordinator *c);
 
-/* What coordinator_next() may say. */
+/* Answers of coordinator_next(). */
 enum coordinator_answer {
-    COORDINATOR_BATCH, /* here is one */
-    COORDINATOR_WAIT,  /* all is dealt, but perhaps not for good: ask again when one is reported */
+    COORDINATOR_BATCH, /* *batch is set */
+    COORDINATOR_WAIT,  /* all tasks are out, but some may come back: ask again after a report */
     COORDINATOR_DONE,  /* every task is done or set aside */
 };
 
-/* How many batches a node wants: those it works at at a time, and those that it may have beside,
- * so that it need not wait; FARM_MOST in all. */
-struct farm_appetite {
+/* How many batches a node holds: `slots` it computes at the same time and `ahead` it keeps in
+ * reserve to hide the latency of the next request; at most FARM_MOST together. */
+struct farm_capacity {
     int slots, ahead;
 };
 enum { FARM_MOST = 4096 };
 
 /* A batch for this node at `now` (seconds). */
-enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_capacity a,
                                          double now, struct ek_range *batch);
 
-/* The node has computed this batch. False: it is no longer this node's, so its results are to be
- * dropped. True: they are wanted; call coordinator_taken() when they are safe. */
+/* The node has computed this batch. False: the batch was taken from it, drop the results. True:
+ * keep them, and call coordinator_taken() once they are safe. */
 bool coordinator_report(struct coordinator *c, int node, struct ek_range batch, double now);
 void coordinator_taken(struct coordinator *c, struct ek_range batch);
 
-/* The node could not compute this batch: another one tries, if there are others. True: it was
- * this node's. */
+/* The node could not compute this batch: another node tries, if there is one. False: the batch was
+ * no longer this node's. */
 bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now);
 /* Failures of a task so far, and whether it was set aside. */
 int coordinator_failures(struct coordinator *c, size_t task, bool *aside);
 
-/* What is left is not to be done any more: nobody gets another batch. */
+/* Hands out no more batches; the remaining tasks stay undone. */
 void coordinator_give_up(struct coordinator *c);
 
 /* Every task is done, set aside or given up. */
 bool coordinator_over(struct coordinator *c);
 
-/* The node is lost, with the batches it may have. */
+/* The node is lost; its batches are handed out again. */
 void coordinator_lost(struct coordinator *c, int node);
 
-/* What a node has done, and how often one was lost or taken over. */
+/* What a node has done; `lost` counts its disappearances and the batches taken from it. */
 struct coordinator_node {
     size_t tasks;
     long batches, lost;
-    double busy, first, last; /* seconds with a batch; first batch given, last one reported */
+    double busy, first, last; /* s: time with a batch; first batch given, last one reported */
 };
 struct coordinator_node coordinator_node(struct coordinator *c, int node);
 
-/* Blocks until something was reported, taken or lost since this call's `seen` (0 at first), which
- * it updates, or until some time has passed. */
+/* Blocks until a batch was taken or failed or a node was lost since *seen (0 at first), which it
+ * updates, or for at most `seconds`. */
 void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds);

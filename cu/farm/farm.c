@@ -1,5 +1,5 @@
-/* cu/farm/farm.c – rank 0, whose thread serves the others while it computes as well; a worker; or
- * the only process there is. */
+/* cu/farm/farm.c – a process of the farm: rank 0, with a thread that serves the others while it
+ * computes itself, a worker, or the only process. */
 #include "cu/farm/farm.h"
 #include "cu/rank/family.h"
 #include "cu/farm/transport_zmq.h"
@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Seconds: for the server to listen at a time, to look whether a run is to be left, and for workers
- * to hear that the last run is over. */
+/* Seconds: one call of the server; between two checks whether to stop; for workers to learn that
+ * the last run is over. */
 static const double LISTENING = 0.02, GLANCE = 0.1, FAREWELL = 2;
 
 struct farm {
@@ -47,7 +47,7 @@ int farm_size(const struct farm *f)
     return f->family->size;
 }
 
-/* ---- the thread that serves -------------------------------------------------------------------*/
+/* ---- the serving thread -----------------------------------------------------------------------*/
 
 static bool anybody_here(const struct farm *f)
 {
@@ -57,7 +57,7 @@ static bool anybody_here(const struct farm *f)
     return false;
 }
 
-/* Goes on after the last run until the workers have left, but not for long. */
+/* Goes on after the last run until the workers have left, for FAREWELL seconds at most. */
 static void *serve(void *arg)
 {
     struct farm *f = arg;
@@ -96,12 +96,12 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
         st = open_server(made);
     made->worker = (struct worker){.transport = made->transport,
                                    .job = settings->job,
-                                   .appetite = settings->appetite,
+                                   .capacity = settings->capacity,
                                    .is = {.units = settings->units}};
     return HAND_OUT(st, made, f, farm_close);
 }
 
-/* Workers that do not hear that the run is over see the connection end: the same to them. */
+/* Workers that are not told that the run is over see the connection end, which is the same. */
 void farm_close(struct farm *f)
 {
     if (!f)
@@ -147,8 +147,8 @@ static enum ek_status next_here(struct farm *f, double until, struct farm_batch 
         const double now = clock_now();
         if (atomic_load(&f->status))
             return (enum ek_status)atomic_load(&f->status);
-        if (f->settings.appetite.slots)
-            a = coordinator_next(f->coordinator, 0, f->settings.appetite, now, &batch->tasks);
+        if (f->settings.capacity.slots)
+            a = coordinator_next(f->coordinator, 0, f->settings.capacity, now, &batch->tasks);
         else if (coordinator_over(f->coordinator))
             a = COORDINATOR_DONE;
         *over = a == COORDINATOR_DONE;
@@ -166,7 +166,7 @@ static enum ek_status next_from_rank_0(struct farm *f, double until, struct farm
     enum ek_status st = EK_OK;
     if (!f->gone && !f->worker.over)
         st = worker_hear(&f->worker, fmin(GLANCE, fmax(0, until - clock_now())), batch);
-    f->gone = f->gone || st == EK_LOST; /* its guard says what there is to say */
+    f->gone = f->gone || st == EK_LOST; /* no message: rank 0's guard gives the reason */
     *over = f->gone || (f->worker.over && batch->tasks.end == batch->tasks.begin);
     return st == EK_LOST ? EK_OK : st;
 }
@@ -211,7 +211,7 @@ enum ek_status farm_report(struct farm *f, const struct farm_batch *b, int faile
     return st == EK_LOST ? EK_OK : st;
 }
 
-/* ---- what it was like -------------------------------------------------------------------------*/
+/* ---- queries ----------------------------------------------------------------------------------*/
 
 struct farm_worker farm_worker(const struct farm *f, int rank)
 {

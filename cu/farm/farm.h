@@ -1,10 +1,10 @@
-/* cu/farm/farm.h – one restartable engine for masters and workers.
+/* cu/farm/farm.h – the restartable master–worker engine.
  *
- * Tasks are numbered 0 .. n-1. Rank 0 deals them in batches, by a policy, to all ranks of a
- * cu/rank/family.h, itself among them; the ranks may die, freeze and come back, and each task
- * counts once. What a batch means and what its result is are bytes to the farm. A farm of one
- * process works the same way, without a message. What is done is the program's to save; the next
- * run of it begins with what is left. */
+ * Tasks are numbered 0 .. n-1. Rank 0 hands them out in batches, by a policy, to all ranks of a
+ * cu/rank/family.h including itself; ranks may die, freeze and come back, and each task counts
+ * once. To the farm, descriptions of batches and results are plain bytes. A farm of one process
+ * works the same way, without messages. The program saves what is done, and its next run asks only
+ * for the rest. */
 #pragma once
 
 #include "cu/farm/coordinator.h"
@@ -14,41 +14,42 @@
 struct farm;
 
 struct farm_settings {
-    struct server_ops ops;         /* of rank 0; take() is called for its own batches, too */
-    uint64_t job;                  /* sum of all that must be equal on all nodes */
-    const struct family *family;   /* NULL: that of the launcher */
+    struct server_ops ops;         /* used by rank 0; take() also receives its own batches */
+    uint64_t job;                  /* checksum of everything that must be equal on all nodes */
+    const struct family *family;   /* NULL: the launcher's */
     int units;                     /* of this process */
-    struct farm_appetite appetite; /* slots 0: rank 0 only deals */
+    struct farm_capacity capacity; /* slots 0: rank 0 computes nothing itself */
 };
 
-/* EK_UNAVAILABLE: out of memory, or rank 0 cannot be reached. Before threads are bound; contexts do
- * not survive a fork. close accepts NULL. One thread, as all that follows. */
+/* Open the farm before threads are bound, and do not fork while it is open: ZeroMQ's contexts do
+ * not survive that. close accepts NULL. All functions without another note belong to one thread.
+ * EK_UNAVAILABLE: out of memory, or rank 0 cannot be reached. */
 enum ek_status farm_open(const struct farm_settings *settings, struct farm **f);
 void farm_close(struct farm *f);
 
 bool farm_is_worker(const struct farm *f); /* a rank other than 0 */
 int farm_size(const struct farm *f);
 
-/* The next run begins; the workers' `job` is not looked at (NULL). EK_USAGE, EK_UNAVAILABLE: as
+/* Begins the next run. Workers may pass NULL for `job`. EK_USAGE, EK_UNAVAILABLE: as
  * coordinator_open(). */
 enum ek_status farm_begin(struct farm *f, const struct farm_job *job);
 
-/* The next batch for this process, which waits at most `seconds` for it; empty: there is none yet,
- * it returns early where a signal comes; or *over = true: no more in this run, for it is done, is
- * to be left (cu/rank/stop.h), or rank 0 is gone. EK_UNAVAILABLE: the others cannot be served any
- * more; EK_USAGE: rank 0 has another job. */
+/* The next batch for this process, waiting for it at most `seconds`, or until a signal comes; an
+ * empty batch means none yet. *over: this run has no more, because it is done, was interrupted
+ * (cu/rank/stop.h), or rank 0 is gone. EK_UNAVAILABLE: the other ranks can no longer be served;
+ * EK_USAGE: rank 0 has another job. */
 enum ek_status farm_next(struct farm *f, double seconds, struct farm_batch *batch, bool *over);
 
-/* Its result, or how it failed (failed != 0). What others have done in the meantime is dropped.
- * `rate`: work/s of all units, each by its own time at work. EK_UNAVAILABLE: out of memory, or as
- * take() says. */
+/* Reports a batch's result, or its failure (failed != 0); ignored if others have done the batch in
+ * the meantime. `rate`: sum over the units of work per second of busy time. EK_UNAVAILABLE: out of
+ * memory, or what take() returns. */
 enum ek_status farm_report(struct farm *f, const struct farm_batch *batch, int failed, double rate,
                            const void *result, size_t bytes);
 
-/* The rank's process has ended, as its launcher says. Rank 0, any thread. */
+/* The launcher has seen the rank's process end. Rank 0, any thread. */
 void farm_ended(struct farm *f, int rank);
 
-/* The rank's own part, so far. Rank 0. */
+/* What is known of a rank. Rank 0. */
 struct farm_worker farm_worker(const struct farm *f, int rank);
-/* Of the run that began last, for what it knows of nodes and tasks; nodes are ranks. Rank 0. */
+/* The coordinator of the latest run, to query; its nodes are ranks. Rank 0. */
 struct coordinator *farm_coordinator(const struct farm *f);

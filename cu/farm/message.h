@@ -1,5 +1,5 @@
-/* cu/farm/message.h – what coordinator and workers say to one another, as plain bytes: all nodes of
- * a run are of one kind and run one program, which the first message proves. */
+/* cu/farm/message.h – the messages between rank 0 and the workers, sent as plain structs: all nodes
+ * of a run have the same architecture and program, which `version` and `job` confirm. */
 #pragma once
 
 #include "cu/farm/coordinator.h"
@@ -7,30 +7,30 @@
 
 enum { MESSAGE_VERSION = 3, FARM_BRIEF = 32 };
 
-/* Tasks, and what rank 0 says of them. */
+/* Tasks, and the program's description of them. */
 struct farm_batch {
     struct ek_range tasks; /* empty: none */
     unsigned char brief[FARM_BRIEF];
-    const char *text; /* more of it; NULL: none. Its owner's until the next batch */
+    const char *text; /* longer description, NULL: none; valid until the next batch */
 };
 
-/* What a worker is. */
+/* What rank 0 knows of a worker. */
 struct farm_worker {
-    double rate; /* work/s of its units together, by themselves */
+    double rate; /* sum over its units of work per second of busy time */
     int units;
-    bool here;
+    bool here; /* its connection is up */
 };
 
-/* A worker says what became of a batch, whose result of so many bytes follows, and asks for more of
- * them. Every question has one answer. */
+/* From a worker: reports a batch, whose result of `bytes` bytes follows, and asks for `questions`
+ * more. Each question gets one answer. */
 struct message_ask {
-    uint32_t version, run; /* run: number of the farm_begin(), from 0 */
-    uint64_t job;          /* sum of all that must be equal on all nodes */
-    struct ek_range done;  /* empty: none */
+    uint32_t version, run; /* run: how many farm_begin() came before this run's */
+    uint64_t job;          /* checksum of everything that must be equal on all nodes */
+    struct ek_range done;  /* the batch, empty: none */
     int32_t failed;        /* not 0: it failed */
     uint32_t questions, units;
-    struct farm_appetite appetite;
-    int32_t pid, guard; /* processes, on this host: */
+    struct farm_capacity capacity;
+    int32_t pid, guard; /* this process and its guard on host `host` */
     uint64_t host;
     double rate;
     uint64_t bytes;
@@ -38,9 +38,8 @@ struct message_ask {
 
 enum message_kind { MESSAGE_BATCH, MESSAGE_END, MESSAGE_REFUSED, MESSAGE_RETIRED };
 
-/* The coordinator's answer, behind which batch.text follows with its NUL, if it has one. END: this
- * run is over, ask for the next. REFUSED: another job or version. RETIRED: too late, others do its
- * tasks. */
+/* From rank 0; batch.text, if any, follows with its NUL. END: this run is over, ask again in the
+ * next. REFUSED: another job or version. RETIRED: the worker was given up, others do its tasks. */
 struct message_answer {
     uint32_t kind, run;
     struct farm_batch batch;

@@ -1,4 +1,4 @@
-/* cu/farm/server.c – messages in, batches out. */
+/* cu/farm/server.c – answers the workers' messages. */
 #include "cu/farm/server.h"
 #include "src/arena.h"
 #include "src/owned.h"
@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 /* What the server knows of a rank. */
-struct guest {
+struct peer {
     struct farm_worker is;
-    int waits; /* for so many answers */
+    int waits; /* questions without an answer */
     int run;   /* of its last message */
-    struct farm_appetite appetite;
+    struct farm_capacity capacity;
     pid_t pid, guard;
     uint64_t host;
-    double missed; /* since when it is out of reach; 0: it is not */
+    double missed; /* when its connection ended; 0: it is up */
     bool ended, retired;
 };
 
@@ -30,7 +30,7 @@ struct server {
     pthread_mutex_t lock; /* of what follows */
     struct coordinator *coordinator;
     int run;
-    struct guest *guest; /* [size] */
+    struct peer *peer; /* [size] */
     struct arena arena;
 };
 
@@ -41,7 +41,7 @@ enum ek_status server_open(const struct transport *t, int size, uint64_t job,
     *made =
         (struct server){.transport = *t, .ops = *server_ops, .size = size, .job = job, .run = -1};
     pthread_mutex_init(&made->lock, NULL);
-    made->guest = ARENA_NEW(&made->arena, size, struct guest);
+    made->peer = ARENA_NEW(&made->arena, size, struct peer);
     const enum ek_status st = arena_check(&made->arena, "%d ranks", size);
     return HAND_OUT(st, made, s, server_close);
 }
@@ -65,20 +65,20 @@ void server_begin(struct server *s, int run, struct coordinator *c)
 struct farm_worker server_worker(struct server *s, int rank)
 {
     LOCKED(&s->lock);
-    return s->guest[rank].is;
+    return s->peer[rank].is;
 }
 
-/* Its guard goes on, and finds it dead. */
+/* A frozen guard is woken up, so that it sees its child dead. */
 void server_end_frozen(struct server *s)
 {
     LOCKED(&s->lock);
     for (int r = 1; r < s->size; r++) {
-        const struct guest *g = &s->guest[r];
-        const bool ours = g->host == (uint64_t)gethostid();
-        if (ours && process_is_frozen(g->pid))
-            kill(g->pid, SIGKILL);
-        if (ours && process_is_frozen(g->guard))
-            kill(g->guard, SIGCONT);
+        const struct peer *p = &s->peer[r];
+        const bool ours = p->host == (uint64_t)gethostid();
+        if (ours && process_is_frozen(p->pid))
+            kill(p->pid, SIGKILL);
+        if (ours && process_is_frozen(p->guard))
+            kill(p->guard, SIGCONT);
     }
 }
 
@@ -86,57 +86,57 @@ void server_end_frozen(struct server *s)
 
 static void lose(struct server *s, int rank)
 {
-    s->guest[rank].waits = 0;
-    s->guest[rank].is.here = false;
+    s->peer[rank].waits = 0;
+    s->peer[rank].is.here = false;
     if (s->coordinator)
         coordinator_lost(s->coordinator, rank);
 }
 
 static void retire(struct server *s, int rank)
 {
-    s->guest[rank].missed = 0;
-    s->guest[rank].retired = true;
+    s->peer[rank].missed = 0;
+    s->peer[rank].retired = true;
     lose(s, rank);
 }
 
-/* The rank is out of reach; what it asked is asked again when it comes back. */
+/* The rank is out of reach; when it comes back it repeats its questions. */
 static void miss(struct server *s, int rank)
 {
-    struct guest *g = &s->guest[rank];
-    const bool was_here = g->is.here;
-    g->waits = 0;
-    g->is.here = false;
+    struct peer *p = &s->peer[rank];
+    const bool was_here = p->is.here;
+    p->waits = 0;
+    p->is.here = false;
     if (s->ops.grace <= 0)
         lose(s, rank);
-    else if (g->ended)
+    else if (p->ended)
         retire(s, rank);
     else if (was_here)
-        g->missed = s->transport.ops->now(s->transport.st);
+        p->missed = s->transport.ops->now(s->transport.st);
 }
 
 static void retire_overdue(struct server *s)
 {
     const double now = s->transport.ops->now(s->transport.st);
     for (int r = 1; r < s->size; r++)
-        if (s->guest[r].missed > 0 && now - s->guest[r].missed > s->ops.grace)
+        if (s->peer[r].missed > 0 && now - s->peer[r].missed > s->ops.grace)
             retire(s, r);
 }
 
 void server_ended(struct server *s, int rank)
 {
     LOCKED(&s->lock);
-    s->guest[rank].ended = true;
-    if (s->guest[rank].missed > 0)
+    s->peer[rank].ended = true;
+    if (s->peer[rank].missed > 0)
         retire(s, rank);
 }
 
 static bool answer(struct server *s, int rank, enum message_kind kind, struct farm_batch batch)
 {
     const struct message_answer a = {
-        .kind = kind, .run = (uint32_t)s->guest[rank].run, .batch = batch};
+        .kind = kind, .run = (uint32_t)s->peer[rank].run, .batch = batch};
     const size_t more = batch.text ? strlen(batch.text) + 1 : 0;
     char *all = malloc(sizeof a + more);
-    s->guest[rank].waits--;
+    s->peer[rank].waits--;
     if (all) {
         memcpy(all, &a, sizeof a);
         memcpy(all + sizeof a, more ? batch.text : "", more);
@@ -154,16 +154,16 @@ static void brief(const struct server *s, struct farm_batch *batch)
         s->ops.brief(s->ops.arg, batch);
 }
 
-/* What there is for a rank that waits: a run that is over, a batch, or nothing yet (false). */
+/* Answers one question with a batch or the end of the run; false: there is neither yet. */
 static bool try_answer(struct server *s, int rank)
 {
-    struct guest *g = &s->guest[rank];
+    struct peer *p = &s->peer[rank];
     struct farm_batch batch = {.tasks = {0, 0}};
     enum coordinator_answer next = COORDINATOR_WAIT;
-    if (g->run < s->run || (g->run == s->run && !s->coordinator))
+    if (p->run < s->run || (p->run == s->run && !s->coordinator))
         next = COORDINATOR_DONE;
-    else if (g->run == s->run)
-        next = coordinator_next(s->coordinator, rank, g->appetite,
+    else if (p->run == s->run)
+        next = coordinator_next(s->coordinator, rank, p->capacity,
                                 s->transport.ops->now(s->transport.st), &batch.tasks);
     if (next == COORDINATOR_WAIT)
         return false;
@@ -174,13 +174,21 @@ static bool try_answer(struct server *s, int rank)
 static void answer_waiting(struct server *s)
 {
     for (int r = 1; r < s->size; r++)
-        while (s->guest[r].waits > 0 && try_answer(s, r))
+        while (s->peer[r].waits > 0 && try_answer(s, r))
             ;
+}
+
+/* Tells the rank to leave; it gets no batch any more. */
+static void dismiss(struct server *s, int rank, enum message_kind why)
+{
+    s->peer[rank].is.here = false;
+    answer(s, rank, why, (struct farm_batch){.tasks = {0, 0}});
+    s->peer[rank].waits = 0;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------*/
 
-/* What a batch brought, unless it is of a run that is over, or somebody else's by now. */
+/* Accepts the report in a message, unless its run is over or another node has the batch by now. */
 static enum ek_status take(struct server *s, int rank, const struct message_ask *ask,
                            const void *result)
 {
@@ -199,15 +207,15 @@ static enum ek_status take(struct server *s, int rank, const struct message_ask 
     return EK_OK;
 }
 
-static void note(struct guest *g, const struct message_ask *ask)
+static void note(struct peer *p, const struct message_ask *ask)
 {
-    g->run = (int)ask->run;
-    g->appetite = ask->appetite;
-    g->waits += (int)ask->questions;
-    g->pid = ask->pid;
-    g->guard = ask->guard;
-    g->host = ask->host;
-    g->is = (struct farm_worker){.rate = ask->rate, .units = (int)ask->units, .here = true};
+    p->run = (int)ask->run;
+    p->capacity = ask->capacity;
+    p->waits += (int)ask->questions;
+    p->pid = ask->pid;
+    p->guard = ask->guard;
+    p->host = ask->host;
+    p->is = (struct farm_worker){.rate = ask->rate, .units = (int)ask->units, .here = true};
 }
 
 static enum ek_status hear(struct server *s, const struct transport_event *e)
@@ -216,22 +224,16 @@ static enum ek_status hear(struct server *s, const struct transport_event *e)
     if (e->bytes < sizeof ask)
         return EK_OK;
     memcpy(&ask, e->data, sizeof ask);
-    struct guest *g = &s->guest[e->peer];
-    if (g->missed > 0 && g->pid != ask.pid)
+    struct peer *p = &s->peer[e->peer];
+    if (p->missed > 0 && p->pid != ask.pid)
         lose(s, e->peer); /* another process of this rank */
-    g->missed = 0;
-    note(g, &ask);
-    if (g->retired) {
-        g->is.here = false;
-        answer(s, e->peer, MESSAGE_RETIRED, (struct farm_batch){.tasks = {0, 0}});
-        g->waits = 0;
-        return EK_OK;
-    }
+    p->missed = 0;
+    note(p, &ask);
     const size_t tail = e->bytes - sizeof ask;
-    if (ask.version != MESSAGE_VERSION || ask.job != s->job || tail != ask.bytes) {
-        answer(s, e->peer, MESSAGE_REFUSED, (struct farm_batch){.tasks = {0, 0}});
-        return EK_OK;
-    }
+    if (p->retired)
+        return dismiss(s, e->peer, MESSAGE_RETIRED), EK_OK;
+    if (ask.version != MESSAGE_VERSION || ask.job != s->job || tail != ask.bytes)
+        return dismiss(s, e->peer, MESSAGE_REFUSED), EK_OK;
     OWNED_MEMORY void *result = malloc(tail + 1); /* messages are not aligned */
     if (!result)
         FAIL(EK_UNAVAILABLE, "out of memory for the %zu bytes of a result of rank %d", tail,

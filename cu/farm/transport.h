@@ -1,13 +1,12 @@
-/* cu/farm/transport.h – how the processes of a farm talk: whole messages between rank 0 and the
- * others, over whatever carries them. One const struct of functions each: ZeroMQ on real nodes, MPI
- * where clusters are simulated. One thread. */
+/* cu/farm/transport.h – the interface for messages between rank 0 and the other processes of a
+ * farm: ZeroMQ on real nodes, MPI on simulated clusters. One thread. */
 #pragma once
 
 #include "src/status.h"
 #include <stddef.h>
 
 enum transport_event_kind {
-    TRANSPORT_NOTHING, /* the time is over */
+    TRANSPORT_NOTHING, /* timed out */
     TRANSPORT_MESSAGE,
     TRANSPORT_LOST,    /* the peer is gone or frozen; it may come back */
     TRANSPORT_RENEWED, /* a worker's connection to rank 0 was lost and is back: ask again */
@@ -16,7 +15,7 @@ enum transport_event_kind {
 struct transport_event {
     enum transport_event_kind kind;
     int peer;         /* rank */
-    const void *data; /* [bytes] the transport's own, until the next receive() */
+    const void *data; /* [bytes] owned by the transport, valid until the next receive() */
     size_t bytes;
 };
 
@@ -24,7 +23,7 @@ struct transport_ops {
     const char *name;
     /* Does not wait for the peer to receive. EK_LOST: it is gone. */
     enum ek_status (*send)(void *st, int peer, const void *data, size_t bytes);
-    /* What comes next, from any peer; waits at most `seconds`, and until a signal comes.
+    /* The next event of any peer; waits at most `seconds`, less where a signal comes.
      * EK_UNAVAILABLE: out of memory. */
     enum ek_status (*receive)(void *st, double seconds, struct transport_event *e);
     double (*now)(void *st); /* seconds */

@@ -1,6 +1,5 @@
 /* cu/farm/transport_zmq.c – rank 0 is a ROUTER, the others are DEALERs whose routing id is their
- * rank. Who is lost is what the sockets' monitors say: the end of a connection, or of its
- * heartbeat. */
+ * rank. The sockets' monitors tell which peer is lost: its connection or its heartbeat ended. */
 #include "cu/farm/transport_zmq.h"
 #include "src/arena.h"
 #include "src/clock.h"
@@ -18,10 +17,11 @@
 #include <unistd.h>
 #include <zmq.h>
 
-/* Milliseconds: between two heartbeats, and without one until a peer counts as lost. */
+/* Milliseconds: between two heartbeats; without one until a peer counts as lost; for a handshake.
+ */
 enum { HEARTBEAT = 500, SILENCE = 1500, GREETING = 5000, KEY_TEXT = 41, BACKLOG = 1024 };
-/* Seconds in which rank 0 must answer; if nobody listens there; and in which a worker must have
- * noticed that rank 0 has ended. */
+/* Seconds: until rank 0 must have answered; the same where connections are refused; until a worker
+ * must have noticed that rank 0 has ended. */
 static const double CALLING = 30, REFUSED = 0.5, NOTICED = 10;
 
 /* A worker's connection, as its monitor sees it. */
@@ -31,22 +31,22 @@ struct zmq_transport {
     const struct family *family;
     void *context, *socket, *monitor;
     zmq_msg_t message; /* the last one received */
-    int peer;          /* who sent it; -1: none is held back */
-    int *fd;           /* rank 0: [size] of each rank's connection, -1: none */
-    /* worker: what the thread that attends to the monitor knows */
+    int peer;          /* its sender, where it is still to be delivered; else -1 */
+    int *fd;           /* rank 0: [size] descriptor of each rank's connection, -1: none */
+    /* worker: shared with the thread that reads the monitor */
     pthread_t thread;
     bool attended;
-    atomic_bool ends, calls;    /* calls: somebody is in receive() or open() and sees for himself */
+    atomic_bool ends, calls;    /* calls: the main thread is in receive() or open() */
     atomic_int state;           /* enum line_state */
-    _Atomic double down;        /* since when it is down */
+    _Atomic double down;        /* when the connection ended */
     atomic_int greetings;       /* handshakes so far */
-    int greeted;                /* of them, those that receive() has told of */
-    char answered[FAMILY_CALL]; /* the address at which rank 0 was met: "10.0.0.1 4711" */
+    int greeted;                /* handshakes that receive() has reported */
+    char answered[FAMILY_CALL]; /* the address of rank 0 that worked: "10.0.0.1 4711" */
 };
 
 /* ---- addresses --------------------------------------------------------------------------------*/
 
-/* Silence may be that of a network that is away for a while. */
+/* NONE: no such address here; SILENCE: the network may only be down for a while. */
 enum answer { ANSWER_NONE, ANSWER_SILENCE, ANSWER_REFUSED, ANSWER_YES };
 
 static enum answer knock_at(const struct addrinfo *a)
@@ -78,9 +78,9 @@ static enum answer knock(const char *address, const char *port)
     return answer;
 }
 
-/* Calls f for each of "10.0.0.1,::1 4711" until it returns true. *refused: a machine answered that
- * nobody listens, and no other one might have been rank 0's: an address such as 127.0.0.1, or that
- * of a bridge between containers, is many machines'. */
+/* Calls f for each of "10.0.0.1,::1 4711" that accepts connections until it returns true. *refused:
+ * some machine refused, and no other address was silent. A refusal alone proves nothing, because
+ * many machines have addresses such as 127.0.0.1 or that of a container bridge. */
 static bool any_address(const char *call, bool (*f)(void *, const char *, const char *), void *arg,
                         bool *refused)
 {
@@ -114,9 +114,9 @@ static bool nobody_listens(const struct zmq_transport *t)
     return !any_address(t->answered, is_enough, NULL, &refused) && refused;
 }
 
-/* ---- a worker's line --------------------------------------------------------------------------*/
+/* ---- a worker's connection --------------------------------------------------------------------*/
 
-/* What the monitor says next, within `wait` ms; 0: nothing. *value: of the event. */
+/* The monitor's next event within `wait` ms, 0: none; *value is the event's number. */
 static int monitor_event(void *monitor, int wait, int *value)
 {
     unsigned char bytes[6] = {0};
@@ -135,15 +135,15 @@ static int monitor_event(void *monitor, int wait, int *value)
     return event;
 }
 
-/* Rank 0 has ended, and who computes here does not come back to hear of it: a thread hangs, and the
- * launcher would wait for ever. */
+/* Rank 0 has ended, but the computing thread hangs and never returns to learn it; the launcher
+ * would wait for ever. */
 static void leave_if_nobody_notices(const struct zmq_transport *t)
 {
     if (atomic_load(&t->state) != LINE_DOWN || atomic_load(&t->calls) ||
         clock_now() - atomic_load(&t->down) < NOTICED || !nobody_listens(t))
         return;
     status_warn(
-        "rank %d: rank 0 has ended, and what this rank computes does not come to an end; it leaves",
+        "rank %d: rank 0 has ended, but this rank's computation does not return; the rank exits",
         t->family->rank);
     _exit(status_exit_code(EK_OK));
 }
@@ -198,7 +198,7 @@ static bool set_text(void *socket, int option, const char *value)
     return zmq_setsockopt(socket, option, value, strlen(value)) == 0;
 }
 
-/* What both kinds of socket want. Messages queue without limit: results are not to be lost. */
+/* Options of both kinds of socket. Messages queue without limit, so that no result is dropped. */
 static bool set_all(void *socket)
 {
     static const int options[][2] = {
@@ -244,7 +244,7 @@ static enum ek_status open_router(struct zmq_transport *t)
     return EK_OK;
 }
 
-/* Until the handshake at one address is over; another one where it is not. */
+/* Connects to one address and waits for the handshake; false: try another address. */
 static bool call(void *arg, const char *address, const char *port)
 {
     struct zmq_transport *t = arg;
@@ -311,7 +311,7 @@ static int rank_of_id(const struct zmq_transport *t, zmq_msg_t *id)
     return rank > 0 && rank < t->family->size ? rank : -1;
 }
 
-/* Takes a message that is there and holds it. Rank 0 learns from whom. */
+/* Takes a waiting message into t->message, with its sender in t->peer. */
 static bool hold_message(struct zmq_transport *t)
 {
     zmq_msg_t id;
@@ -330,8 +330,8 @@ static bool hold_message(struct zmq_transport *t)
     return peer >= 0;
 }
 
-/* Rank 0: whose connection has ended? Asked after a message was taken and before it is given out:
- * a number of a connection may be another rank's by then, and its end comes before. */
+/* Rank 0: reports a rank whose connection has ended. Called between taking a message and delivering
+ * it: the message's descriptor may be one that another rank's ended connection had before. */
 static bool next_lost(struct zmq_transport *t, struct transport_event *e)
 {
     int fd;
@@ -345,10 +345,10 @@ static bool next_lost(struct zmq_transport *t, struct transport_event *e)
     return false;
 }
 
-static bool give(struct zmq_transport *t, struct transport_event *e)
+static bool deliver(struct zmq_transport *t, struct transport_event *e)
 {
     const int fd = zmq_msg_get(&t->message, ZMQ_SRCFD);
-    if (t->fd && t->fd[t->peer] >= 0 && t->fd[t->peer] != fd) { /* it has begun anew */
+    if (t->fd && t->fd[t->peer] >= 0 && t->fd[t->peer] != fd) { /* the rank has reconnected */
         t->fd[t->peer] = fd;
         *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = t->peer};
         return true;
@@ -361,7 +361,7 @@ static bool give(struct zmq_transport *t, struct transport_event *e)
     return true;
 }
 
-/* Worker: has the line been down, and what came of it? */
+/* Reports the end of a connection, and to a worker also that its own was renewed. */
 static bool line_event(struct zmq_transport *t, struct transport_event *e)
 {
     const int greetings = atomic_load(&t->greetings);
@@ -390,7 +390,7 @@ static enum ek_status receive(void *st, double seconds, struct transport_event *
                                  {.socket = t->monitor, .events = ZMQ_POLLIN}};
         if (t->peer < 0)
             hold_message(t);
-        if (line_event(t, e) || (t->peer >= 0 && give(t, e)))
+        if (line_event(t, e) || (t->peer >= 0 && deliver(t, e)))
             break;
         const double left = until - clock_now();
         if (left <= 0)

@@ -1,4 +1,4 @@
-/* cu/farm/worker.c – questions and answers. */
+/* cu/farm/worker.c – asks rank 0 for batches and reports them. */
 #include "cu/farm/worker.h"
 
 #include <stdlib.h>
@@ -21,12 +21,12 @@ void worker_begin(struct worker *w, int run)
 
 static int missing(const struct worker *w)
 {
-    const int n = w->appetite.slots + w->appetite.ahead - w->asked - w->in_hand;
+    const int n = w->capacity.slots + w->capacity.ahead - w->asked - w->in_hand;
     return w->over || n < 0 ? 0 : n;
 }
 
-static struct message_ask words(const struct worker *w, struct ek_range done, int failed,
-                                size_t bytes)
+static struct message_ask compose(const struct worker *w, struct ek_range done, int failed,
+                                  size_t bytes)
 {
     return (struct message_ask){.version = MESSAGE_VERSION,
                                 .run = (uint32_t)w->run,
@@ -34,7 +34,7 @@ static struct message_ask words(const struct worker *w, struct ek_range done, in
                                 .done = done,
                                 .failed = failed,
                                 .questions = (uint32_t)missing(w),
-                                .appetite = w->appetite,
+                                .capacity = w->capacity,
                                 .units = (uint32_t)w->is.units,
                                 .pid = getpid(),
                                 .guard = getppid(),
@@ -48,7 +48,7 @@ enum ek_status worker_report(struct worker *w, struct ek_range done, int failed,
 {
     const bool reports = done.end > done.begin;
     w->in_hand -= reports;
-    const struct message_ask ask = words(w, done, failed, bytes);
+    const struct message_ask ask = compose(w, done, failed, bytes);
     if (!reports && !ask.questions)
         return EK_OK;
     char *all = malloc(sizeof ask + bytes);
@@ -78,7 +78,7 @@ static enum ek_status understand(struct worker *w, const struct message_answer *
     if (answer->kind == MESSAGE_REFUSED)
         FAIL(EK_USAGE, "rank 0 has another job, or another version of this program");
     if (answer->run != (uint32_t)w->run)
-        return ask_for_more(w); /* of a former run */
+        return ask_for_more(w); /* an answer of an earlier run */
     w->over = w->over || answer->kind == MESSAGE_END;
     if (answer->kind == MESSAGE_BATCH) {
         worker_end(w);
@@ -101,7 +101,7 @@ enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *
     switch (e.kind) {
     case TRANSPORT_NOTHING:
         return EK_OK;
-    case TRANSPORT_RENEWED: /* what was asked before is forgotten there */
+    case TRANSPORT_RENEWED: /* rank 0 has forgotten our questions */
         w->asked = 0;
         return ask_for_more(w);
     case TRANSPORT_LOST:

@@ -1,4 +1,4 @@
-/* cu/moldable/agent.c – the agent: idle cpus, running tasks, reports. */
+/* cu/moldable/agent.c – the agent: runs the tasks that the master sends and reports them. */
 #include "cu/moldable/agent.h"
 #include "cu/farm/farm.h"
 #include "cu/moldable/cpus.h"
@@ -25,13 +25,13 @@
 #include <unistd.h>
 
 enum { MOST_GPUS = 64, MOST_OUTPUT = 64 << 20 };
-/* Seconds: to look again; until a task's death by a signal is reported, for where all of an
- * allocation is ended the agent is next; to wait for an earlier agent of this node. */
+/* Seconds: between two looks; until a task's death by a signal is reported, since the agent is next
+ * if the whole allocation is being killed; to wait for an earlier agent of this node. */
 static const double GLANCE = 0.1, HOLD = 1, FORMER = 60;
 
 extern char **environ;
 
-/* A task that runs or is to be reported. */
+/* A task that runs or has still to be reported. */
 struct seat {
     struct farm_batch batch;
     pid_t pid; /* 0: it is over */
@@ -47,11 +47,11 @@ struct agent {
     json_t *start;
     struct family family;
     struct farm *farm;
-    const char *name, *folder; /* folder: where output goes */
-    char own[4096];            /* folder of our own, where the master's is not ours, too */
-    char locked[4096];         /* what `lock` is of; "": nothing */
+    const char *name, *folder; /* folder: of the tasks' output */
+    char own[4096];            /* a temporary folder if the master's is not visible here, else "" */
+    char locked[4096];         /* the path that `lock` locks */
     int lock, cores, *cpu;     /* cpu [cores]; NULL: tasks are not bound */
-    bool *busy, shared;        /* [cores] */
+    bool *busy, shared;        /* busy [cores]; shared: we see the master's folder */
     int ngpus;
     char *gpu[MOST_GPUS];
     bool gpu_busy[MOST_GPUS];
@@ -93,7 +93,7 @@ static enum ek_status read_start(struct agent *a)
     return f->rank > 0 && a->cores > 0 ? EK_OK : status_fail(EK_USAGE, "no agent's line");
 }
 
-/* The cpus that the master says, or the first of ours. */
+/* The cpus that the master names, or else the first ones of this process. */
 static enum ek_status take_cpus(struct agent *a)
 {
     const json_t *given = json_object_get(a->start, "cpus");
@@ -106,7 +106,7 @@ static enum ek_status take_cpus(struct agent *a)
         TRY(cpus_own(&a->arena, &own, &have));
     if (have < a->cores)
         FAIL(EK_UNAVAILABLE,
-             "node '%s' with %d cores: there are %d cpus for it there; fewer, or "
+             "node '%s' with %d cores: it has only %d cpus for them; give it fewer cores, or set "
              "\"oversubscribe\": true",
              a->name, a->cores, have);
     a->cpu = own ? own : ARENA_NEW(&a->arena, have, int);
@@ -116,7 +116,7 @@ static enum ek_status take_cpus(struct agent *a)
     return EK_OK;
 }
 
-/* The GPUs that the environment gives us, or the first ones. */
+/* The GPUs in CUDA_VISIBLE_DEVICES, or else the first ones. */
 static enum ek_status take_gpus(struct agent *a)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -147,7 +147,8 @@ static enum ek_status check_commands(const struct agent *a)
     return EK_OK;
 }
 
-/* One agent a node and run: the lock is kept by all that an earlier one has started. */
+/* Waits until all processes started by an earlier agent for the same results have ended: they hold
+ * the lock. */
 static enum ek_status wait_for_former(struct agent *a)
 {
     char name[64];
@@ -166,15 +167,15 @@ static enum ek_status wait_for_former(struct agent *a)
         usleep(20000);
     if (st == EK_USAGE && !stop_requested())
         FAIL(EK_UNAVAILABLE,
-             "node '%s': tasks of an earlier run in this folder do not end there; fuser %s.lock "
-             "names them",
+             "node '%s': tasks of an earlier run in this folder are still running there; "
+             "fuser %s.lock lists them",
              a->name, a->locked);
-    char why[1024]; /* was not said, but is not forgotten */
+    char why[1024]; /* the muted message */
     snprintf(why, sizeof why, "%s", status_message());
     return st ? status_fail(st, "%s", why) : EK_OK;
 }
 
-/* What our tasks have left running keeps the lock; where there is nothing, it goes. */
+/* Removes the lock's file unless processes of our tasks still hold it. */
 static void leave_lock(struct agent *a)
 {
     if (a->lock < 0)
@@ -207,7 +208,7 @@ static void path_of(const struct agent *a, const struct seat *s, const char *suf
     snprintf(path, 4200, "%s/%zu.%s", a->folder, s->batch.tasks.begin, suffix);
 }
 
-/* Idle cpus and GPUs; there are as many, or the master would not have sent the task. */
+/* Takes idle cpus and GPUs; the master has made sure that there are enough. */
 static void occupy(struct agent *a, struct seat *s)
 {
     int n = 0;
@@ -233,7 +234,7 @@ static void vacate(struct agent *a, const struct seat *s)
         a->gpu_busy[s->gpu[g]] = false;
 }
 
-/* Ours, with the order's variables and the task's GPUs in place of those of the same name. */
+/* Our environment, overridden by the order's variables and by the list of the task's GPUs. */
 static char **environment(const struct agent *a, const struct seat *s, struct arena *arena)
 {
     static const char *const visible[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
@@ -316,7 +317,7 @@ static void discard(struct seat *s)
 }
 
 /* ---- reports ----------------------------------------------------------------------------------*/
-/* The last MOST_OUTPUT bytes of a file behind what is in *all. */
+/* Appends the last MOST_OUTPUT bytes of a file to *all [*n], and removes the file. */
 static uint64_t append_file(char **all, size_t *n, const char *path)
 {
     struct stat info;
@@ -346,8 +347,8 @@ static enum ek_status check_outputs(const struct seat *s)
     return EK_OK;
 }
 
-/* What the task says it took. Where it says nothing, or its outputs are not there, it has failed,
- * and its error output says why. */
+/* Finds the time that the task printed. A task that exits with 0 has failed all the same if that or
+ * one of its output files is missing; the reason is appended to its standard error. */
 static void judge(const struct seat *s, const char *out, const char *err, struct agent_report *r)
 {
     const char *regex = text_of(s->order, "measure");
@@ -387,7 +388,7 @@ static enum ek_status report(struct agent *a, struct seat *s)
     return farm_report(a->farm, &s->batch, r.code, 0, all, n);
 }
 
-/* Who has ended? */
+/* Notes which supervisors have ended. */
 static void reap(struct agent *a)
 {
     int status;
@@ -400,7 +401,7 @@ static void reap(struct agent *a)
             }
 }
 
-/* A death by SIGTERM, SIGKILL or the like may be the beginning of our own end. */
+/* Ended, and if by a signal, long enough ago for us to know that we are not killed as well? */
 static bool due(const struct seat *s)
 {
     return !s->pid && (s->code <= TASK_SIGNALLED || clock_now() - s->ended > HOLD);
@@ -422,7 +423,7 @@ static enum ek_status report_ended(struct agent *a)
     return st;
 }
 
-/* Supervisors end within seconds. */
+/* Ends all tasks, which takes their supervisors a few seconds at most. */
 static void end_all(struct agent *a)
 {
     for (struct seat *s = a->seats; s; s = s->next)
@@ -472,8 +473,8 @@ static enum ek_status open_agent(struct agent *a)
     TRY(choose_folder(a));
     sigaction(SIGCHLD, &act, NULL);
     const struct farm_settings settings = {
-        .family = &a->family, .units = a->cores, .appetite = {.slots = a->cores}};
-    sigset_t child; /* which wakes this thread, not those that the farm makes */
+        .family = &a->family, .units = a->cores, .capacity = {.slots = a->cores}};
+    sigset_t child; /* SIGCHLD must interrupt this thread, not those of the farm */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &child, NULL);

@@ -1,34 +1,36 @@
-/* cu/moldable/agent.h – cu-run's worker on a node, and what it and the master say to one another.
+/* cu/moldable/agent.h – cu-run's worker on a node, and its messages to and from the master.
  *
- * `cu-run agent` is started once a node, through ssh or srun or here, reads one line of JSON from
- * its standard input (agent_start_json()), calls the master back (cu/farm/), and then starts and
- * ends tasks as they come. It chooses the cpus and GPUs of each: those of its node that are idle.
- * When the master is out of reach for AGENT_LEASE seconds it ends its tasks and leaves; before the
- * master gives them to others, therefore. */
+ * One `cu-run agent` per node is started through ssh or srun or as a child process. It reads one
+ * line of JSON from its standard input (agent_start_json()), connects to the master (cu/farm/), and
+ * then runs the tasks it is sent, each on idle cpus and GPUs of its node. If the master is out of
+ * reach for AGENT_LEASE seconds, the agent ends its tasks and exits, which is before the master
+ * gives them to other nodes. */
 #pragma once
 
 #include "cu/moldable/job.h"
 #include "cu/rank/family.h"
 #include <stdint.h>
 
-/* Seconds: see above; and until the master gives up an agent that is out of reach. */
+/* Seconds: see above; until the master gives up an agent that is out of reach. */
 enum { AGENT_LEASE = 30, AGENT_GRACE = 40 };
 
-/* Exit codes of an agent that never was: no folder, no program, no ssh; see sh(1), ssh(1). */
+/* Exit codes where no agent could be started: no folder, no program, no ssh; see sh(1), ssh(1). */
 enum { AGENT_NO_FOLDER = 126, AGENT_NO_PROGRAM = 127, AGENT_NO_SSH = 255 };
 
-/* What is common to all agents of a run. */
+/* Common to all agents of a run. */
 struct agent_run {
     const struct run_job *job;
     const struct family *family; /* of the master */
     const char *folder;          /* of the results, absolute */
-    const char *token;           /* stands in folder/lock: who reads it there writes there */
+    const char
+        *token; /* the content of folder/lock: an agent that reads it there shares the folder */
 };
 
-/* The line for an agent of rank `node + 1`. New reference; NULL: out of memory. */
+/* The line for the agent of a node, which has rank `node + 1`. New reference; NULL: out of memory.
+ */
 json_t *agent_start_json(const struct agent_run *, int node);
 
-/* What a task is to the agent, as the text of a batch. */
+/* The parts of a task's text that only the plan knows. */
 struct agent_task {
     int task, kind;
     int cores, all_cores; /* of this node; of all nodes of a cluster task */
@@ -37,13 +39,14 @@ struct agent_task {
     const char *hosts, *nodelist, *tasks_per_node; /* "a:8,b:8", "a,b", "8,8" */
     double seconds;                                /* predicted */
 };
-/* For the agent of `node`. Caller frees; NULL: out of memory. */
+/* The task as JSON for the agent of `node`: the text of a batch. Caller frees; NULL: out of
+ * memory. */
 char *agent_task_text(const struct run_job *, const struct agent_task *, int node);
 
-/* What becomes of it; the task's output follows where the agent does not see the folder. */
+/* The result of a batch. */
 struct agent_report {
     int32_t code;         /* 0: done */
-    int32_t carried;      /* its output follows */
-    double wall, seconds; /* s; of the program itself, as "measure" says */
-    uint64_t out, err;    /* bytes that follow */
+    int32_t carried;      /* its output follows, because the agent does not see the folder */
+    double wall, seconds; /* s: start to end; as found by "measure", else the same */
+    uint64_t out, err;    /* bytes of its standard output and error that follow */
 };

@@ -1,4 +1,4 @@
-/* cu/moldable/agent_text.c – what the master tells agents, as JSON. */
+/* cu/moldable/agent_text.c – the master's messages to agents, as JSON. */
 #include "cu/moldable/agent.h"
 #include "src/json.h"
 #include "src/owned.h"
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* ---- the start --------------------------------------------------------------------------------*/
-/* The command's first word, where that is a command and no business of the shell's alone. */
+/* The command's first word, if it is plainly a program and not shell syntax. */
 static bool first_word(const char *command, char word[1024])
 {
     command += strspn(command, " \t");
@@ -46,7 +46,7 @@ json_t *agent_start_json(const struct agent_run *r, int node)
 }
 
 /* ---- a task -----------------------------------------------------------------------------------*/
-/* Replaces {cores} and the like, which only the plan knows. */
+/* Replaces {cores}, {node}, {hosts} and {seconds}, which depend on the plan. */
 static char *placed_text(const struct agent_task *t, const char *text)
 {
     char cores[16], seconds[32], *made = NULL;
@@ -73,8 +73,8 @@ static char *placed_text(const struct agent_task *t, const char *text)
     return made;
 }
 
-/* The numbers of cores; and for mpirun the task's nodes as if they were an allocation, since an
- * agent's own variables describe its one node. */
+/* The variables for the number of cores. Within Slurm also those that describe the task's nodes as
+ * if they were an allocation: mpirun would otherwise see the agent's job step of one node. */
 static json_t *variables_of(const struct run_job *j, const struct agent_task *t, int node)
 {
     static const char *const counts[] = {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"},

@@ -1,6 +1,6 @@
 /* cu/moldable/calibrate.c – cu-run calibrate: measures run times on 1, 2, … cores of the reference
- * node (the job's first), fits a law to them, how much busy neighbours slow them down, and the
- * other nodes' speed factors. */
+ * node (the job's first), how much busy neighbours slow tasks down, and the other nodes' speed
+ * factors, and fits a law to the times. */
 #include "cu/moldable/launch.h"
 #include "cu/moldable/run.h"
 #include "cu/moldable/run_fit.h"
@@ -33,12 +33,12 @@ struct settings {
 static const struct opt options[] = {
     {"cores", OPT_TEXT, AT(cores), "LIST",
      .help = "numbers of cores to measure (1,2,4,… and all of the first node)"},
-    {"repeat", OPT_INT, AT(repeat), "N", "runs of each, the median counts (3)", .min = 1,
+    {"repeat", OPT_INT, AT(repeat), "N", "runs of each, of which the median counts (3)", .min = 1,
      .max = MOST_REPEATS},
     {"out", OPT_TEXT, AT(out), "FILE",
-     .help = "write the job with the run times and factors found"},
+     .help = "write the job completed by the run times and factors"},
     {"json", OPT_TEXT, AT(json), "FILE",
-     .help = "write all measurements to the file, or instead of text (-)"},
+     .help = "write all measurements to the file; - prints them in place of the text"},
     {"quiet", OPT_FLAG, AT(quiet), .help = "no progress line"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
@@ -48,12 +48,11 @@ struct widths {
     int n, cores[MOST_WIDTHS];
 };
 
-/* One measurement: a kind of task on so many cores of a node, `copies` of it at a time. */
+/* One measurement: `copies` tasks of a kind at a time, each on `cores` cores of a node. */
 struct trial {
     int node, kind, cores, copies;
-    int first; /* its first task; there are repeat * copies of them, one copy after the other */
+    int first; /* its first task of repeat * copies; the copies of one repetition are consecutive */
     int begun, over; /* tasks */
-    double sum;      /* s, of those that are over */
 };
 
 struct calibration {
@@ -63,7 +62,7 @@ struct calibration {
     struct trial *trial; /* [ntrials] those of a node one after the other */
     int ntrials, ntasks;
     size_t room;        /* of `trial` */
-    double *seconds;    /* [ntasks] as the task says */
+    double *seconds;    /* [ntasks] as found by "measure" */
     double *wall;       /* [ntasks] of the whole run */
     struct arena arena; /* of both */
     pthread_mutex_t lock;
@@ -77,7 +76,7 @@ struct calibration {
 static enum ek_status add_trial(struct calibration *c, int node, int kind, int cores, int copies)
 {
     TRY(arena_grow(&c->trial, &c->room, (size_t)c->ntrials, sizeof *c->trial, "trials"));
-    c->trial[c->ntrials++] = (struct trial){node, kind, cores, copies, c->ntasks, 0, 0, 0};
+    c->trial[c->ntrials++] = (struct trial){node, kind, cores, copies, c->ntasks, 0, 0};
     c->ntasks += c->repeat * copies;
     return EK_OK;
 }
@@ -87,7 +86,7 @@ static bool wide_enough(const struct moldable_kind *k, int cores)
     return cores >= k->least && (!k->most || cores <= k->most);
 }
 
-/* Fewest cores that the kind is measured on. */
+/* The fewest cores on which the kind is measured. */
 static int narrowest(const struct calibration *c, const struct moldable_kind *k)
 {
     int least = c->job->problem.node[0].cores;
@@ -97,8 +96,8 @@ static int narrowest(const struct calibration *c, const struct moldable_kind *k)
     return least;
 }
 
-/* How many tasks of the kind may run beside each other on the first node, on so many cores each:
- * not more than there are, for each writes files of its own. */
+/* How many tasks of the kind run side by side on the first node, each on `cores` cores: no more
+ * than the job has, so that each writes its own files. */
 static int side_by_side(const struct calibration *c, int kind, int cores)
 {
     const struct moldable_problem *p = &c->job->problem;
@@ -108,8 +107,8 @@ static int side_by_side(const struct calibration *c, int kind, int cores)
     return n < most ? n : most;
 }
 
-/* On the first node all widths, and the narrowest one with copies on all cores; that alone on the
- * others. */
+/* On the first node all widths, and the narrowest one again with copies on all cores; on the other
+ * nodes only the narrowest. */
 static enum ek_status list_trials(struct calibration *c)
 {
     const struct moldable_problem *p = &c->job->problem;
@@ -133,7 +132,8 @@ static struct trial *trial_of(struct calibration *c, size_t task)
     return &c->trial[t];
 }
 
-/* Nodes that are this machine take turns, and only copies of one trial run at a time. */
+/* Only the copies of one trial run at a time on a node; the nodes that are this machine take turns,
+ * too. */
 static bool may_begin(const struct calibration *c, const struct trial *t)
 {
     const bool here = c->job->node[t->node].reach == RUN_HERE;
@@ -205,7 +205,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     struct agent_report r;
     (void)rank;
     if (bytes < sizeof r)
-        FAIL(EK_USAGE, "a report is none of this program's");
+        FAIL(EK_USAGE, "a report is not one of this program");
     memcpy(&r, result, sizeof r);
     LOCKED(&c->lock);
     struct trial *t = trial_of(c, batch->tasks.begin);
@@ -252,7 +252,7 @@ static enum ek_status measure(struct calibration *c)
     const struct server_ops ops = {.brief = describe, .take = take, .arg = c};
     bool over = false;
     cachedir_temporary("cu-run-XXXXXX", folder, sizeof folder);
-    if (!mkdtemp(folder)) /* of no use but its name: the tasks' output is not kept */
+    if (!mkdtemp(folder)) /* only a name is needed: the tasks' output is not kept */
         FAIL(EK_UNAVAILABLE, "no folder %s: %m", folder);
     rmdir(folder);
     TRY(launch_open(c->job, folder, "none", &ops, &l));
@@ -270,9 +270,9 @@ static enum ek_status measure(struct calibration *c)
     return st ? st : judge(c);
 }
 
-/* ---- all of a task ----------------------------------------------------------------------------*/
-/* The law is that of what the task says it took; what a run takes besides (starting, memory, files)
- * is added, since cores are taken for all of it. */
+/* ---- the law of a kind ------------------------------------------------------------------------*/
+/* Fits the law to the measured seconds, and adds the rest of the run (start, memory, files) as a
+ * constant, because the task occupies its cores during that as well. */
 static enum ek_status fit_kind(struct calibration *c, int kind)
 {
     const struct moldable_problem *p = &c->job->problem;
@@ -330,7 +330,7 @@ static double factor_of(const struct calibration *c, const char *node)
 }
 
 /* ---- results ----------------------------------------------------------------------------------*/
-/* The job as it was, with what was found; nodes are a list then, since they have factors. */
+/* The job with the run times and, if its nodes are a list, their factors. */
 static json_t *calibrated_job(const struct calibration *c)
 {
     const struct moldable_problem *p = &c->job->problem;
@@ -389,7 +389,7 @@ static enum ek_status choose_widths(const struct run_job *j, const char *list, s
     for (char *word; rest && (word = strsep(&rest, ","));) {
         long p;
         if (!opt_integer(word, 1, all, &p) || w->n == MOST_WIDTHS)
-            FAIL(EK_USAGE, "--cores %s: '%s' is no number from 1 to %d, which node '%s' has", list,
+            FAIL(EK_USAGE, "--cores %s: '%s' is not a number from 1 to %d, the cores of '%s'", list,
                  word, all, j->problem.node[0].name);
         w->cores[w->n++] = (int)p;
     }
@@ -427,16 +427,16 @@ enum ek_status run_calibrate(int argc, char **argv)
     struct settings s = {.repeat = 3};
     OWNED(run_job_close) struct run_job job = {0};
     const char *path;
-    TRY(run_words(argc, argv, options, &s, &s.help,
-                  "Usage: cu-run calibrate JOB.json [options]\n\n"
-                  "Runs each of the job's commands on several numbers of cores of the first node\n"
-                  "and fits t(p) = a/p^b + c; runs it on the other nodes to find their speed\n"
-                  "factors.",
-                  &path));
+    TRY(run_words(
+        argc, argv, options, &s, &s.help,
+        "Usage: cu-run calibrate JOB.json [options]\n\n"
+        "Runs each command of the job on several numbers of cores of the first node, fits\n"
+        "t(p) = a/p^b + c, and runs it on the other nodes to find their speed factors.",
+        &path));
     if (s.help)
         return EK_OK;
     if (!path)
-        FAIL(EK_USAGE, "calibrate wants one job file; try cu-run calibrate --help");
+        FAIL(EK_USAGE, "calibrate needs a job file; try cu-run calibrate --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
     TRY(file_try(s.out)); /* before hours of work */

@@ -1,4 +1,4 @@
-/* cu/moldable/cpus.c – affinity, and what Slurm says of an allocation. */
+/* cu/moldable/cpus.c – cpus by the process's affinity, and by Slurm's record of an allocation. */
 #include "cu/moldable/cpus.h"
 #include "cu/unit/topology.h"
 #include "src/owned.h"
@@ -11,7 +11,7 @@ OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)
 OWNED_POINTER(struct hwloc_topology, topology_close)
 
 /* ---- Slurm ------------------------------------------------------------------------------------*/
-/* Is `node` among those of a list such as n[1-3],n7? */
+/* Is `node` in a list such as n[1-3],n7? */
 static bool names_node(const char *list, const char *node)
 {
     char command[1200], name[256];
@@ -27,7 +27,8 @@ static bool names_node(const char *list, const char *node)
     return found;
 }
 
-/* "0-3,6", which counts threads of cores of sockets in their order, as hwloc's own numbers do. */
+/* Adds cpus such as "0-3,6" in Slurm's numbers, which like hwloc's logical ones count the threads
+ * of the cores of the sockets in order. */
 static void add_cpus(hwloc_topology_t topology, const char *ids, hwloc_bitmap_t set)
 {
     hwloc_bitmap_t logical = hwloc_bitmap_alloc();
@@ -43,8 +44,8 @@ static void add_cpus(hwloc_topology_t topology, const char *ids, hwloc_bitmap_t 
     hwloc_bitmap_free(logical);
 }
 
-/* Restricts `cpus` to what the allocation has on this node, where nobody else does: a step whose
- * task plugin binds has no more anyway. */
+/* Restricts `cpus` to the allocation's on this node, for clusters whose task plugin does not bind
+ * job steps. */
 static void keep_allocated(hwloc_topology_t topology, hwloc_bitmap_t cpus)
 {
     const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURMD_NODENAME");
@@ -66,7 +67,7 @@ static void keep_allocated(hwloc_topology_t topology, hwloc_bitmap_t cpus)
 }
 
 /* ---- all --------------------------------------------------------------------------------------*/
-/* One of each core that has some left; how many. */
+/* Takes one cpus of each core that has any left; returns how many. */
 static int take_round(hwloc_topology_t topology, hwloc_bitmap_t left, int *cpu)
 {
     hwloc_obj_t core = NULL;

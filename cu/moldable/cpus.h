@@ -1,9 +1,9 @@
-/* cu/moldable/cpus.h – which cpus of this machine are ours. */
+/* cu/moldable/cpus.h – the cpus of this machine that tasks may use. */
 #pragma once
 
 #include "src/arena.h"
 
-/* Those that this process may use, as Linux numbers them: one of each core first, then the other
- * hardware threads. In a Slurm allocation that does not bind its steps, only those that it has.
- * *cpu [*n] is the arena's. */
+/* The cpus of this process, by Linux's numbers: one of each core first, then the other hardware
+ * threads; in a Slurm allocation that does not bind its steps, only the allocation's. *cpu [*n]
+ * belongs to the arena. */
 enum ek_status cpus_own(struct arena *arena, int **cpu, int *n);

@@ -1,6 +1,6 @@
-/* cu/moldable/exact.c – tasks in the order in which they start, each on the cores that are free
- * first: some schedule of that form is the best one, since whoever starts later does not care which
- * of the cores that are free by then it gets. */
+/* cu/moldable/exact.c – branch and bound over the tasks in the order of their starts, each on the
+ * cores that are free first. Some optimal schedule has this form: a task that starts later may have
+ * any of the cores that are free by then. */
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
 #include "src/sort.h"
@@ -42,8 +42,8 @@ static const double *seconds_of(const struct exact *x, int task)
 
 SORT_BY(earlier_finish, struct place, finish)
 
-/* No schedule that goes on from here is shorter: the work that is left, over all cores from `since`
- * on, and the longest task. */
+/* A lower bound for all schedules that continue this one: the remaining work spread over all cores
+ * from `since` on, and the longest remaining task. */
 static double least_end(const struct exact *x, double since)
 {
     double work = 0, end = 0, until = 0;
@@ -58,7 +58,7 @@ static double least_end(const struct exact *x, double since)
     return fmax(end, (until + work) / x->timeline->power);
 }
 
-/* Where the task can go, if it starts no earlier than those before it. */
+/* Appends the places of the task, which starts no earlier than those before it. */
 static int list_places(const struct exact *x, int task, double since, struct place *place, int n)
 {
     const struct moldable_kind *k = &x->p->kinds[x->p->kind[task]];
@@ -91,7 +91,7 @@ static void try_place(struct exact *x, const struct place *at, int depth, double
     memcpy(free, saved, (size_t)n * sizeof *free);
 }
 
-/* Of equal tasks the first one that is left goes first. */
+/* Is the task the first of its kind that is left? The others need not be tried in its place. */
 static bool stands_for_others(const struct exact *x, int task)
 {
     for (int i = 0; i < task; i++)

@@ -5,10 +5,10 @@
 
 enum { EXACT_TASKS = 10, EXACT_CORES = 64 };
 
-/* Few enough tasks and cores, and those that packing_applies() is for. */
+/* Are there few enough tasks and cores, and does packing_applies() hold? */
 bool exact_applies(const struct moldable_problem *);
 
-/* Puts the best schedule that is shorter than *best into choice [ntasks], and its makespan into
- * *best; the best one of all if that takes no more than `steps` looks. */
+/* Searches for schedules shorter than *best; stores the shortest found in choice [ntasks] and its
+ * makespan in *best. It is optimal unless the search needs more than `steps` nodes of its tree. */
 void exact_search(const struct timeline *, double *best, struct moldable_choice *choice,
                   long steps);

@@ -1,7 +1,6 @@
-/* cu/moldable/execute.c – cu-run run: carries a schedule out. Agents on the nodes ask for work
- * (cu/farm/), and a task is theirs when those before it on its cores have ended, whatever the clock
- * says. Where tasks take other times than they should, or a node is lost, what waits is planned
- * anew. */
+/* cu/moldable/execute.c – cu-run run: executes a plan. Agents on the nodes ask for work (cu/farm/),
+ * and get a task when its predecessors on its cores have ended, whatever the planned time. When
+ * tasks take longer or shorter than planned, or a node is lost, the waiting tasks are replanned. */
 #include "cu/moldable/launch.h"
 #include "cu/moldable/outcome.h"
 #include "cu/moldable/run.h"
@@ -20,8 +19,9 @@
 #include <string.h>
 
 enum { SCAN = 256 };
-/* Seconds: to look around; at least between two plans; without a task before it is over; and what a
- * task must have left before the allocation ends, and as a share of its time. */
+/* Seconds: between two looks; between two plans, at least; without any task running until waiting
+ * tasks count as stuck; reserve of a task before the end of the allocation, besides a SHARE of its
+ * expected time. */
 static const double GLANCE = 0.1, AGAIN = 1, STILL = 1, RESERVE = 1, SHARE = 0.05;
 
 struct settings {
@@ -37,11 +37,11 @@ static const struct opt options[] = {
     {"results", OPT_TEXT, AT(results), "FOLDER",
      .help = "where the tasks' output and the journal go (JOB.results)"},
     {"resume", OPT_FLAG, AT(resume),
-     .help = "go on with a run that was ended: what is proven finished is not run again"},
+     .help = "continue an unfinished run; tasks that are proven finished are not run again"},
     {"json", OPT_TEXT, AT(json), "FILE",
-     .help = "write what was measured to the file, or instead of text (-)"},
+     .help = "write the measured schedule to the file; - prints it in place of the text"},
     {"report", OPT_TEXT, AT(report), "FILE",
-     .help = "write one HTML page with the planned and the measured schedule"},
+     .help = "write an HTML page with the planned and the measured schedule"},
     {"quiet", OPT_FLAG, AT(quiet), .help = "no progress line"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
@@ -51,11 +51,11 @@ struct execution {
     struct run_history history;
     struct launch *launch;
     struct farm *farm;
-    pthread_mutex_t lock; /* of what follows, and of the history */
-    double begin, end;    /* clock_now() at the start; of the allocation, s after it, or INFINITY */
-    double planned, changed; /* s: the last plan; the last start or end of a task */
-    int running, waiting;
-    bool replan, drains; /* drains: something did not fit before the end */
+    pthread_mutex_t lock;    /* of the members below and of the history */
+    double begin, end;       /* clock_now() at the start; s from then to the allocation's end */
+    double planned, changed; /* s: time of the last plan; of the last start or end of a task */
+    int running, waiting;    /* tasks */
+    bool replan, drains;     /* drains: a task did not fit before the end of the allocation */
     enum ek_status status;
     char *text; /* of the last batch */
 };
@@ -65,44 +65,44 @@ static double elapsed(const struct execution *x)
     return clock_now() - x->begin;
 }
 
-/* ---- what a node does next --------------------------------------------------------------------*/
+/* ---- choosing a node's next task --------------------------------------------------------------*/
 static bool over(const struct run_entry *e)
 {
     return e->state != RUN_WAITS && e->state != RUN_RUNS;
 }
 
-static bool follows(const struct run_history *b, const struct run_entry *e)
+static bool follows(const struct run_history *h, const struct run_entry *e)
 {
     for (int i = 0; i < e->placed->nafter; i++)
-        if (!over(&b->entry[e->epoch->task[e->placed->after[i]]]))
+        if (!over(&h->entry[e->epoch->task[e->placed->after[i]]]))
             return false;
     return true;
 }
 
-/* May it start? One that would not end in time waits for another allocation; those behind it are
- * free to take its cores then. */
+/* May the task start now? One that would not end in time waits for another allocation, and tasks
+ * planned after it may take its cores. */
 static bool may_start(struct execution *x, int task)
 {
-    struct run_history *b = &x->history;
-    const struct run_entry *e = &b->entry[task];
-    if (e->state != RUN_WAITS || !run_history_ready(b, task) || !run_history_room(b, task) ||
-        !(x->drains || follows(b, e)))
+    struct run_history *h = &x->history;
+    const struct run_entry *e = &h->entry[task];
+    if (e->state != RUN_WAITS || !run_history_ready(h, task) || !run_history_room(h, task) ||
+        !(x->drains || follows(h, e)))
         return false;
-    const bool late = elapsed(x) + run_history_expected(b, task) * (1 + SHARE) + RESERVE > x->end;
+    const bool late = elapsed(x) + run_history_expected(h, task) * (1 + SHARE) + RESERVE > x->end;
     x->drains = x->drains || late;
     return !late;
 }
 
 static int choose_task(struct execution *x, int node)
 {
-    struct run_history *b = &x->history;
-    int *head = &b->head[node], waits = 0;
-    while (*head < b->first[node + 1] && b->entry[b->queue[*head]].state != RUN_WAITS)
+    struct run_history *h = &x->history;
+    int *head = &h->head[node], waits = 0;
+    while (*head < h->first[node + 1] && h->entry[h->queue[*head]].state != RUN_WAITS)
         ++*head;
-    for (int i = *head; i < b->first[node + 1] && (waits < SCAN || x->drains); i++) {
-        waits += b->entry[b->queue[i]].state == RUN_WAITS;
-        if (may_start(x, b->queue[i]))
-            return b->queue[i];
+    for (int i = *head; i < h->first[node + 1] && (waits < SCAN || x->drains); i++) {
+        waits += h->entry[h->queue[i]].state == RUN_WAITS;
+        if (may_start(x, h->queue[i]))
+            return h->queue[i];
     }
     return -1;
 }
@@ -135,8 +135,8 @@ static struct ek_range deal(void *arg, int rank)
     return task;
 }
 
-/* It runs no more; what it is from now on. */
-static void leave(struct execution *x, int task, enum run_state state)
+/* Changes the state of a task that waits or runs. */
+static void set_state(struct execution *x, int task, enum run_state state)
 {
     struct run_entry *e = &x->history.entry[task];
     if (e->state == RUN_RUNS) {
@@ -150,31 +150,32 @@ static void leave(struct execution *x, int task, enum run_state state)
     e->state = state;
 }
 
-/* A task failed and is tried again, or its node is lost: then nobody is to blame for it. */
+/* A task failed and is tried again, or its node is lost, which is not the task's fault. */
 static void back(void *arg, int rank, struct ek_range task)
 {
     struct execution *x = arg;
     LOCKED(&x->lock);
     const int node = rank - 1;
     if (task.end > task.begin) {
-        leave(x, (int)task.begin, RUN_WAITS);
+        set_state(x, (int)task.begin, RUN_WAITS);
         x->history.head[node] = x->history.first[node];
     } else if (!x->history.lost[node] && !x->status) {
         x->history.lost[node] = x->replan = true;
         if (x->running + x->waiting)
-            status_warn("node '%s' is lost; its tasks are planned anew over the others",
+            status_warn("node '%s' is lost; its tasks are replanned over the other nodes",
                         x->history.job->problem.node[node].name);
     }
 }
 
-/* ---- what a node is told ----------------------------------------------------------------------*/
-static char *listed(const struct run_history *b, const struct run_entry *e, const char *form)
+/* ---- describing a task to a node --------------------------------------------------------------*/
+/* The task's nodes: "h" lists hosts, "c" cores, "h:c" both. */
+static char *listed(const struct run_history *h, const struct run_entry *e, const char *form)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     for (int k = 0; out && k < e->placed->nparts; k++) {
-        const char *host = b->job->node[run_history_node(e, k)].host;
+        const char *host = h->job->node[run_history_node(e, k)].host;
         const int cores = e->placed->part[k].ncores;
         if (k)
             fputc(',', out);
@@ -193,42 +194,42 @@ static char *listed(const struct run_history *b, const struct run_entry *e, cons
 static void describe(void *arg, struct farm_batch *batch)
 {
     struct execution *x = arg;
-    const struct run_history *b = &x->history;
+    const struct run_history *h = &x->history;
     const int task = (int)batch->tasks.begin;
     LOCKED(&x->lock);
-    const struct run_entry *e = &b->entry[task];
+    const struct run_entry *e = &h->entry[task];
     const int node = run_history_node(e, 0);
-    OWNED_MEMORY char *hosts = listed(b, e, "h:c");
-    OWNED_MEMORY char *names = listed(b, e, "h");
-    OWNED_MEMORY char *counts = listed(b, e, "c");
+    OWNED_MEMORY char *hosts = listed(h, e, "h:c");
+    OWNED_MEMORY char *names = listed(h, e, "h");
+    OWNED_MEMORY char *counts = listed(h, e, "c");
     const struct agent_task t = {.task = task,
-                                 .kind = b->job->problem.kind[task],
+                                 .kind = h->job->problem.kind[task],
                                  .cores = e->placed->part[0].ncores,
                                  .all_cores = e->placed->cores,
                                  .nnodes = e->placed->nparts,
-                                 .node = b->job->problem.node[node].name,
+                                 .node = h->job->problem.node[node].name,
                                  .hosts = hosts ? hosts : "",
                                  .nodelist = names ? names : "",
                                  .tasks_per_node = counts ? counts : "",
                                  .seconds = e->placed->finish - e->placed->start};
     free(x->text);
-    batch->text = x->text = agent_task_text(b->job, &t, node);
+    batch->text = x->text = agent_task_text(h->job, &t, node);
 }
 
-/* ---- what comes of a task ---------------------------------------------------------------------*/
-/* Output of a node that does not see the folder. */
-static enum ek_status keep_output(const struct run_history *b, int task, const char *suffix,
+/* ---- the end of a task ------------------------------------------------------------------------*/
+/* Stores output that came with the report. */
+static enum ek_status keep_output(const struct run_history *h, int task, const char *suffix,
                                   const char *bytes, size_t n)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/%d.%s", b->folder, task, suffix);
+    snprintf(path, sizeof path, "%s/%d.%s", h->folder, task, suffix);
     FILE *f = fopen(path, "we");
     const bool good = f && fwrite(bytes, 1, n, f) == n;
     return (f && fclose(f)) || !good ? status_fail(EK_UNAVAILABLE, "%s cannot be written: %m", path)
                                      : EK_OK;
 }
 
-/* What waits for a kind that will never be done is not to be done. */
+/* Tasks that depend on a kind that will never be done are skipped. */
 static void skip_dependents(struct execution *x, int kind)
 {
     const struct moldable_problem *p = &x->history.job->problem;
@@ -236,44 +237,44 @@ static void skip_dependents(struct execution *x, int kind)
         for (int a = 0; a < p->kinds[k].nafter; a++)
             for (int i = 0; p->kinds[k].after[a] == kind && i < p->ntasks; i++)
                 if (p->kind[i] == k && x->history.entry[i].state == RUN_WAITS) {
-                    leave(x, i, RUN_SKIPPED);
+                    set_state(x, i, RUN_SKIPPED);
                     skip_dependents(x, k);
                 }
 }
 
 static void note_measured(struct execution *x, int task)
 {
-    struct run_history *b = &x->history;
-    const struct run_entry *e = &b->entry[task];
-    const int kind = b->job->problem.kind[task];
-    struct run_measured *p = &b->measured[kind];
+    struct run_history *h = &x->history;
+    const struct run_entry *e = &h->entry[task];
+    const int kind = h->job->problem.kind[task];
+    struct run_measured *p = &h->measured[kind];
     p->left--;
     p->n++;
     p->measured += e->finish - e->start;
     p->expected +=
         (e->placed->finish - e->placed->start) / (1 + e->epoch->problem.kinds[kind].law.stretch);
-    if (elapsed(x) > x->planned + AGAIN && x->waiting && run_history_off_plan(b))
+    if (elapsed(x) > x->planned + AGAIN && x->waiting && run_history_off_plan(h))
         x->replan = true;
 }
 
 static enum ek_status note_end(struct execution *x, int task, const struct agent_report *r,
                                bool aside)
 {
-    struct run_history *b = &x->history;
-    struct run_entry *e = &b->entry[task];
+    struct run_history *h = &x->history;
+    struct run_entry *e = &h->entry[task];
     e->status = r->code;
     e->seconds = r->seconds;
     if (r->code && !aside) {
-        status_warn("task %d exits %d: tried again", task, r->code);
+        status_warn("task %d exits with %d and is tried again", task, r->code);
         return EK_OK;
     }
-    leave(x, task, r->code ? RUN_FAILED : RUN_DONE);
-    b->makespan = fmax(b->makespan, e->finish);
+    set_state(x, task, r->code ? RUN_FAILED : RUN_DONE);
+    h->makespan = fmax(h->makespan, e->finish);
     if (r->code)
-        skip_dependents(x, b->job->problem.kind[task]);
+        skip_dependents(x, h->job->problem.kind[task]);
     else
         note_measured(x, task);
-    return run_history_note(b, task);
+    return run_history_note(h, task);
 }
 
 static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
@@ -288,7 +289,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     if (bytes >= sizeof r)
         memcpy(&r, result, sizeof r);
     if (bytes < sizeof r || bytes - sizeof r != r.out + r.err)
-        FAIL(EK_USAGE, "task %d: its report is none of this program's", task);
+        FAIL(EK_USAGE, "task %d: its report is not one of this program", task);
     const int failures =
         coordinator_failures(farm_coordinator(x->farm), batch->tasks.begin, &aside);
     LOCKED(&x->lock);
@@ -301,12 +302,12 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
 }
 
 /* ---- the run ----------------------------------------------------------------------------------*/
-/* Predicted seconds times cores of what is over, and of all. */
-static double work_done(const struct run_history *b, bool all)
+/* Predicted seconds times cores of the tasks that are over, or of all tasks. */
+static double work_done(const struct run_history *h, bool all)
 {
     double work = 0;
-    for (int i = 0; i < b->job->problem.ntasks; i++) {
-        const struct run_entry *e = &b->entry[i];
+    for (int i = 0; i < h->job->problem.ntasks; i++) {
+        const struct run_entry *e = &h->entry[i];
         if (e->placed && (all || over(e)))
             work += (e->placed->finish - e->placed->start) * e->placed->cores;
     }
@@ -321,8 +322,8 @@ static bool all_here(const struct execution *x)
     return true;
 }
 
-/* Nothing runs, and nothing that waits can start. */
-static enum ek_status at_an_end(struct execution *x, bool *end)
+/* *end: nothing runs, and no waiting task can start. */
+static enum ek_status check_end(struct execution *x, bool *end)
 {
     const bool here = all_here(x);
     LOCKED(&x->lock);
@@ -333,7 +334,8 @@ static enum ek_status at_an_end(struct execution *x, bool *end)
         return x->status;
     if (x->drains)
         FAIL(EK_STOPPED,
-             "the allocation has no time left for %d tasks; the same command with --resume goes on",
+             "the allocation has no time left for %d tasks; run the same command with --resume in "
+             "another one",
              x->waiting);
     FAIL(EK_UNAVAILABLE, "%d tasks wait, and none of them can start", x->waiting);
 }
@@ -347,16 +349,16 @@ static enum ek_status serve(struct execution *x)
         st = farm_next(x->farm, GLANCE, &none, &done);
         launch_watch(x->launch);
         if (!st && !done)
-            st = at_an_end(x, &end);
+            st = check_end(x, &end);
         LOCKED(&x->lock);
         progress_at(work_done(&x->history, false));
     }
     if (!st && stop_requested())
-        st = status_fail(EK_STOPPED, "interrupted; the same command with --resume goes on");
+        st = status_fail(EK_STOPPED, "interrupted; run the same command with --resume to go on");
     return st;
 }
 
-/* s that are left of a Slurm allocation; INFINITY: nobody says. */
+/* Seconds left of the Slurm allocation; INFINITY: unknown. */
 static double slurm_seconds(void)
 {
     int d = 0, h = 0, m = 0, s = 0;
@@ -377,36 +379,36 @@ static double slurm_seconds(void)
 
 static enum ek_status carry_out(struct execution *x)
 {
-    struct run_history *b = &x->history;
+    struct run_history *h = &x->history;
     const struct farm_source source = {deal, back, x};
     const struct farm_job job = {
-        .source = &source, .n = (size_t)b->job->problem.ntasks, .failures = b->job->retries + 1};
+        .source = &source, .n = (size_t)h->job->problem.ntasks, .failures = h->job->retries + 1};
     const struct server_ops ops = {.brief = describe, .take = take, .arg = x};
-    const double left = b->job->node[0].reach == RUN_SLURM ? slurm_seconds() : INFINITY;
+    const double left = h->job->node[0].reach == RUN_SLURM ? slurm_seconds() : INFINITY;
     const double since = clock_now();
-    const enum ek_status opened = launch_open(b->job, b->folder, b->token, &ops, &x->launch);
+    const enum ek_status opened = launch_open(h->job, h->folder, h->token, &ops, &x->launch);
     if (opened) {
-        run_history_discard(b);
+        run_history_discard(h);
         return opened;
     }
     x->farm = launch_farm(x->launch);
     x->begin = clock_now();
-    x->end = fmin(b->job->walltime > 0 ? b->job->walltime : INFINITY, left) - (x->begin - since);
-    progress_begin(b->method->name, work_done(b, true), "core s");
+    x->end = fmin(h->job->walltime > 0 ? h->job->walltime : INFINITY, left) - (x->begin - since);
+    progress_begin(h->method->name, work_done(h, true), "core s");
     enum ek_status st = farm_begin(x->farm, &job);
     THEN(st, serve(x));
     progress_end();
     launch_close(x->launch);
-    for (int i = 0; i < b->job->problem.ntasks; i++)
-        if (b->entry[i].state == RUN_RUNS)
-            b->entry[i].state = RUN_WAITS;
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        if (h->entry[i].state == RUN_RUNS)
+            h->entry[i].state = RUN_WAITS;
     return st;
 }
 
 static enum ek_status run_tasks(const struct run_job *j, const struct settings *s)
 {
     struct execution x = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct run_history *b = &x.history;
+    struct run_history *h = &x.history;
     const struct moldable_method *method = moldable_find(s->method ? s->method : "evenkeel");
     char folder[4096];
     if (!method)
@@ -416,17 +418,17 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
     stop_catch();
-    TRY(run_history_open(b, j, method, folder, s->resume));
+    TRY(run_history_open(h, j, method, folder, s->resume));
     for (int i = 0; i < j->problem.ntasks; i++)
-        x.waiting += b->entry[i].state == RUN_WAITS;
-    enum ek_status st = run_history_plan(b, 0);
+        x.waiting += h->entry[i].state == RUN_WAITS;
+    enum ek_status st = run_history_plan(h, 0);
     if (!st && x.waiting)
         st = carry_out(&x);
-    if (!st || st == EK_STOPPED || b->makespan > 0) {
-        enum ek_status told = run_outcome(b, s->json, s->report);
+    if (!st || st == EK_STOPPED || h->makespan > 0) {
+        enum ek_status told = run_outcome(h, s->json, s->report);
         THEN(st, told);
     }
-    run_history_close(b);
+    run_history_close(h);
     free(x.text);
     return st;
 }
@@ -438,13 +440,13 @@ enum ek_status run_run(int argc, char **argv)
     const char *path;
     TRY(run_words(argc, argv, options, &s, &s.help,
                   "Usage: cu-run run JOB.json [options]\n\n"
-                  "Plans the job's tasks and runs them, each bound to its cores; cu/README.md and\n"
-                  "cu/examples/ show what a job looks like.",
+                  "Plans the job's tasks and runs them, each bound to its cores. cu/README.md and\n"
+                  "cu/examples/ describe the format of a job.",
                   &path));
     if (s.help)
         return EK_OK;
     if (!path)
-        FAIL(EK_USAGE, "run wants one job file; try cu-run run --help");
+        FAIL(EK_USAGE, "run needs a job file; try cu-run run --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, path));
     TRY(run_job_timed(&job));

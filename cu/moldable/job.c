@@ -1,4 +1,4 @@
-/* cu/moldable/job.c – reads a job of cu-run and refuses what makes no sense. */
+/* cu/moldable/job.c – reads and checks a job of cu-run. */
 #include "cu/moldable/job.h"
 #include "cu/moldable/cpus.h"
 #include "src/demand.h"
@@ -76,7 +76,7 @@ static enum ek_status list_of(const struct run_job *j, const char *where, const 
     return EK_OK;
 }
 
-/* A word that no shell, ssh or srun takes for anything but a name. */
+/* A name must be safe to pass to shells, ssh and srun. */
 static enum ek_status check_name(const struct run_job *j, const char *name)
 {
     if (!*name || *name == '-' || strpbrk(name, " \t\r\n\"'\\$`;|&<>()"))
@@ -101,7 +101,7 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
     return moldable_add_node(&j->problem, name, cores, factor, cluster);
 }
 
-/* Nodes that are this machine take its cpus one after the other. */
+/* Divides this machine's cpus among the nodes that are this machine. */
 static enum ek_status share_cpus(struct run_job *j)
 {
     int *cpu, have, used = 0;
@@ -112,10 +112,11 @@ static enum ek_status share_cpus(struct run_job *j)
             continue;
         used += cores;
         if (used > have)
-            FAIL(EK_UNAVAILABLE,
-                 "%s: node '%s' with %d cores: the nodes on this machine want %d cores and it has "
-                 "%d; fewer, or \"oversubscribe\": true",
-                 j->path, j->problem.node[i].name, cores, used, have);
+            FAIL(
+                EK_UNAVAILABLE,
+                "%s: node '%s' with %d cores: the nodes on this machine have %d cores together but "
+                "it has %d; give them fewer, or set \"oversubscribe\": true",
+                j->path, j->problem.node[i].name, cores, used, have);
         j->node[i].cpu = cpu + used - cores;
     }
     return EK_OK;
@@ -149,7 +150,7 @@ static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
     return EK_OK;
 }
 
-/* "cs1 slots=8" or "cs1:8" a line, # begins a comment. */
+/* Lines such as "cs1 slots=8" or "cs1:8"; # begins a comment. */
 static enum ek_status read_hostfile(struct run_job *j, const char *path)
 {
     char line[512], host[256];
@@ -166,13 +167,13 @@ static enum ek_status read_hostfile(struct run_job *j, const char *path)
             sscanf(line, " %255[^ \t:]:%d", host, &cores) < 2 && sscanf(line, " %255s", host) < 1)
             continue;
         if (cores < 1)
-            FAIL(EK_USAGE, "%s:%d: '%s' wants its cores, as slots=8", path, number, host);
+            FAIL(EK_USAGE, "%s:%d: '%s' needs a number of cores, as slots=8", path, number, host);
         TRY(add_node(j, host, host, cores, 1, "all", RUN_SSH));
     }
     return EK_OK;
 }
 
-/* An allocation's hosts by scontrol, their cores from "16(x3),8". */
+/* The allocation's hosts from scontrol, their cores from a variable such as "16(x3),8". */
 static enum ek_status read_slurm(struct run_job *j)
 {
     const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
@@ -180,7 +181,8 @@ static enum ek_status read_slurm(struct run_job *j)
     enum ek_status st = EK_OK;
     if (!getenv("SLURM_JOB_NODELIST") || !cpus)
         FAIL(EK_UNAVAILABLE,
-             "%s: nodes are \"slurm\", but this is no Slurm allocation (salloc, sbatch)", j->path);
+             "%s: nodes are \"slurm\", but this is not a Slurm allocation (salloc, sbatch)",
+             j->path);
     FILE *f = popen("scontrol show hostnames \"$SLURM_JOB_NODELIST\"", "r");
     if (!f)
         FAIL(EK_UNAVAILABLE, "%s: scontrol cannot be run: %m", j->path);
@@ -232,7 +234,7 @@ static enum ek_status read_table(const struct run_job *j, const char *where, con
                                  struct moldable_law *law)
 {
     size_t n = json_array_size(list);
-    law->table = calloc(n + 1, sizeof *law->table); /* as moldable_law_parse() has it */
+    law->table = calloc(n + 1, sizeof *law->table); /* freed by read_tasks() */
     for (size_t i = 0; law->table && i < n; i++) {
         double x = json_number_value(json_array_get(list, i));
         if (!(x > 0) || !isfinite(x))
@@ -273,7 +275,7 @@ static enum ek_status check_measure(const struct run_job *j, const char *where, 
                              j->path, where);
 }
 
-/* How many combinations a sweep has. */
+/* Multiplies *count by the number of combinations of the sweep. */
 static enum ek_status check_sweep(const struct run_job *j, const char *where, json_t *sweep,
                                   int *count)
 {
@@ -293,12 +295,13 @@ static enum ek_status check_sweep(const struct run_job *j, const char *where, js
         all *= (double)json_array_size(values);
     }
     if (all > 1e7)
-        FAIL(EK_USAGE, "%s: %s makes %.0f tasks, there can be 1e7", j->path, key, all);
+        FAIL(EK_USAGE, "%s: %s makes %.0f tasks, at most 1e7 are possible", j->path, key, all);
     *count = (int)all;
     return EK_OK;
 }
 
-/* The kinds that "after" names; they stand before it in the list, so that no circle is made. */
+/* The kinds that "after" names. They must come before this one in the list, so there is no cycle.
+ */
 static enum ek_status read_after(struct run_job *j, const char *where, const json_t *task,
                                  struct moldable_kind *kind)
 {
@@ -379,7 +382,7 @@ static enum ek_status read_tasks(struct run_job *j)
     if (json_is_object(tasks))
         return read_trace(j, tasks);
     if (!n)
-        FAIL(EK_USAGE, "%s: tasks must be a list with one task at least", j->path);
+        FAIL(EK_USAGE, "%s: tasks must be a list with at least one task", j->path);
     j->command = ARENA_NEW(&j->arena, n, struct run_command);
     TRY(arena_check(&j->arena, "tasks"));
     json_array_foreach(tasks, i, task)

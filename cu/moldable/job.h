@@ -1,5 +1,4 @@
-/* cu/moldable/job.h – a job of cu-run, read from JSON: nodes, tasks as commands, how cores are
- * told.
+/* cu/moldable/job.h – a job of cu-run, read from JSON: nodes, and tasks as shell commands.
  *
  *   {"nodes": "localhost" | "slurm" | {"hostfile": "FILE"} |
  *             [{"name": "cs1", "host": "cs1.example.org", "cores": 8, "factor": 1.0,
@@ -14,17 +13,18 @@
  *    "cores_in": ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"],
  *    "retries": 1, "walltime": 0}
  *
- * Needed are nodes and, of each task, command and (to plan and to run) time. In a command {cores},
- * {id}, {node}, {hosts} ("a:8,b:8" for mpirun --host), {seconds} (the predicted run time) and the
- * names of its sweep, all of whose combinations are tasks, `count` times each, are replaced.
- * Without "host" a node is this machine, of which nodes take their cores one after the other,
- * unless the job may oversubscribe it. A hostfile is Open MPI's ("cs1 slots=8"). "measure" is an
- * extended regular expression whose group is the time in s that the program prints: `calibrate`
- * fits its law to that and adds what a run takes besides; without it the whole run is timed.
- * Environment variables named in "cores_in" are set to the number of cores. "after" names tasks all
- * of which must be done before; "outputs" files without which a task is not done. A task's
- * "walltime" (s, or "[[h:]m:]s") ends it, the job's is what the allocation has: no task starts that
- * would not end in time. Memory is in any unit, the same for nodes and tasks. */
+ * Required are nodes, and the command and (to plan and to run) the time of each task. Commands and
+ * outputs may contain {id} and the names of the task's sweep, commands also {cores}, {node},
+ * {hosts} ("a:8,b:8" for mpirun --host) and {seconds} (the predicted run time). A sweep makes
+ * `count` tasks of each combination of its values. A node without "host" is part of this machine;
+ * such nodes divide its cpus among them, unless the job may oversubscribe it. A hostfile has Open
+ * MPI's format ("cs1 slots=8"). "measure" is an extended regular expression whose one group matches
+ * the time in s that the program prints: `calibrate` fits the law to it and adds the rest of the
+ * run as a constant; without it the whole run is timed. Environment variables named in "cores_in"
+ * are set to the number of cores. "after" names tasks that must be done first, "outputs" the files
+ * that a finished task must have left. A task is killed after its "walltime" (s, or "[[h:]m:]s");
+ * the job's is the length of the allocation, and no task starts that would not end within it.
+ * Memory may have any unit, as long as nodes and tasks use the same. */
 #pragma once
 
 #include "cu/moldable/moldable.h"
@@ -35,17 +35,18 @@ enum run_reach { RUN_HERE, RUN_SSH, RUN_SLURM };
 struct run_node {
     enum run_reach reach;
     char *host; /* RUN_SSH, RUN_SLURM */
-    int *cpu;   /* [cores] of this machine, NULL = the agent takes its own */
+    int *cpu;   /* [cores] cpus of this machine; NULL: the agent finds them */
 };
 
+/* The part of a kind of tasks that planning does not need. Pointers are borrowed from root. */
 struct run_command {
-    const char *text;     /* borrowed from root */
-    const char *measure;  /* borrowed, NULL = whole run */
-    const json_t *sweep;  /* borrowed, NULL = none */
-    const json_t *output; /* borrowed, NULL = none */
+    const char *text;
+    const char *measure;  /* NULL = the whole run */
+    const json_t *sweep;  /* NULL = none */
+    const json_t *output; /* NULL = none */
     double walltime;      /* s, 0 = none */
     int first;            /* number of the kind's first task */
-    bool timed;           /* has a run time */
+    bool timed;           /* its law is known */
 };
 
 struct run_job {
@@ -62,12 +63,12 @@ struct run_job {
     size_t room;        /* of `node` */
 };
 
-/* EK_USAGE: names the file and the key; EK_UNAVAILABLE: the nodes want more cores than this machine
- * has. */
+/* EK_USAGE: the message names the file and the key; EK_UNAVAILABLE: the nodes have more cores than
+ * this machine. */
 enum ek_status run_job_open(struct run_job *, const char *path);
 void run_job_close(struct run_job *);
 
-/* EK_USAGE if a task has no run time yet; the line says how to get it. */
+/* EK_USAGE if a task has no run time yet; the message says how to get it. */
 enum ek_status run_job_timed(const struct run_job *);
 
 /* `text` with the values of the task's sweep in place of their names, and its number in place of

@@ -1,5 +1,5 @@
-/* cu/moldable/launch.c – agents are children of ours: the program itself here, or ssh or srun with
- * it. */
+/* cu/moldable/launch.c – agents are child processes: this program itself, or ssh or srun that start
+ * it on another node. */
 #include "cu/moldable/launch.h"
 #include "cu/rank/stop.h"
 #include "src/arena.h"
@@ -20,18 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* At a time fewer than a usual sshd lets in before it drops some (MaxStartups); and how often one
- * that was dropped is tried. */
+/* Starts at a time, fewer than sshd's default for MaxStartups, beyond which it drops connections;
+ * and attempts for each. */
 enum { AT_A_TIME = 8, ATTEMPTS = 5 };
-/* Seconds for an agent to call, for agents to end in order, and between two looks. */
+/* Seconds for an agent to connect, and for all agents to end by themselves. */
 static const double CALLING = 90, ENDING = 15;
 static const struct timespec GLANCE = {0, 5000000};
 
 struct child {
     pid_t pid; /* 0: none */
-    int err;   /* what it says on stderr; -1: none */
+    int err;   /* a file with its standard error; -1: none */
     int attempts;
-    double since, again; /* started; to be started again */
+    double since, again; /* when it was started; when to try again */
     bool up;
 };
 
@@ -50,7 +50,7 @@ struct farm *launch_farm(const struct launch *l)
 }
 
 /* ---- one agent --------------------------------------------------------------------------------*/
-/* 'text' for a shell, whatever is in it. */
+/* The text quoted for a shell. */
 static void put_quoted(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -62,7 +62,7 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* The same folder there, and the same program, or one of its name. */
+/* A shell command that runs, in the current folder, this program or else the cu-run in PATH. */
 static char *remote_text(void)
 {
     char *text = NULL, cwd[PATH_MAX];
@@ -86,7 +86,7 @@ static void become_child(const struct launch *l, int node, const char *remote, i
     const struct run_node *n = &l->run.job->node[node];
     char cores[16];
     snprintf(cores, sizeof cores, "-c%d", l->run.job->problem.node[node].cores);
-    /* A session whose other end is frozen or gone ends within a minute. */
+    /* ssh gives up within a minute when the other end is frozen or gone. */
     char *const forms[][20] = {
         [RUN_HERE] = {(char *)self_path(), "agent"},
         [RUN_SSH] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o",
@@ -96,7 +96,7 @@ static void become_child(const struct launch *l, int node, const char *remote, i
                        "-c", (char *)remote},
     };
     char *const *argv = forms[n->reach];
-    setpgid(0, 0); /* signals of the terminal are the master's affair */
+    setpgid(0, 0); /* only the master handles Ctrl-C */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(in, STDIN_FILENO);
     dup2(err, STDOUT_FILENO);
@@ -132,8 +132,8 @@ static enum ek_status start(struct launch *l, int node)
     return st;
 }
 
-/* ---- those that end before they call ----------------------------------------------------------*/
-/* The last line that it said, without our own name. */
+/* ---- agents that end before they connect ------------------------------------------------------*/
+/* The last line of its standard error, without our own name. */
 static void last_words(const struct child *c, char line[512])
 {
     static const char name[] = "cu-run: ";
@@ -164,11 +164,10 @@ static enum ek_status explain(const struct launch *l, int node, int code)
     FAIL(EK_UNAVAILABLE, "node '%s': %s cannot be reached (%s): %s; try it by hand", name,
          host ? host : "this machine",
          j->node[node].reach == RUN_SSH ? "ssh without a password" : "srun in this allocation",
-         *words ? words : "no word of it");
+         *words ? words : "no message");
 }
 
-/* It has ended: tried again where it was ssh that failed, after a moment that is another for
- * each. */
+/* If ssh itself failed, tries again after a delay that differs from node to node. */
 static enum ek_status judge(struct launch *l, int node, int status)
 {
     struct child *c = &l->child[node];
@@ -195,9 +194,10 @@ static enum ek_status look_at(struct launch *l, int node, int *starting)
     if (!c->up && c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid)
         return judge(l, node, status);
     if (!c->up && c->pid && clock_now() - c->since > CALLING)
-        FAIL(EK_UNAVAILABLE,
-             "node '%s': its agent was started but does not call; is there a firewall before %s?",
-             l->run.job->problem.node[node].name, l->family.call);
+        FAIL(
+            EK_UNAVAILABLE,
+            "node '%s': its agent has started but does not connect; is there a firewall before %s?",
+            l->run.job->problem.node[node].name, l->family.call);
     return EK_OK;
 }
 
@@ -235,7 +235,7 @@ enum ek_status launch_open(const struct run_job *job, const char *folder, const 
     settings.ops.grace = AGENT_GRACE;
     enum ek_status st = made->child ? family_listen(&made->family)
                                     : status_fail(EK_UNAVAILABLE, "out of memory for agents");
-    if (!st) /* or agents would keep the line open after our end */
+    if (!st) /* else agents would keep the socket open after our end */
         fcntl(made->family.listens, F_SETFD, FD_CLOEXEC);
     THEN(st, farm_open(&settings, &made->farm));
     THEN(st, start_all(made));
@@ -251,7 +251,7 @@ void launch_watch(struct launch *l)
         }
 }
 
-/* Agents leave when they hear that the farm is closed, and end their tasks first. */
+/* When the farm is closed, agents end their tasks and exit. */
 void launch_close(struct launch *l)
 {
     if (!l)
@@ -260,7 +260,7 @@ void launch_close(struct launch *l)
     const double until = clock_now() + ENDING;
     for (int n = 0; l->child && n < l->nodes; n++) {
         struct child *c = &l->child[n];
-        if (c->pid > 0 && !c->up) /* it may never come to call */
+        if (c->pid > 0 && !c->up) /* it may never connect */
             kill(c->pid, SIGTERM);
         while (c->pid > 0 && waitpid(c->pid, NULL, WNOHANG) == 0) {
             if (clock_now() > until)

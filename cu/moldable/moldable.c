@@ -1,4 +1,4 @@
-/* cu/moldable/moldable.c – the methods' list, schedules core by core, the lower bound. */
+/* cu/moldable/moldable.c – the list of methods, and plans core by core. */
 #include "cu/moldable/timeline.h"
 #include "src/clock.h"
 #include "src/opt.h"
@@ -48,13 +48,13 @@ double moldable_seconds(const struct moldable_law *law, int p)
 }
 
 /* ---- following the choices core by core -------------------------------------------------------*/
-/* Room for all parts, cores and predecessors: as many of each as cores are taken, at most. */
 struct tracker {
     struct timeline *timeline;
     int *last; /* [cores of all nodes] the task that was placed there last, -1 = none */
-    size_t nparts, ncores, nafters;
+    size_t nparts, ncores, nafters; /* filled members of the plan's arrays */
 };
 
+/* An upper bound of the cores that all tasks take, and so of their parts and predecessors. */
 static size_t count_cores(const struct moldable_problem *p, const struct moldable_choice *choice)
 {
     size_t n = 0;
@@ -79,7 +79,7 @@ static void sort_unique(int *x, int *n)
     *n = kept;
 }
 
-/* One node's share of a task: the cores slot-width+1 … slot before they are placed. */
+/* Records a task's share of a node, the cores slot-width+1 … slot, before it is placed. */
 static void track_part(struct tracker *t, struct moldable_plan *plan, int task, int node, int slot,
                        int width)
 {
@@ -146,7 +146,7 @@ static enum ek_status follow(struct moldable_plan *plan, struct timeline *timeli
 }
 
 /* ---- among busy neighbours --------------------------------------------------------------------*/
-/* The methods take it that all other cores are busy; a plan knows better. */
+/* The methods assume that all other cores are busy; the finished plan tells how many really are. */
 struct neighbours {
     const struct moldable_problem *problem;
     struct moldable_plan *plan;
@@ -169,7 +169,7 @@ static double overlap(const struct moldable_placed *a, const struct moldable_pla
     return fmax(0, fmin(a->finish, b->finish) - fmax(a->start, b->start));
 }
 
-/* Core seconds of others beside the task, over those that there are. */
+/* The share of the other cores' time beside the task that is busy. */
 static double busy_beside(const struct neighbours *n, int task)
 {
     const struct moldable_placed *t = &n->plan->task[task], *o;
@@ -197,7 +197,7 @@ static double seconds_beside(const struct neighbours *n, int task)
            (1 + (k->cluster ? 0 : k->interference * share));
 }
 
-/* Each task starts when those before it have ended, in the old order. */
+/* Starts each task as soon as those before it have ended, in the old order. */
 static void settle(struct neighbours *n)
 {
     const struct moldable_problem *p = n->problem;
@@ -221,7 +221,7 @@ static void settle(struct neighbours *n)
     }
 }
 
-/* Only where cores alone decide who starts when. */
+/* Is there interference, and do cores and dependencies alone determine the starts? */
 static bool neighbours_matter(const struct moldable_problem *p)
 {
     bool any = false;

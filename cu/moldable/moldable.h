@@ -1,6 +1,5 @@
-/* cu/moldable/moldable.h – moldable tasks: parallel programs whose number of cores is chosen when
- * they are placed. A problem (tasks and nodes), the methods that place the tasks, and what comes of
- * it.
+/* cu/moldable/moldable.h – moldable tasks, parallel programs whose number of cores is chosen when
+ * they are placed: problems (tasks and nodes), the methods that place the tasks, and their plans.
  *
  * The model is that of Dietze, Hofmann and Rünger, "Water-Level scheduling for parallel tasks in
  * compute-intensive application components", section 4.1: t_i(p) seconds on p cores of a reference
@@ -15,8 +14,8 @@
 /* t(p) = (1 + stretch) (a/p^b + c + d ln(p) + e p) seconds, or (1 + stretch) table[p-1]. */
 struct moldable_law {
     double a, b, c, d, e;
-    double stretch; /* what measurements have added, as a share */
-    double *table; /* [ntable], NULL = the formula; more cores than it has entries cannot be used */
+    double stretch; /* how much longer tasks take than the law says: 0.1 = a tenth */
+    double *table;  /* [ntable], NULL = the formula; no task uses more cores than it has entries */
     int ntable;
 };
 
@@ -25,14 +24,14 @@ struct moldable_kind {
     char *name;
     struct moldable_law law;
     bool cluster; /* runs on whole nodes of a cluster (MPI) instead of cores of one node (OpenMP) */
-    int least, most; /* cores that one task needs and can use, 0 = any number */
-    /* Among busy neighbours it takes 1 + interference * (busy other cores / all other cores) times
-     * as long. */
+    int least, most; /* fewest and most cores of one task, 0 = any number */
+    /* On w cores of a node with c, of which b others are busy, it takes 1 + interference *
+     * b / (c - 1) times as long. */
     double interference;
-    int gpus;      /* of the node that it has to itself; of each node of a cluster task */
-    double memory; /* of the node, in the unit of the nodes' */
+    int gpus;      /* that one task occupies on its node (each of its nodes) */
+    double memory; /* that one task needs on its node (each of its nodes), in the nodes' unit */
     int nafter;
-    int *after; /* [nafter] kinds all of whose tasks must have ended before it starts */
+    int *after; /* [nafter] kinds whose tasks must all have ended before it starts */
 };
 
 struct moldable_node {
@@ -41,8 +40,8 @@ struct moldable_node {
     double factor; /* f_j: seconds on the reference node / seconds here */
     int cluster;   /* 0 … nclusters-1 */
     int gpus;
-    double memory; /* 0 = nobody counts */
-    double *free;  /* [cores] s from which on each can be used; NULL: from 0 on. Borrowed */
+    double memory; /* 0 = unlimited */
+    double *free;  /* [cores] when each becomes free, s; NULL: all at 0. Borrowed */
 };
 
 struct moldable_problem {
@@ -54,15 +53,15 @@ struct moldable_problem {
     struct arena arena; /* of names, tables and lists */
 };
 
-/* One decision. A method's answer is a list of them in the order in which they are made: each task
- * starts once the cores that it takes have finished what was placed there before. */
+/* One decision. A method returns a list of them in the order in which they are made: each task
+ * starts as soon as its cores have finished the tasks placed there before. */
 struct moldable_choice {
     int task;
     int where; /* node; of a cluster task the cluster */
     int width; /* cores; of a cluster task nodes: those that are free first */
-    int slot; /* the cores slot-width+1 … slot of the node, in the order in which they become free,
-               * so that the start is when core `slot` is free; width-1 = the first ones. Of a
-               * cluster task always width-1 */
+    int slot; /* takes the cores slot-width+1 … slot of the node's cores in the order in which they
+               * become free, so it starts when core `slot` is free; width-1 = the first ones, as
+               * always for a cluster task */
 };
 
 struct timeline; /* cu/moldable/timeline.h */
@@ -70,18 +69,19 @@ struct timeline; /* cu/moldable/timeline.h */
 /* A method: one const struct per file of cu/moldable/method/, one line in moldable_list.h. */
 struct moldable_method {
     const char *name, *summary;
-    /* Fills choice [ntasks] of the timeline's problem; every task once. All cores of the timeline
-     * are free; what becomes of it is nobody's affair, and its arena is the method's, too.
-     * EK_UNAVAILABLE: out of memory. One thread; reentrant. */
+    /* Fills choice [ntasks] for the timeline's problem, every task once. The timeline comes with
+     * all tasks unplaced; the method may change it and use its arena. EK_UNAVAILABLE: out of
+     * memory. One thread; reentrant. */
     enum ek_status (*choose)(struct timeline *, struct moldable_choice *choice);
 };
 
 extern const struct moldable_method *const moldable_methods[]; /* ends with NULL */
 
-/* The method of that name; NULL and a line that lists them if there is none. */
+/* The method of that name; NULL if there is none, with an error message that lists them. */
 const struct moldable_method *moldable_find(const char *name);
 
-/* ---- what comes of it -------------------------------------------------------------------------*/
+/* ---- plans ------------------------------------------------------------------------------------*/
+/* A task's share of one node. */
 struct moldable_part {
     int node;
     int ncores;
@@ -91,10 +91,10 @@ struct moldable_part {
 struct moldable_placed {
     double start, finish; /* s */
     int cores;            /* of all parts */
-    int nparts;           /* 1; a cluster task has one for each node */
+    int nparts;           /* 1; of a cluster task the number of its nodes */
     const struct moldable_part *part;
     int nafter;
-    const int *after; /* [nafter] the tasks that had these cores just before, ascending */
+    const int *after; /* [nafter] the tasks before it on its cores, ascending */
 };
 
 struct moldable_plan {
@@ -102,21 +102,21 @@ struct moldable_plan {
     int ntasks;
     struct moldable_placed *task; /* [ntasks], by number of the task */
     double makespan;              /* s: the last finish */
-    double planning;              /* s: what the method took */
+    double planning;              /* s: run time of the method */
     struct moldable_part *parts;  /* storage of the members above */
     int *cores, *afters;
-    struct arena arena; /* of all of it */
+    struct arena arena; /* of all arrays */
 };
 
-/* Runs the method and follows its choices core by core. EK_UNAVAILABLE: out of memory. */
+/* Runs the method and turns its choices into a plan core by core. EK_UNAVAILABLE: out of memory. */
 enum ek_status moldable_plan_open(struct moldable_plan *, const struct moldable_problem *,
                                   const struct moldable_method *);
 void moldable_plan_close(struct moldable_plan *);
 
-/* No schedule is shorter (s): the least T in which every task has a number of cores with which it
- * ends in time, and all tasks together, each with the least work p t(p) of those numbers, fit the
- * area T sum(p_j f_j). At least the longest task where it is fastest, and the plain area bound.
- * NaN: out of memory, which has been said. */
+/* A lower bound of all makespans (s): the least T for which every task ends within T on some number
+ * of cores, and the tasks' work p t(p), each at its least over those numbers, fits the area
+ * T sum(p_j f_j). It is at least the longest task on its best cores, and the plain area bound.
+ * NaN: out of memory, already reported. */
 double moldable_bound(const struct moldable_problem *);
 
 /* ---- tasks and nodes --------------------------------------------------------------------------*/

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* What the machine offers at best to a task on p cores: the work p t(p) counts the same on every
- * node, so only the fastest node that has so many matters. */
+/* The machine as the bound sees it. A task's work p t(p) in reference core seconds is the same on
+ * every node, so for its duration only the fastest node with p cores matters. */
 struct offer {
     const struct moldable_problem *problem;
     double power;        /* sum of p_j f_j */
@@ -34,7 +34,7 @@ static void survey(struct offer *o)
         o->count[p->kind[i]]++;
 }
 
-/* Least work of a task that ends within T; infinite if none does. */
+/* The least work with which a task of the kind ends within T; infinite if it cannot. */
 static double least_work(const struct offer *o, const struct moldable_kind *k, double T)
 {
     int most = k->cluster ? o->largest : o->widest;

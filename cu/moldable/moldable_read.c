@@ -1,4 +1,4 @@
-/* cu/moldable/moldable_read.c – problems from words: laws, tasks and nodes. */
+/* cu/moldable/moldable_read.c – parses laws, tasks and nodes, and checks problems. */
 #include "cu/moldable/moldable.h"
 #include "src/opt.h"
 #include "src/owned.h"
@@ -40,7 +40,7 @@ static bool number(const char **s, double *x)
     return isfinite(*x);
 }
 
-/* x, x/p, x/p^y, x*p, x*log(p), p, log(p) and the like; adds it to the law. */
+/* Adds a term (x, x/p, x/p^y, x*p, x*log(p), p or log(p)) to the law. */
 static bool term(struct moldable_law *law, const char **s, double sign)
 {
     double x = 1, y = 1;
@@ -94,7 +94,7 @@ enum ek_status moldable_law_parse(struct moldable_law *law, const char *text)
     if (!right || *skip(at)) {
         free(l.table);
         FAIL(EK_USAGE,
-             "run time '%s': not understood at '%s'; wanted is a sum such as 71.07/p^0.42 + 4.47 "
+             "run time '%s': not understood at '%s'; it must be a sum such as 71.07/p^0.42 + 4.47 "
              "(x, x/p^y, x*log(p), x*p) or a table [10, 6, 4.5]",
              text, at);
     }
@@ -116,8 +116,8 @@ enum ek_status moldable_add_tasks(struct moldable_problem *p, const struct molda
                                   int count)
 {
     if (count < 1 || count > MOST_TASKS - p->ntasks)
-        FAIL(EK_USAGE, "task '%s': %d of them, there can be 1 to %d tasks", kind->name, count,
-             MOST_TASKS);
+        FAIL(EK_USAGE, "task '%s': a count of %d, there can be 1 to %d tasks in all", kind->name,
+             count, MOST_TASKS);
     if (kind->most < 0 || kind->least < 0 || (kind->most && kind->most < kind->least))
         FAIL(EK_USAGE, "task '%s': %d to %d cores make no sense", kind->name, kind->least,
              kind->most);
@@ -169,8 +169,8 @@ enum ek_status moldable_add_node(struct moldable_problem *p, const char *name, i
 }
 
 /* ---- lists ------------------------------------------------------------------------------------*/
-/* The next item of a list with commas (those in brackets are the item's own), trimmed, to be freed;
- * NULL: out of memory. */
+/* The next item of a list separated by commas outside brackets, trimmed, to be freed; NULL: out of
+ * memory. */
 static char *next_item(const char **list)
 {
     const char *from = skip(*list), *to = from;
@@ -182,7 +182,7 @@ static char *next_item(const char **list)
     return strndup(from, (size_t)(to - from));
 }
 
-/* "10 x rest": the count, and *s behind it; 1 if there is none. */
+/* Reads the count of "10 x rest" and moves *s to the rest; 1 if there is none, 0 if it is bad. */
 static int count_of(const char **s)
 {
     char *end;
@@ -226,8 +226,8 @@ static enum ek_status add_node_item(struct moldable_problem *p, char *item)
     if (!field[1] || rest || !opt_integer(field[1], -2147483647L, 2147483647L, &cores) ||
         !opt_number(field[2], &factor) || count < 1)
         FAIL(EK_USAGE,
-             "node '%s': wanted is name:cores:factor[:cluster], as ws1:12:1.4, or with a count "
-             "before it, as 5 x ws:12:1.4",
+             "node '%s': it must be name:cores:factor[:cluster], as ws1:12:1.4, or have a count "
+             "before that, as 5 x ws:12:1.4",
              field[0]);
     for (int i = 1; i <= count; i++) {
         snprintf(name, sizeof name, count > 1 ? "%s%d" : "%s", field[0], i);

@@ -1,6 +1,6 @@
-/* cu/moldable/moldable_swf.c – traces in the Standard Workload Format (Feitelson et al.): lines of
- * 18 numbers, comments behind ';'. Field 1 is the job's number, 4 its run time, 5 and 8 the
- * processors that it had and asked for; -1 stands for what is not known. */
+/* cu/moldable/moldable_swf.c – reads traces in the Standard Workload Format (Feitelson et al.):
+ * lines of 18 numbers, comments after ';'. Field 1 is the job's number, 4 its run time in s, 5 and
+ * 8 the processors that it had and requested; -1 means unknown. */
 #include "cu/moldable/moldable.h"
 #include "src/file.h"
 #include "src/owned.h"
@@ -23,7 +23,7 @@ static int read_fields(const char *line, double field[FIELDS])
     return n;
 }
 
-/* Jobs that never ran take no time, and are no tasks. */
+/* Jobs that never ran, or whose processors are unknown, are left out. */
 static enum ek_status add_job(struct moldable_problem *p, const double *field, int cores,
                               double scale)
 {

@@ -1,4 +1,4 @@
-/* cu/moldable/outcome.c – schedules and runs as JSON, table and page. */
+/* cu/moldable/outcome.c – plans and measured runs as JSON, text and HTML pages. */
 #include "cu/moldable/outcome.h"
 #include "src/page.h"
 #include "src/json.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* ---- plans ------------------------------------------------------------------------------------*/
-/* One node: "node" and "core"; a cluster task has "nodes" with the same of each instead. */
+/* A task on one node has "node" and "core"; one on several has a list "nodes" of such objects. */
 static json_t *placed_json(const struct moldable_problem *p, int task,
                            const struct moldable_placed *t)
 {
@@ -63,11 +63,11 @@ static const char *const state_names[] = {[RUN_WAITS] = "waits",
                                           [RUN_FAILED] = "failed",
                                           [RUN_SKIPPED] = "skipped"};
 
-/* A task as the plan has it, with what was measured in place of what was planned. */
-static json_t *entry_json(const struct run_history *b, int task)
+/* A task of the plan, with the measured times in place of the planned ones. */
+static json_t *entry_json(const struct run_history *h, int task)
 {
-    const struct run_entry *e = &b->entry[task];
-    const struct moldable_problem *p = &b->job->problem;
+    const struct run_entry *e = &h->entry[task];
+    const struct moldable_problem *p = &h->job->problem;
     json_t *o;
     if (e->placed) {
         o = placed_json(&e->epoch->problem, 0, e->placed);
@@ -94,59 +94,59 @@ static json_t *entry_json(const struct run_history *b, int task)
     return o;
 }
 
-/* The first plan's, or the last one's behind the loss of a node. */
-static double predicted(const struct run_history *b)
+/* The makespan of the first plan, or of the last one if a node was lost. */
+static double predicted(const struct run_history *h)
 {
     bool lost = false;
-    for (int n = 0; n < b->job->problem.nnodes; n++)
-        lost = lost || b->lost[n];
-    const struct run_epoch *e = b->epoch[lost ? b->nepochs - 1 : 0];
+    for (int n = 0; n < h->job->problem.nnodes; n++)
+        lost = lost || h->lost[n];
+    const struct run_epoch *e = h->epoch[lost ? h->nepochs - 1 : 0];
     return e->begin + e->plan.makespan;
 }
 
-static json_t *run_json(const struct run_history *b, int done, int failed)
+static json_t *run_json(const struct run_history *h, int done, int failed)
 {
     json_t *schedule = json_array();
-    double plan = predicted(b);
-    for (int i = 0; i < b->job->problem.ntasks; i++)
-        json_array_append_new(schedule, entry_json(b, i));
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "job", b->job->path,
-                     "method", b->method->name, "tasks", b->job->problem.ntasks, "done", done,
-                     "failed", failed, "plans", b->nepochs, "makespan_s", b->makespan,
+    double plan = predicted(h);
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        json_array_append_new(schedule, entry_json(h, i));
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "job", h->job->path,
+                     "method", h->method->name, "tasks", h->job->problem.ntasks, "done", done,
+                     "failed", failed, "plans", h->nepochs, "makespan_s", h->makespan,
                      "predicted_makespan_s", plan, "ratio",
-                     json_number_or_null(plan > 0 ? b->makespan / plan : 0. / 0.), "lower_bound_s",
-                     json_number_or_null(moldable_bound(&b->job->problem)), "schedule", schedule);
+                     json_number_or_null(plan > 0 ? h->makespan / plan : 0. / 0.), "lower_bound_s",
+                     json_number_or_null(moldable_bound(&h->job->problem)), "schedule", schedule);
 }
 
-/* The first plan beside what was measured. */
-static enum ek_status write_page(const struct run_history *b, const char *path, const json_t *run)
+/* The page with the measured schedule and the first plan. */
+static enum ek_status write_page(const struct run_history *h, const char *path, const json_t *run)
 {
-    const struct run_epoch *first = b->epoch[0];
+    const struct run_epoch *first = h->epoch[0];
     json_auto_t *plans = json_array();
     json_t *measured = json_deep_copy(run);
     json_object_set_new(measured, "method", json_string("measured"));
     json_array_append_new(plans, measured);
     if (first->plan.ntasks)
         json_array_append_new(
-            plans, run_plan_json(&first->problem, &first->plan, moldable_bound(&b->job->problem)));
-    return run_page(path, "cu-run run", &b->job->problem, plans);
+            plans, run_plan_json(&first->problem, &first->plan, moldable_bound(&h->job->problem)));
+    return run_page(path, "cu-run run", &h->job->problem, plans);
 }
 
-static void print_outcome(const struct run_history *b, int done, int failed)
+static void print_outcome(const struct run_history *h, int done, int failed)
 {
-    double plan = predicted(b);
-    printf("%s: %d tasks, %d done, %d failed; makespan %.3f s, planned %.3f s", b->method->name,
-           b->job->problem.ntasks, done, failed, b->makespan, plan);
+    double plan = predicted(h);
+    printf("%s: %d tasks, %d done, %d failed; makespan %.3f s, planned %.3f s", h->method->name,
+           h->job->problem.ntasks, done, failed, h->makespan, plan);
     if (plan > 0)
-        printf(" (%.3f of it)", b->makespan / plan);
-    printf("; output in %s\n", b->folder);
+        printf(" (%.3f of it)", h->makespan / plan);
+    printf("; output in %s\n", h->folder);
 }
 
-static enum ek_status name_failed(const struct run_history *b)
+static enum ek_status name_failed(const struct run_history *h)
 {
     char list[256] = "";
-    for (int i = 0, n = 0; i < b->job->problem.ntasks; i++) {
-        const struct run_entry *e = &b->entry[i];
+    for (int i = 0, n = 0; i < h->job->problem.ntasks; i++) {
+        const struct run_entry *e = &h->entry[i];
         size_t at = strlen(list);
         if (e->state == RUN_FAILED && at < sizeof list - 32)
             snprintf(list + at, sizeof list - at, "%s%d (exit %d)", n++ ? ", " : "", i, e->status);
@@ -154,20 +154,20 @@ static enum ek_status name_failed(const struct run_history *b)
             strcpy(list + at, "…");
     }
     FAIL(EK_UNVERIFIED, "failed tasks: %s; their output is in %s, and --resume tries them again",
-         list, b->folder);
+         list, h->folder);
 }
 
-enum ek_status run_outcome(const struct run_history *b, const char *json, const char *report)
+enum ek_status run_outcome(const struct run_history *h, const char *json, const char *report)
 {
     int done = 0, failed = 0;
-    for (int i = 0; i < b->job->problem.ntasks; i++) {
-        done += b->entry[i].state == RUN_DONE;
-        failed += b->entry[i].state == RUN_FAILED;
+    for (int i = 0; i < h->job->problem.ntasks; i++) {
+        done += h->entry[i].state == RUN_DONE;
+        failed += h->entry[i].state == RUN_FAILED;
     }
     if (!json || strcmp(json, "-"))
-        print_outcome(b, done, failed);
-    json_auto_t *run = json || report ? run_json(b, done, failed) : NULL;
+        print_outcome(h, done, failed);
+    json_auto_t *run = json || report ? run_json(h, done, failed) : NULL;
     TRY(json ? json_write(json, run) : EK_OK);
-    TRY(report ? write_page(b, report, run) : EK_OK);
-    return failed ? name_failed(b) : EK_OK;
+    TRY(report ? write_page(h, report, run) : EK_OK);
+    return failed ? name_failed(h) : EK_OK;
 }

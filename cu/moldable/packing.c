@@ -1,4 +1,4 @@
-/* cu/moldable/packing.c – a tournament of nodes for every width. */
+/* cu/moldable/packing.c – a tournament tree of the nodes for every width. */
 #include "cu/moldable/packing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct packing {
     int leaves, widest;
     int *node;     /* [nnodes] of leaf i, by ascending speed */
     double *free;  /* [leaves][widest] when 1, 2, … cores of it are free, s */
-    double *offer; /* [2 leaves][widest] of tree node i, its children 2 i and 2 i + 1 */
+    double *offer; /* [2 leaves][widest] of tree node i, whose children are 2 i and 2 i + 1 */
 };
 
 bool packing_applies(const struct moldable_problem *p)
@@ -85,7 +85,7 @@ void packing_begin(struct packing *f, double limit)
         set_parent(f, i);
 }
 
-/* The first w cores are free again at `finish`. */
+/* The leaf's first w cores are busy until `finish`. */
 static void occupy(struct packing *f, int leaf, int w, double finish)
 {
     timeline_take(f->free + (size_t)leaf * (size_t)f->widest,

@@ -9,7 +9,7 @@ static size_t cell(int width, int g)
     return (size_t)width * (PATTERN_CELLS + 1) + (size_t)g;
 }
 
-/* N(w, g), all narrower widths and shorter times being known. */
+/* N(w, g) from those of narrower widths and shorter times. */
 static void solve(struct pattern *p, int w, int g)
 {
     uint32_t best = 0;

@@ -1,5 +1,4 @@
-/* cu/moldable/run.h – cu-run: parallel programs placed on nodes as moldable tasks. One file per
- * subcommand. */
+/* cu/moldable/run.h – the subcommands of cu-run, one file each. */
 #pragma once
 
 #include "src/opt.h"
@@ -9,9 +8,10 @@
 enum ek_status run_plan(int argc, char **argv);
 enum ek_status run_run(int argc, char **argv);
 enum ek_status run_calibrate(int argc, char **argv);
-/* Reads a subcommand's options, and *job, the one job file beside them, NULL: none. *help, a member
- * of the values, stands for --help, which has been answered with `text` and the options then.
+enum ek_status run_agent(int argc, char **argv); /* started on nodes by run and calibrate */
+
+/* Reads a subcommand's options into `values`, and the path of its job file into *job (NULL: none).
+ * *help, a member of the values, is set by --help; then `text` and the options have been printed.
  * EK_USAGE. */
 enum ek_status run_words(int argc, char **argv, const struct opt *table, void *values,
                          const char *const *help, const char *text, const char **job);
-enum ek_status run_agent(int argc, char **argv); /* what run and calibrate start on a node */

@@ -29,7 +29,7 @@ static int residuals(const gsl_vector *x, void *samples, gsl_vector *f)
     return GSL_SUCCESS;
 }
 
-/* From half of the longest time as the parallel part. */
+/* Starts with half of the largest work as the parallel part. */
 static enum ek_status minimise(struct samples *s, struct moldable_law *law)
 {
     enum { MOST_STEPS = 500 };

@@ -1,4 +1,4 @@
-/* cu/moldable/run_history.c – tasks of a running job: plans, journal. */
+/* cu/moldable/run_history.c – the tasks of a running job: journal and plans. */
 #include "cu/moldable/run_history.h"
 #include "src/arena.h"
 #include "src/checksum.h"
@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 /* ---- journal ----------------------------------------------------------------------------------*/
-/* What must be the same for a run to go on: the commands, not their times or the nodes. */
+/* A checksum of everything that must be the same to resume a run: the commands and sweeps, but not
+ * their times or the nodes. */
 static uint64_t job_hash(const struct run_job *j)
 {
     struct checksum c;
@@ -33,37 +34,38 @@ static uint64_t job_hash(const struct run_job *j)
     return checksum_end(&c);
 }
 
-/* A line of the journal proves itself: `text` up to its member "sum", which is the last. */
+/* The checksum of a line: of its text up to the member "sum", which is the last one. */
 static uint64_t line_sum(const char *text, size_t n)
 {
     return checksum_of("cu-run journal line", text, n);
 }
 
-static enum ek_status write_line(struct run_history *b, json_t *line)
+static enum ek_status write_line(struct run_history *h, json_t *line)
 {
     OWNED_MEMORY char *text =
         line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(line);
     if (!text)
-        FAIL(EK_UNAVAILABLE, "%s/journal: out of memory", b->folder);
+        FAIL(EK_UNAVAILABLE, "%s/journal: out of memory", h->folder);
     const size_t n = strlen(text) - 1; /* without the brace */
     const int all = (int)n + 27;
-    if (dprintf(b->journal, "%.*s,\"sum\":\"%016llx\"}\n", (int)n, text,
+    if (dprintf(h->journal, "%.*s,\"sum\":\"%016llx\"}\n", (int)n, text,
                 (unsigned long long)line_sum(text, n)) != all ||
-        fsync(b->journal))
-        FAIL(EK_UNAVAILABLE, "%s/journal cannot be written: %m; what is in it is safe", b->folder);
+        fsync(h->journal))
+        FAIL(EK_UNAVAILABLE, "%s/journal cannot be written: %m; its earlier lines are safe",
+             h->folder);
     return EK_OK;
 }
 
-enum ek_status run_history_note(struct run_history *b, int task)
+enum ek_status run_history_note(struct run_history *h, int task)
 {
-    const struct run_entry *e = &b->entry[task];
-    return write_line(b, json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "task", task, "status",
+    const struct run_entry *e = &h->entry[task];
+    return write_line(h, json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "task", task, "status",
                                    e->status, "attempts", e->attempts, "start_s", e->start,
                                    "finish_s", e->finish, "seconds", e->seconds));
 }
 
-/* Is the line as it was written? */
+/* Does the line have its checksum? */
 static bool is_whole(const char *text)
 {
     static const char mark[] = ",\"sum\":\"";
@@ -71,7 +73,7 @@ static bool is_whole(const char *text)
     return at && strtoull(at + sizeof mark - 1, NULL, 16) == line_sum(text, (size_t)(at - text));
 }
 
-/* Are the task's outputs there? */
+/* Do all of the task's output files exist? */
 static bool has_outputs(const struct run_job *j, int task)
 {
     const json_t *list = j->command[j->problem.kind[task]].output, *one;
@@ -87,7 +89,7 @@ static bool has_outputs(const struct run_job *j, int task)
 
 /* One line of an earlier run; what does not prove that a task is done counts for nothing: one that
  * a crash cut short, one whose outputs are gone. */
-static void recall(struct run_history *b, const char *text)
+static void recall(struct run_history *h, const char *text)
 {
     json_auto_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
     int task = -1, status = -1, attempts = 0;
@@ -96,8 +98,8 @@ static void recall(struct run_history *b, const char *text)
         !json_unpack(line, "{s:i, s:i, s:i, s:F, s:F, s:F}", "task", &task, "status", &status,
                      "attempts", &attempts, "start_s", &start, "finish_s", &finish, "seconds",
                      &seconds) &&
-        task >= 0 && task < b->job->problem.ntasks && status == 0 && has_outputs(b->job, task))
-        b->entry[task] = (struct run_entry){.state = RUN_DONE,
+        task >= 0 && task < h->job->problem.ntasks && status == 0 && has_outputs(h->job, task))
+        h->entry[task] = (struct run_entry){.state = RUN_DONE,
                                             .start = start,
                                             .finish = finish,
                                             .seconds = seconds,
@@ -105,27 +107,27 @@ static void recall(struct run_history *b, const char *text)
                                             .before = true};
 }
 
-static bool all_done(const struct run_history *b)
+static bool all_done(const struct run_history *h)
 {
     int done = 0;
-    while (done < b->job->problem.ntasks && b->entry[done].state == RUN_DONE)
+    while (done < h->job->problem.ntasks && h->entry[done].state == RUN_DONE)
         done++;
-    return done == b->job->problem.ntasks;
+    return done == h->job->problem.ntasks;
 }
 
-/* A finished run is no loss: the next one takes its place. */
-static enum ek_status begin_anew(struct run_history *b, const char *path)
+/* A finished run may be replaced by a new one. */
+static enum ek_status begin_anew(struct run_history *h, const char *path)
 {
-    memset(b->entry, 0, (size_t)b->job->problem.ntasks * sizeof *b->entry);
+    memset(h->entry, 0, (size_t)h->job->problem.ntasks * sizeof *h->entry);
     return unlink(path) ? status_fail(EK_UNAVAILABLE, "%s cannot be removed: %m", path) : EK_OK;
 }
 
 /* The journal is missing or empty: then no task may have left anything. */
-static enum ek_status check_untouched(const struct run_history *b, bool there)
+static enum ek_status check_untouched(const struct run_history *h, bool there)
 {
     char pattern[4200];
     glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/[0-9]*.out", b->folder);
+    snprintf(pattern, sizeof pattern, "%s/[0-9]*.out", h->folder);
     if (glob(pattern, 0, NULL, &found))
         return EK_OK;
     const size_t n = found.gl_pathc;
@@ -133,203 +135,204 @@ static enum ek_status check_untouched(const struct run_history *b, bool there)
     FAIL(EK_USAGE,
          "%s/journal is %s, but %zu tasks have left their output there: what is finished is not "
          "known; choose another --results, or remove the folder to run all tasks again",
-         b->folder, there ? "empty" : "missing", n);
+         h->folder, there ? "empty" : "missing", n);
 }
 
-static enum ek_status read_journal(struct run_history *b, bool resume)
+static enum ek_status read_journal(struct run_history *h, bool resume)
 {
     char path[4200];
     OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     unsigned long long hash = 0;
-    snprintf(path, sizeof path, "%s/journal", b->folder);
+    snprintf(path, sizeof path, "%s/journal", h->folder);
     OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f || getline(&line, &room, f) < 0)
-        return check_untouched(b, f != NULL);
-    if (sscanf(line, "{\"job\":\"%llx\"", &hash) != 1 || hash != job_hash(b->job))
-        FAIL(EK_USAGE, "%s holds the run of another job; choose another --results", b->folder);
+        return check_untouched(h, f != NULL);
+    if (sscanf(line, "{\"job\":\"%llx\"", &hash) != 1 || hash != job_hash(h->job))
+        FAIL(EK_USAGE, "%s holds the run of another job; choose another --results", h->folder);
     while (getline(&line, &room, f) >= 0)
-        recall(b, line);
+        recall(h, line);
     if (resume)
         return EK_OK;
-    if (all_done(b))
-        return begin_anew(b, path);
+    if (all_done(h))
+        return begin_anew(h, path);
     FAIL(EK_USAGE,
          "%s holds an unfinished run of this job; go on with --resume, or choose another --results",
-         b->folder);
+         h->folder);
 }
 
-/* A line that a crash left without its end must not swallow the next one. */
-static enum ek_status open_journal(struct run_history *b)
+/* If a crash has left the last line unfinished, a newline keeps it apart from the next one. */
+static enum ek_status open_journal(struct run_history *h)
 {
     char path[4200], hash[32], last = '\n';
     struct stat info;
-    snprintf(path, sizeof path, "%s/journal", b->folder);
-    b->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (b->journal < 0 || fstat(b->journal, &info))
+    snprintf(path, sizeof path, "%s/journal", h->folder);
+    h->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (h->journal < 0 || fstat(h->journal, &info))
         FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     if (!info.st_size) {
-        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)job_hash(b->job));
-        return write_line(b, json_pack("{s:s}", "job", hash));
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)job_hash(h->job));
+        return write_line(h, json_pack("{s:s}", "job", hash));
     }
-    if (pread(b->journal, &last, 1, info.st_size - 1) == 1 && last != '\n' &&
-        write(b->journal, "\n", 1) != 1)
+    if (pread(h->journal, &last, 1, info.st_size - 1) == 1 && last != '\n' &&
+        write(h->journal, "\n", 1) != 1)
         FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     return EK_OK;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-static enum ek_status lock_folder(struct run_history *b)
+static enum ek_status lock_folder(struct run_history *h)
 {
     char path[4200];
     uint64_t random[2] = {0, 0};
-    b->made = !mkdir(b->folder, 0777);
-    if (!b->made && errno != EEXIST)
-        FAIL(EK_UNAVAILABLE, "%s cannot be made: %m", b->folder);
-    snprintf(path, sizeof path, "%s/lock", b->folder);
-    b->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (b->lock < 0)
+    h->made = !mkdir(h->folder, 0777);
+    if (!h->made && errno != EEXIST)
+        FAIL(EK_UNAVAILABLE, "%s cannot be made: %m", h->folder);
+    snprintf(path, sizeof path, "%s/lock", h->folder);
+    h->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (h->lock < 0)
         FAIL(EK_UNAVAILABLE, "%s cannot be opened: %m", path);
-    if (flock(b->lock, LOCK_EX | LOCK_NB))
+    if (flock(h->lock, LOCK_EX | LOCK_NB))
         FAIL(EK_UNAVAILABLE,
-             "%s is in use by another cu-run; wait for it, or choose another --results", b->folder);
+             "%s is in use by another cu-run; wait for it, or choose another --results", h->folder);
     if (getrandom(random, sizeof random, 0) != sizeof random)
         FAIL(EK_UNAVAILABLE, "no random numbers: %m");
-    snprintf(b->token, sizeof b->token, "%016llx%016llx", (unsigned long long)random[0],
+    snprintf(h->token, sizeof h->token, "%016llx%016llx", (unsigned long long)random[0],
              (unsigned long long)random[1]);
-    if (ftruncate(b->lock, 0) || dprintf(b->lock, "%s\n", b->token) < 0)
+    if (ftruncate(h->lock, 0) || dprintf(h->lock, "%s\n", h->token) < 0)
         FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     return EK_OK;
 }
 
-static enum ek_status make_tables(struct run_history *b)
+static enum ek_status make_tables(struct run_history *h)
 {
-    const struct moldable_problem *p = &b->job->problem;
-    b->entry = ARENA_NEW(&b->arena, p->ntasks, struct run_entry);
-    b->queue = ARENA_NEW(&b->arena, p->ntasks, int);
-    b->lost = ARENA_NEW(&b->arena, p->nnodes, bool);
-    b->idle = ARENA_NEW(&b->arena, p->nnodes, struct run_idle);
-    b->first = ARENA_NEW(&b->arena, p->nnodes + 1, int);
-    b->head = ARENA_NEW(&b->arena, p->nnodes, int);
-    b->measured = ARENA_NEW(&b->arena, p->nkinds, struct run_measured);
-    TRY(arena_check(&b->arena, "%d tasks", p->ntasks));
+    const struct moldable_problem *p = &h->job->problem;
+    h->entry = ARENA_NEW(&h->arena, p->ntasks, struct run_entry);
+    h->queue = ARENA_NEW(&h->arena, p->ntasks, int);
+    h->lost = ARENA_NEW(&h->arena, p->nnodes, bool);
+    h->idle = ARENA_NEW(&h->arena, p->nnodes, struct run_idle);
+    h->first = ARENA_NEW(&h->arena, p->nnodes + 1, int);
+    h->head = ARENA_NEW(&h->arena, p->nnodes, int);
+    h->measured = ARENA_NEW(&h->arena, p->nkinds, struct run_measured);
+    TRY(arena_check(&h->arena, "%d tasks", p->ntasks));
     for (int n = 0; n < p->nnodes; n++)
-        b->idle[n] = (struct run_idle){p->node[n].cores, p->node[n].gpus, p->node[n].memory};
+        h->idle[n] = (struct run_idle){p->node[n].cores, p->node[n].gpus, p->node[n].memory};
     return EK_OK;
 }
 
-enum ek_status run_history_open(struct run_history *b, const struct run_job *job,
+enum ek_status run_history_open(struct run_history *h, const struct run_job *job,
                                 const struct moldable_method *method, const char *folder,
                                 bool resume)
 {
-    *b = (struct run_history){
+    *h = (struct run_history){
         .job = job, .method = method, .folder = folder, .lock = -1, .journal = -1};
-    enum ek_status st = make_tables(b);
-    THEN(st, lock_folder(b));
-    THEN(st, read_journal(b, resume));
-    THEN(st, open_journal(b));
+    enum ek_status st = make_tables(h);
+    THEN(st, lock_folder(h));
+    THEN(st, read_journal(h, resume));
+    THEN(st, open_journal(h));
     for (int i = 0; !st && i < job->problem.ntasks; i++)
-        b->measured[job->problem.kind[i]].left += b->entry[i].state != RUN_DONE;
+        h->measured[job->problem.kind[i]].left += h->entry[i].state != RUN_DONE;
     if (st)
-        run_history_close(b);
+        run_history_close(h);
     return st;
 }
 
-void run_history_discard(struct run_history *b)
+void run_history_discard(struct run_history *h)
 {
     static const char *const files[] = {"journal", "lock"};
     char path[4200];
-    for (int i = 0; b->made && i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", b->folder, files[i]);
+    for (int i = 0; h->made && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", h->folder, files[i]);
         unlink(path);
     }
-    if (b->made)
-        rmdir(b->folder);
+    if (h->made)
+        rmdir(h->folder);
 }
 
-void run_history_close(struct run_history *b)
+void run_history_close(struct run_history *h)
 {
-    for (int i = 0; i < b->nepochs; i++) {
-        moldable_plan_close(&b->epoch[i]->plan);
-        arena_free(&b->epoch[i]->arena);
-        free(b->epoch[i]);
+    for (int i = 0; i < h->nepochs; i++) {
+        moldable_plan_close(&h->epoch[i]->plan);
+        arena_free(&h->epoch[i]->arena);
+        free(h->epoch[i]);
     }
-    if (b->lock >= 0)
-        close(b->lock);
-    if (b->journal >= 0)
-        close(b->journal);
-    arena_free(&b->arena);
-    free(b->epoch);
-    *b = (struct run_history){.lock = -1, .journal = -1};
+    if (h->lock >= 0)
+        close(h->lock);
+    if (h->journal >= 0)
+        close(h->journal);
+    arena_free(&h->arena);
+    free(h->epoch);
+    *h = (struct run_history){.lock = -1, .journal = -1};
 }
 
 /* ---- shares of nodes --------------------------------------------------------------------------*/
-void run_history_occupy(struct run_history *b, int task, int take)
+void run_history_occupy(struct run_history *h, int task, int take)
 {
-    const struct run_entry *e = &b->entry[task];
-    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    const struct run_entry *e = &h->entry[task];
+    const struct moldable_kind *k = &h->job->problem.kinds[h->job->problem.kind[task]];
     for (int i = 0; i < e->placed->nparts; i++) {
-        struct run_idle *idle = &b->idle[run_history_node(e, i)];
+        struct run_idle *idle = &h->idle[run_history_node(e, i)];
         idle->cores -= take * e->placed->part[i].ncores;
         idle->gpus -= take * k->gpus;
         idle->memory -= take * k->memory;
     }
 }
 
-bool run_history_room(const struct run_history *b, int task)
+bool run_history_room(const struct run_history *h, int task)
 {
-    const struct run_entry *e = &b->entry[task];
-    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    const struct run_entry *e = &h->entry[task];
+    const struct moldable_kind *k = &h->job->problem.kinds[h->job->problem.kind[task]];
     for (int i = 0; i < e->placed->nparts; i++) {
         const int node = run_history_node(e, i);
-        const struct run_idle *idle = &b->idle[node];
-        const bool counted = b->job->problem.node[node].memory > 0;
-        if (b->lost[node] || idle->cores < e->placed->part[i].ncores || idle->gpus < k->gpus ||
+        const struct run_idle *idle = &h->idle[node];
+        const bool counted = h->job->problem.node[node].memory > 0;
+        if (h->lost[node] || idle->cores < e->placed->part[i].ncores || idle->gpus < k->gpus ||
             (counted && idle->memory < k->memory * (1 - 1e-9)))
             return false;
     }
     return true;
 }
 
-bool run_history_ready(const struct run_history *b, int task)
+bool run_history_ready(const struct run_history *h, int task)
 {
-    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    const struct moldable_kind *k = &h->job->problem.kinds[h->job->problem.kind[task]];
     for (int i = 0; i < k->nafter; i++)
-        if (b->measured[k->after[i]].left)
+        if (h->measured[k->after[i]].left)
             return false;
     return true;
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
-/* How much longer tasks of the kind take than their law says: 0.1 = a tenth longer. */
-static double stretch_of(const struct run_history *b, int kind)
+/* How much longer tasks of the kind take than their law says (0.1 = a tenth), if enough are known.
+ */
+static double stretch_of(const struct run_history *h, int kind)
 {
-    const struct run_measured *p = &b->measured[kind];
+    const struct run_measured *p = &h->measured[kind];
     return p->n >= 3 && p->expected > 0 ? p->measured / p->expected - 1 : 0;
 }
 
-double run_history_expected(const struct run_history *b, int task)
+double run_history_expected(const struct run_history *h, int task)
 {
-    const struct run_entry *e = &b->entry[task];
-    const int kind = b->job->problem.kind[task];
+    const struct run_entry *e = &h->entry[task];
+    const int kind = h->job->problem.kind[task];
     const double planned = e->placed->finish - e->placed->start;
-    return planned * (1 + stretch_of(b, kind)) / (1 + e->epoch->problem.kinds[kind].law.stretch);
+    return planned * (1 + stretch_of(h, kind)) / (1 + e->epoch->problem.kinds[kind].law.stretch);
 }
 
-bool run_history_off_plan(const struct run_history *b)
+bool run_history_off_plan(const struct run_history *h)
 {
-    const struct run_epoch *e = b->epoch[b->nepochs - 1];
-    for (int k = 0; k < b->job->problem.nkinds; k++)
-        if (b->measured[k].left > 1 &&
-            fabs((1 + stretch_of(b, k)) / (1 + e->problem.kinds[k].law.stretch) - 1) > 0.1)
+    const struct run_epoch *e = h->epoch[h->nepochs - 1];
+    for (int k = 0; k < h->job->problem.nkinds; k++)
+        if (h->measured[k].left > 1 &&
+            fabs((1 + stretch_of(h, k)) / (1 + e->problem.kinds[k].law.stretch) - 1) > 0.1)
             return true;
     return false;
 }
 
-/* The tasks that wait and the nodes that are left, numbered anew. */
-static enum ek_status remaining(const struct run_history *b, struct run_epoch *e)
+/* The problem of the waiting tasks and the remaining nodes. */
+static enum ek_status remaining(const struct run_history *h, struct run_epoch *e)
 {
-    const struct moldable_problem *p = &b->job->problem;
+    const struct moldable_problem *p = &h->job->problem;
     e->problem = *p;
     e->problem.ntasks = e->problem.nnodes = 0;
     e->problem.kind = ARENA_NEW(&e->arena, p->ntasks, int);
@@ -339,14 +342,14 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
     e->node = ARENA_NEW(&e->arena, p->nnodes, int);
     TRY(arena_check(&e->arena, "a plan"));
     for (int k = 0; k < p->nkinds; k++)
-        e->problem.kinds[k].law.stretch = stretch_of(b, k);
+        e->problem.kinds[k].law.stretch = stretch_of(h, k);
     for (int i = 0; i < p->ntasks; i++)
-        if (b->entry[i].state == RUN_WAITS) {
+        if (h->entry[i].state == RUN_WAITS) {
             e->problem.kind[e->problem.ntasks] = p->kind[i];
             e->task[e->problem.ntasks++] = i;
         }
     for (int n = 0; n < p->nnodes; n++)
-        if (!b->lost[n]) {
+        if (!h->lost[n]) {
             e->problem.node[e->problem.nnodes] = p->node[n];
             e->node[e->problem.nnodes++] = n;
         }
@@ -354,10 +357,11 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
                              : status_fail(EK_UNAVAILABLE, "no node is left to run tasks on");
 }
 
-/* From when on each core can be used: what runs takes the first ones that are not taken. */
-static enum ek_status running(const struct run_history *b, struct run_epoch *e, double now)
+/* Sets when each core becomes free. Running tasks may be on any cores of their node, so they are
+ * put on the first ones. */
+static enum ek_status running(const struct run_history *h, struct run_epoch *e, double now)
 {
-    int cores = 0, any = 0, *at = ARENA_NEW(&e->arena, b->job->problem.nnodes, int);
+    int cores = 0, any = 0, *at = ARENA_NEW(&e->arena, h->job->problem.nnodes, int);
     TRY(arena_check(&e->arena, "a plan"));
     for (int n = 0; n < e->problem.nnodes; n++) {
         at[e->node[n]] = cores;
@@ -367,14 +371,14 @@ static enum ek_status running(const struct run_history *b, struct run_epoch *e, 
     TRY(arena_check(&e->arena, "a plan"));
     for (int n = 0, c = 0; n < e->problem.nnodes; c += e->problem.node[n++].cores)
         e->problem.node[n].free = e->free + c;
-    for (int i = 0; i < b->job->problem.ntasks; i++) {
-        const struct run_entry *r = &b->entry[i];
+    for (int i = 0; i < h->job->problem.ntasks; i++) {
+        const struct run_entry *r = &h->entry[i];
         if (r->state != RUN_RUNS)
             continue;
-        const double until = r->start + run_history_expected(b, i) - now;
+        const double until = r->start + run_history_expected(h, i) - now;
         for (int k = 0; k < r->placed->nparts; k++) {
             const int node = run_history_node(r, k);
-            for (int c = 0; !b->lost[node] && c < r->placed->part[k].ncores; c++, any++)
+            for (int c = 0; !h->lost[node] && c < r->placed->part[k].ncores; c++, any++)
                 e->free[at[node]++] = fmax(until, 1e-3);
         }
     }
@@ -385,8 +389,8 @@ static enum ek_status running(const struct run_history *b, struct run_epoch *e, 
 
 static int by_node_and_start(const void *x, const void *y, void *history)
 {
-    const struct run_history *b = history;
-    const struct run_entry *ex = &b->entry[*(const int *)x], *ey = &b->entry[*(const int *)y];
+    const struct run_history *h = history;
+    const struct run_entry *ex = &h->entry[*(const int *)x], *ey = &h->entry[*(const int *)y];
     const int nx = run_history_node(ex, 0), ny = run_history_node(ey, 0);
     if (nx != ny)
         return nx - ny;
@@ -394,41 +398,41 @@ static int by_node_and_start(const void *x, const void *y, void *history)
     return sx != sy ? (sx < sy ? -1 : 1) : *(const int *)x - *(const int *)y;
 }
 
-static void make_queues(struct run_history *b, const struct run_epoch *e)
+static void make_queues(struct run_history *h, const struct run_epoch *e)
 {
-    const int n = e->problem.ntasks, nodes = b->job->problem.nnodes;
-    memcpy(b->queue, e->task, (size_t)n * sizeof *b->queue);
-    qsort_r(b->queue, (size_t)n, sizeof *b->queue, by_node_and_start, b);
+    const int n = e->problem.ntasks, nodes = h->job->problem.nnodes;
+    memcpy(h->queue, e->task, (size_t)n * sizeof *h->queue);
+    qsort_r(h->queue, (size_t)n, sizeof *h->queue, by_node_and_start, h);
     for (int node = 0, i = 0; node <= nodes; node++) {
-        while (i < n && run_history_node(&b->entry[b->queue[i]], 0) < node)
+        while (i < n && run_history_node(&h->entry[h->queue[i]], 0) < node)
             i++;
-        b->first[node] = i;
+        h->first[node] = i;
         if (node < nodes)
-            b->head[node] = i;
+            h->head[node] = i;
     }
 }
 
-static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e, double now)
+static enum ek_status plan_epoch(struct run_history *h, struct run_epoch *e, double now)
 {
-    TRY(remaining(b, e));
+    TRY(remaining(h, e));
     if (!e->problem.ntasks)
         return EK_OK;
-    TRY(running(b, e, now));
+    TRY(running(h, e, now));
     TRY(moldable_check(&e->problem));
-    TRY(moldable_plan_open(&e->plan, &e->problem, b->method));
+    TRY(moldable_plan_open(&e->plan, &e->problem, h->method));
     for (int i = 0; i < e->problem.ntasks; i++) {
-        b->entry[e->task[i]].epoch = e;
-        b->entry[e->task[i]].placed = &e->plan.task[i];
+        h->entry[e->task[i]].epoch = e;
+        h->entry[e->task[i]].placed = &e->plan.task[i];
     }
-    make_queues(b, e);
+    make_queues(h, e);
     return EK_OK;
 }
 
-enum ek_status run_history_plan(struct run_history *b, double now)
+enum ek_status run_history_plan(struct run_history *h, double now)
 {
-    TRY(arena_grow(&b->epoch, &b->room, (size_t)b->nepochs, sizeof *b->epoch, "plans"));
+    TRY(arena_grow(&h->epoch, &h->room, (size_t)h->nepochs, sizeof *h->epoch, "plans"));
     NEW(struct run_epoch, e, 1, "out of memory for a plan");
     e->begin = now;
-    b->epoch[b->nepochs++] = e;
-    return plan_epoch(b, e, now);
+    h->epoch[h->nepochs++] = e;
+    return plan_epoch(h, e, now);
 }

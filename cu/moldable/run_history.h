@@ -1,17 +1,17 @@
-/* cu/moldable/run_history.h – what is known of each task while a job runs, and the journal that
- * outlives it. One thread at a time. */
+/* cu/moldable/run_history.h – the state of each task while a job runs, its plans, and the journal
+ * that outlives it. One thread at a time. */
 #pragma once
 
 #include "cu/moldable/job.h"
 
 enum run_state { RUN_WAITS, RUN_RUNS, RUN_DONE, RUN_FAILED, RUN_SKIPPED };
 
-/* A plan for some of the tasks on some of the nodes; a new one is made when a node was lost, or
- * tasks take longer or shorter than they should. */
+/* A plan for the tasks that wait on the nodes that are left. A new one is made when a node is lost,
+ * or when tasks take longer or shorter than planned. */
 struct run_epoch {
-    struct moldable_problem problem; /* its names are those of the job */
+    struct moldable_problem problem; /* names are borrowed from the job */
     struct moldable_plan plan;
-    int *task, *node; /* which task, which node of the job its own are */
+    int *task, *node; /* the job's numbers of the problem's tasks and nodes */
     double *free;     /* storage of its nodes' member */
     struct arena arena;
     double begin; /* s after the start of the run */
@@ -22,12 +22,12 @@ struct run_entry {
     const struct run_epoch *epoch;
     const struct moldable_placed *placed; /* of that epoch's plan */
     double start, finish;                 /* measured, s after the start of the run */
-    double seconds;                       /* of the program, as "measure" says */
-    int attempts, status;                 /* exit status of the last one, 128 + signal */
+    double seconds;                       /* as found by "measure", else finish - start */
+    int attempts, status;                 /* exit code of the last one, 128 + signal */
     bool before;                          /* done in a run before this one */
 };
 
-/* What of a node is idle. */
+/* The idle part of a node. */
 struct run_idle {
     int cores, gpus;
     double memory;
@@ -36,14 +36,14 @@ struct run_idle {
 /* How long tasks of a kind took, against their law. */
 struct run_measured {
     int left, n;               /* tasks not done; tasks measured */
-    double measured, expected; /* s, of those */
+    double measured, expected; /* s: sums over the measured tasks */
 };
 
 struct run_history {
     const struct run_job *job;
     const struct moldable_method *method;
     const char *folder;            /* of the results */
-    char token[40];                /* of this run; stands in folder/lock */
+    char token[40];                /* random, the content of folder/lock */
     struct run_entry *entry;       /* [ntasks] */
     struct run_idle *idle;         /* [nnodes] */
     struct run_measured *measured; /* [nkinds] */
@@ -52,46 +52,46 @@ struct run_history {
     int nepochs;
     size_t room;        /* of `epoch` */
     struct arena arena; /* of the other lists */
-    int *queue;        /* [ntasks] waiting tasks by node, in the order in which they are to start */
-    int *first;        /* [nnodes+1] of each node in the queue */
-    int *head;         /* [nnodes] the first that may still wait */
-    int lock, journal; /* files */
-    bool made;         /* this run has made the folder */
-    double makespan;   /* measured: last finish */
+    int *queue;         /* [ntasks] waiting tasks by node, in the order of their planned starts */
+    int *first;         /* [nnodes+1] where each node's part of the queue begins */
+    int *head;          /* [nnodes] no task of the node waits before this place of the queue */
+    int lock, journal;  /* files */
+    bool made;          /* this run has made the folder */
+    double makespan;    /* measured: last finish */
 };
 
-/* Makes or enters the folder. EK_USAGE: it holds a run already and `resume` is false, or that of
- * another job; EK_UNAVAILABLE: another cu-run works there, or it cannot be written. */
+/* Makes the folder, or reads its journal. EK_USAGE: it holds an unfinished run and `resume` is
+ * false, or another job's; EK_UNAVAILABLE: another cu-run uses it, or it cannot be written. */
 enum ek_status run_history_open(struct run_history *, const struct run_job *,
                                 const struct moldable_method *, const char *folder, bool resume);
 void run_history_close(struct run_history *);
 
-/* The run cannot begin: removes the folder that was made for it. */
+/* The run cannot begin: removes the folder if it was made for this run. */
 void run_history_discard(struct run_history *);
 
 /* Adds a task that is done or has failed to the journal, on disk before it returns. */
 enum ek_status run_history_note(struct run_history *, int task);
 
-/* Plans all tasks that wait, over the nodes that are left, from `now` on, by what was measured of
- * their kinds; what runs keeps its cores as long as it is expected to. EK_UNAVAILABLE: no node is
+/* Plans all waiting tasks over the remaining nodes from `now` on, with laws corrected by the
+ * measurements; running tasks keep their cores for their expected time. EK_UNAVAILABLE: no node is
  * left, or a task fits none of them. */
 enum ek_status run_history_plan(struct run_history *, double now);
 
-/* Do the kinds of what waits take 10 % more or less than the last plan has it? */
+/* Do tasks of a waiting kind take 10 % more or less than the last plan assumes? */
 bool run_history_off_plan(const struct run_history *);
 
-/* Seconds that a task may be expected to run where it is placed, by what was measured. */
+/* The expected run time of a task where it is placed, corrected by the measurements, s. */
 double run_history_expected(const struct run_history *, int task);
 
-/* Takes the task's share of its nodes (take < 0: gives it back). */
+/* Takes the task's share of its nodes (take = 1) or gives it back (-1). */
 void run_history_occupy(struct run_history *, int task, int take);
-/* Is there room for it now? */
+/* Is that share idle now? */
 bool run_history_room(const struct run_history *, int task);
 
-/* All that must be done before this task is. */
+/* Are all tasks done that must be done before this one? */
 bool run_history_ready(const struct run_history *, int task);
 
-/* The job's number of node k of a task's parts. */
+/* The job's number of the node of one of a task's parts. */
 static inline int run_history_node(const struct run_entry *e, int part)
 {
     return e->epoch->node[e->placed->part[part].node];

@@ -1,4 +1,4 @@
-/* cu/moldable/run_plan.c – cu-run plan: every method's schedule, as a table and as JSON. */
+/* cu/moldable/run_plan.c – cu-run plan: every method's schedule as a table, JSON or a page. */
 #include "cu/moldable/outcome.h"
 #include "cu/moldable/run.h"
 #include "src/json.h"
@@ -23,12 +23,12 @@ static const struct opt options[] = {
      .help = "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
              "[9,5,4], cluster 90/p\""},
     {"nodes", OPT_TEXT, AT(nodes), "LIST",
-     .help = "name:cores:factor[:cluster], factor = speed against the reference node: "
-             "\"cs1:8:1.0,5 x ws:12:1.4\""},
+     .help = "name:cores:factor[:cluster], where factor is the speed relative to the reference "
+             "node: \"cs1:8:1.0,5 x ws:12:1.4\""},
     {"method", OPT_TEXT, AT(method), "LIST", .help = "only these, as wlsearch,evenkeel (all)"},
     {"json", OPT_TEXT, AT(json), "FILE",
-     .help = "write the schedules to the file, or instead of text (-)"},
-    {"report", OPT_TEXT, AT(report), "FILE", .help = "write one HTML page with all schedules"},
+     .help = "write the schedules to the file; - prints them in place of the table"},
+    {"report", OPT_TEXT, AT(report), "FILE", .help = "write an HTML page with all schedules"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };
@@ -40,13 +40,13 @@ enum ek_status run_words(int argc, char **argv, const struct opt *table, void *v
     int nargs = 0;
     const struct opt_group groups[] = {{"options:", table, values}};
     if (argc > MOST_WORDS)
-        FAIL(EK_USAGE, "too many words; try cu-run %s --help", argv[0]);
+        FAIL(EK_USAGE, "too many arguments; try cu-run %s --help", argv[0]);
     TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
     if (*help) {
         puts(text);
         opt_help(stdout, groups, 1, true);
     } else if (nargs > 1) {
-        FAIL(EK_USAGE, "%s wants one job file; try cu-run %s --help", argv[0], argv[0]);
+        FAIL(EK_USAGE, "%s takes only one job file; try cu-run %s --help", argv[0], argv[0]);
     }
     *job = nargs ? args[0] : NULL;
     return EK_OK;
@@ -127,8 +127,8 @@ enum ek_status run_plan(int argc, char **argv)
     TRY(run_words(argc, argv, options, &s, &s.help,
                   "Usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
                   "       cu-run plan JOB.json [options]\n\n"
-                  "Predicts what each method makes of the tasks: makespan, and which task runs\n"
-                  "when, on which cores and behind which others.",
+                  "Plans the tasks by each method: the makespan, and which task runs when, on\n"
+                  "which cores and after which others.",
                   &job));
     if (s.help) {
         puts("\nmethods:");
@@ -141,6 +141,6 @@ enum ek_status run_plan(int argc, char **argv)
     if (job && !s.tasks && !s.nodes)
         return plan_job(&s, job);
     if (job || !s.tasks || !s.nodes)
-        FAIL(EK_USAGE, "plan wants --tasks and --nodes, or a job file; try cu-run plan --help");
+        FAIL(EK_USAGE, "plan needs --tasks and --nodes, or a job file; try cu-run plan --help");
     return plan_words(&s);
 }

@@ -1,5 +1,5 @@
-/* cu/moldable/task.c – tasks and their supervisors. Between fork() and exec() nothing is allocated:
- * other threads exist. */
+/* cu/moldable/task.c – tasks and their supervisors. The process has other threads, so nothing is
+ * allocated between fork() and exec(). */
 #include "cu/moldable/task.h"
 #include "src/clock.h"
 #include "src/owned.h"
@@ -19,14 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PATIENCE = 5; /* seconds that a task has to end when it is asked to */
+static const double PATIENCE = 5; /* s that a task has to end after SIGTERM */
 
 /* ---- the supervisor ---------------------------------------------------------------------------*/
 struct files {
     int in, out, err, lock;
 };
 
-/* What the supervisor inherited beside the task's files: sockets, above all. */
+/* Closes all inherited files except the task's: above all sockets. */
 static void close_others(const struct files *f)
 {
     const int kept[] = {f->in, f->out, f->err, f->lock};
@@ -66,7 +66,7 @@ static void become_task(const struct task_start *s, const struct files *f)
     _exit(127);
 }
 
-/* Who was adopted when its parent ended: children that are not the task itself. */
+/* Kills all children: the task, and processes that were adopted when their parents ended. */
 static void kill_adopted(void)
 {
     char text[4096];
@@ -79,7 +79,7 @@ static void kill_adopted(void)
         kill((pid_t)strtol(at, NULL, 10), SIGKILL);
 }
 
-/* Ends all that is left of the task: gently where it still runs, then not. */
+/* Ends all processes of the task: by SIGTERM, and after `patience` seconds by SIGKILL. */
 static void end_rest(pid_t task, double patience)
 {
     const struct timespec moment = {0, 5000000};
@@ -99,7 +99,7 @@ static void end_rest(pid_t task, double patience)
     }
 }
 
-/* Waits for the task: its status, or 0 where it is not to go on. */
+/* Waits for the task to end; false: it must be ended, by SIGTERM or because its time is up. */
 static bool wait_for_task(pid_t task, const sigset_t *set, double until, int *status)
 {
     for (;;) {
@@ -201,6 +201,7 @@ enum ek_status task_measured(const char *measure, const char *out, double *secon
         found = find_seconds(&regex, f, seconds);
         regfree(&regex);
     }
-    return found ? EK_OK
-                 : status_fail(EK_USAGE, "nothing in its output matches the measure '%s'", measure);
+    return found
+               ? EK_OK
+               : status_fail(EK_USAGE, "nothing in its output matches \"measure\": '%s'", measure);
 }

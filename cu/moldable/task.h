@@ -1,8 +1,8 @@
 /* cu/moldable/task.h – the processes of one task on this node.
  *
- * Each task runs under a supervisor, a small process that outlives neither the task nor us: it
- * adopts whatever the task leaves behind, and when the task is over, its time is up, or we are
- * gone, all of it is ended. */
+ * Each task runs under a supervisor, a small process that adopts whatever the task leaves behind.
+ * When the task is over, its time is up, or the agent is gone, the supervisor ends all of the
+ * task's processes and then itself. */
 #pragma once
 
 #include "src/status.h"
@@ -15,14 +15,14 @@ struct task_start {
     const int *cpu;      /* [ncpus] as Linux numbers them */
     double walltime;     /* s; 0: no limit */
     const char *out, *err;
-    int lock; /* file that is open as long as one of its processes lives */
+    int lock; /* a file that all processes of the task keep open */
 };
 
-/* Exit codes that say more than the command's own: its time was up; ended by signal n: 128 + n. */
+/* Exit codes beside the command's own: its walltime was up; ended by signal n: 128 + n. */
 enum { TASK_TIMED_OUT = 124, TASK_SIGNALLED = 128 };
 
-/* *pid: the supervisor, a child of this thread; SIGTERM makes it end the task. EK_UNAVAILABLE: no
- * process, no files. */
+/* *pid: the supervisor, a child of this thread; on SIGTERM it ends the task. EK_UNAVAILABLE: a
+ * process or a file cannot be made. */
 enum ek_status task_start(const struct task_start *, pid_t *pid);
 
 /* Exit code of a task whose supervisor ended with this status of waitpid(). */

@@ -1,18 +1,17 @@
-/* cu/moldable/timeline.c – free times of cores, nodes in like state kept together. */
+/* cu/moldable/timeline.c – free times of cores, with nodes in the same state grouped. */
 #include "cu/moldable/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- groups of nodes in the same state --------------------------------------------------------*/
 static const double *times(const struct timeline *l, int node)
 {
     return l->free + l->first[node];
 }
 
-/* ---- what is not cores ------------------------------------------------------------------------*/
-/* A node has a lane for each GPU, and so many for its memory. */
+/* ---- GPUs, memory, dependencies and interference ----------------------------------------------*/
+/* A node has a lane for each GPU, and these for equal shares of its memory. */
 enum { MEMORY_LANES = 64 };
 
 static int count_lanes(const struct moldable_node *n)
@@ -20,7 +19,7 @@ static int count_lanes(const struct moldable_node *n)
     return n->gpus + (n->memory > 0 ? MEMORY_LANES : 0);
 }
 
-/* Lanes of the node's memory that the task needs. */
+/* Lanes of the node's memory that a task needs. */
 static int memory_lanes(const struct moldable_kind *k, const struct moldable_node *n)
 {
     return n->memory > 0 ? (int)ceil(k->memory / n->memory * MEMORY_LANES * (1 - 1e-12)) : 0;
@@ -31,8 +30,8 @@ static bool can_host(const struct moldable_kind *k, const struct moldable_node *
     return k->gpus <= n->gpus && memory_lanes(k, n) <= MEMORY_LANES;
 }
 
-/* From when on a task of the kind can run there, but for cores: what must be done before it is, and
- * the node has the GPUs and the memory; INFINITY: never. */
+/* The earliest start of a task on the node as far as dependencies, GPUs and memory allow; INFINITY:
+ * never. */
 static double ready(const struct timeline *l, const struct moldable_kind *k, int node)
 {
     const struct moldable_node *n = &l->problem->node[node];
@@ -57,13 +56,13 @@ static void take_resources(struct timeline *l, const struct moldable_kind *k, in
     timeline_take(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
 }
 
-/* How much longer a task on w of the node's cores takes while all others are busy. */
+/* The factor by which a task on w of the node's cores slows down while all others are busy. */
 static double slowdown(const struct moldable_kind *k, int cores, int w)
 {
     return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
 }
 
-/* ---- groups of nodes in the same state, continued ---------------------------------------------*/
+/* ---- groups of nodes in the same state --------------------------------------------------------*/
 static bool alike(const struct timeline *l, int a, int b)
 {
     const struct moldable_node *na = &l->problem->node[a], *nb = &l->problem->node[b];
@@ -74,7 +73,7 @@ static bool alike(const struct timeline *l, int a, int b)
            !memcmp(times(l, a), times(l, b), (size_t)na->cores * sizeof(double));
 }
 
-/* FNV-1a over words: only to skip most comparisons, alike() decides. */
+/* FNV-1a over words, only to skip most calls of alike(). */
 static uint64_t state_hash(const struct timeline *l, int node)
 {
     const struct moldable_node *n = &l->problem->node[node];
@@ -103,8 +102,7 @@ static void join_group(struct timeline *l, int node)
     *link = node;
 }
 
-/* Most often it is the first of its group that goes: a pass over the heads finds it, and only for
- * another one are the lists walked. */
+/* What links to the node. It is mostly the first of its group, so the heads are searched first. */
 static int *link_to(struct timeline *l, int node, int *group)
 {
     for (*group = 0; *group < l->ngroups; ++*group)
@@ -172,8 +170,8 @@ static enum ek_status sort_tasks(struct timeline *l)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-/* t(p) of each kind, and the least of each block: a power costs more than all the rest of a look at
- * a node. */
+/* Tabulates t(p) of each kind, because pow() would cost more than the rest of a look at a node, and
+ * the least of each block. */
 static void tabulate(struct timeline *l)
 {
     for (int k = 0; k < l->problem->nkinds; k++) {
@@ -244,7 +242,7 @@ void timeline_close(struct timeline *l)
     arena_free(&l->arena);
 }
 
-/* The node's cores in the order in which they can be used at the start. */
+/* Sorts the node's cores by the times at which they become free initially. */
 static void clear_node(struct timeline *l, int node)
 {
     const struct moldable_node *n = &l->problem->node[node];
@@ -268,7 +266,7 @@ void timeline_clear(struct timeline *l)
     l->latest = 0;
     l->ngroups = 0;
     memset(l->done, 0, (size_t)p->nkinds * sizeof *l->done);
-    for (int j = p->nnodes - 1; j >= 0; j--) { /* from behind: each becomes its group's head */
+    for (int j = p->nnodes - 1; j >= 0; j--) { /* descending: each becomes its group's head */
         clear_node(l, j);
         note_soonest(l, j);
         join_group(l, j);
@@ -281,7 +279,7 @@ static const struct moldable_kind *kind_of(const struct timeline *l, int task)
     return &l->problem->kinds[l->problem->kind[task]];
 }
 
-/* [widest] t(p) at [p-1]. */
+/* [widest] t(p) of the kind at [p-1]. */
 static const double *seconds_of(const struct timeline *l, const struct moldable_kind *k)
 {
     return l->seconds + (size_t)(k - l->problem->kinds) * (size_t)l->widest;
@@ -367,8 +365,8 @@ void timeline_view(struct timeline *l, int task, int i, struct timeline_view *v)
         view_node(l, k, l->group[i].head, v);
 }
 
-/* Block by block, as if its first width took as long as its quickest one: a few vectors instead of
- * a look at all widths, and most nodes are full. */
+/* Assumes for each block that its first width is as fast as its fastest one: a few vector
+ * operations that rule out most nodes, since most are full. */
 bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
 {
     const struct moldable_kind *k = kind_of(l, task);
@@ -385,8 +383,8 @@ bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
 }
 
 /* ---- placing ----------------------------------------------------------------------------------*/
-/* The cores slot-width+1 … slot become free at `finish`: they go behind those that are free
- * before. */
+/* The cores slot-width+1 … slot become free at `finish` and move behind those that are free
+ * earlier. */
 static void occupy(struct timeline *l, int node, int slot, int width, double finish)
 {
     double *when = l->free + l->first[node];
@@ -403,7 +401,7 @@ static void occupy(struct timeline *l, int node, int slot, int width, double fin
     }
 }
 
-/* The node's state is another one from now on. */
+/* Changes the node's state and so its group. */
 static void keep_busy(struct timeline *l, const struct moldable_kind *k, int node, int slot,
                       int width, double finish)
 {
@@ -454,7 +452,7 @@ void timeline_place_all(struct timeline *l, const struct moldable_choice *choice
         timeline_place(l, &choice[i]);
 }
 
-/* ---- what several methods do ------------------------------------------------------------------*/
+/* ---- steps of several methods -----------------------------------------------------------------*/
 struct moldable_choice timeline_earliest(struct timeline *l, int task, int most)
 {
     struct moldable_choice best = {task, -1, 0, 0};
@@ -479,8 +477,8 @@ void timeline_list(struct timeline *l, const int *most, struct moldable_choice *
     }
 }
 
-/* The fewest cores of a node with which the task ends within the limit; 0 = none. In blocks, since
- * most nodes are full and a loop that may end early is not vectorised. */
+/* The fewest cores of a node with which the task ends within the limit; 0 = none. It goes by
+ * blocks, because compilers do not vectorise loops that may end early. */
 static int first_width(const struct timeline_view *v, double limit)
 {
     enum { BLOCK = 8 };

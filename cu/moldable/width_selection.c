@@ -1,5 +1,5 @@
-/* cu/moldable/width_selection.c – tables t(p) from a few widths, a plan of them, and the width that
- * does most of it. */
+/* cu/moldable/width_selection.c – interpolates tables t(p) from a few widths, plans tasks with
+ * them, and picks the width that does most of the work. */
 #include "cu/moldable/width_selection.h"
 #include "cu/moldable/moldable.h"
 #include "src/owned.h"
@@ -10,7 +10,7 @@
 
 static const char METHOD[] = "evenkeel";
 
-/* ---- what was seen ----------------------------------------------------------------------------*/
+/* ---- measurements -----------------------------------------------------------------------------*/
 void width_levels(double *seconds, int ntasks, struct width_tasks *tasks)
 {
     const int n = ntasks < WIDTH_LEVELS ? ntasks : WIDTH_LEVELS;
@@ -19,7 +19,7 @@ void width_levels(double *seconds, int ntasks, struct width_tasks *tasks)
         if (!(seconds[i] > 0) || !isfinite(seconds[i]))
             return;
     sort_numbers(seconds, (size_t)ntasks);
-    for (int i = 0; i < n; i++) /* the middle one of those that it stands for */
+    for (int i = 0; i < n; i++) /* the middle one of the tasks that it represents */
         tasks->seconds[i] = seconds[(size_t)(2 * i + 1) * (size_t)ntasks / (size_t)(2 * n)];
     tasks->ntasks = ntasks;
     tasks->nlevels = n;
@@ -53,8 +53,8 @@ void width_selection_add(struct width_selection *m, int width, const struct widt
     m->tasks[at] = *tasks;
 }
 
-/* ---- tasks of the planner ---------------------------------------------------------------------*/
-/* Seconds of a level on p cores: a line through logarithms. */
+/* ---- planning ---------------------------------------------------------------------------------*/
+/* Seconds of a level on p cores, interpolated linearly in logarithms. */
 static double seconds_on(const struct width_selection *m, int level, int p)
 {
     int above = 1;
@@ -86,7 +86,7 @@ static enum ek_status describe(const struct width_selection *m, int cores,
     return EK_OK;
 }
 
-/* The width with most core seconds; of equal ones the narrowest. */
+/* The width with the most core seconds in the plan; of equal ones the narrowest. */
 static enum ek_status busiest(struct moldable_plan *plan, int cores, int *width)
 {
     double *work = ARENA_NEW(&plan->arena, cores + 1, double);

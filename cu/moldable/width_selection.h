@@ -1,16 +1,17 @@
-/* cu/moldable/width_selection.h – how wide CPU units should be for tasks that can use several cores
- * each: what the planner of moldable tasks (cu/moldable/moldable.h) makes of the tasks' seconds on
- * units of widths that were tried. */
+/* cu/moldable/width_selection.h – how many cores a CPU unit should have for a program's tasks: the
+ * planner of moldable tasks (cu/moldable/moldable.h) decides from the tasks' seconds on units of
+ * the widths that were tried. */
 #pragma once
 
 #include "src/status.h"
 
 enum { WIDTH_LEVELS = 128, WIDTHS_TRIED = 16 };
 
-/* Seconds of a problem's tasks, ascending: of many tasks, levels that stand for as many each. */
+/* Seconds of a problem's tasks, ascending; if there are many, quantiles that represent equally many
+ * tasks each. */
 struct width_tasks {
     int ntasks;                   /* 0: unknown */
-    int nlevels;                  /* the smaller one of ntasks and WIDTH_LEVELS */
+    int nlevels;                  /* min(ntasks, WIDTH_LEVELS) */
     double seconds[WIDTH_LEVELS]; /* [nlevels] */
 };
 
@@ -20,15 +21,16 @@ struct width_selection {
     struct width_tasks tasks[WIDTHS_TRIED];
 };
 
-/* Levels of seconds [ntasks], which are sorted. Not all of them positive and finite: unknown. */
+/* Makes *tasks from seconds [ntasks], which it sorts. Unknown unless all are positive and finite.
+ */
 void width_levels(double *seconds, int ntasks, struct width_tasks *tasks);
 
-/* What was seen on units of that width. Ignored: what is unknown, another number of tasks than
- * before, more widths than there is room for; of one width the faster measurement counts. */
+/* Adds the tasks' seconds on units of that width; of two measurements of a width the faster counts.
+ * Ignored if unknown, if the number of tasks differs, or if there are too many widths. */
 void width_selection_add(struct width_selection *m, int width, const struct width_tasks *tasks);
 
-/* *width = the width on which the planner lets most of the work run on `cores` cores, each task on
- * as many as it likes; 0 while fewer than two widths are known. Between widths the seconds go by a
- * power of the width, beyond them by the nearest two's, and never fall faster than the width grows.
+/* *width = the width that does most of the work when `cores` cores are planned and each task may
+ * have any width; 0 while fewer than two widths are known. Seconds between two widths follow a
+ * power law, beyond them that of the nearest two, and never fall faster than the width grows.
  * EK_UNAVAILABLE: out of memory. */
 enum ek_status width_selection_best(const struct width_selection *m, int cores, int *width);

@@ -183,7 +183,7 @@ runs 0 run job.json
 one '"cores": 4, "gpus": 1' '' '{"gpus": 2, "command": "true", "time": "1"}'
 refused 2 'no node has 2 GPUs' run job.json
 
-# tasks that take six times as long as they should: what waits is planned anew
+# tasks take six times as long as planned: the waiting ones are replanned
 one '"cores": 2' '' '{"count": 12, "command": "sleep 0.6", "time": "0.1"}'
 runs 0 run job.json --method taskp --json run.json
 grep -q '"plans": 1,' run.json && say 'no new plan for tasks that take longer'

@@ -120,7 +120,7 @@ static double all_speeds(int ranks, bool mixed)
 /* A worker; returns how long it waited, and when it was done with its last batch. */
 static double work(const struct transport *t, double tasks_per_second, bool delays, double *done)
 {
-    struct worker w = {.transport = *t, .appetite = {1, 1}};
+    struct worker w = {.transport = *t, .capacity = {1, 1}};
     struct farm_batch batch = {.tasks = {0, 0}};
     unsigned long x;
     int rank;

@@ -4,9 +4,10 @@
  * a task is its own sequential time). */
 #include "cu/moldable/timeline.h"
 
-static const double DELTA = 0.9; /* similar: at least this share of the longest one's time */
+static const double DELTA = 0.9; /* similar times: at least this share of the longest one */
 
-/* Tasks come longest first: each run of similar ones is a critical set and shares all cores. */
+/* In descending order of time, each run of similar tasks is a critical set, which shares all
+ * cores. */
 static void share_cores(const struct timeline *timeline, int *most)
 {
     const struct moldable_problem *p = timeline->problem;

@@ -1,8 +1,8 @@
 /* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, then a
- * search for a shorter one. For a limit of the makespan every task takes the place where it keeps
- * the fewest cores busy and leaves the least gap below the limit; a task that finds no place goes
- * to the front of the queue with more cores, and all begin anew. The limit is bisected down to the
- * lower bound. */
+ * search for a shorter one. Under a limit on the makespan every task takes the place with the least
+ * work (core seconds), and of those the one with the smallest gap below the limit; a task that
+ * finds no place goes to the front of the queue with more cores, and all tasks are placed again.
+ * The limit is bisected down to the lower bound. */
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
 #include "cu/moldable/pattern.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum { ROUNDS = 24, FIT_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
-static const double CLOSE = 1.0005; /* times the bound: nothing is left to be found */
-static const double EFFORT = 1e8;   /* looks at a core that all of it may take, about a second */
-static const double LARGE = 2e7;    /* looks of one pass of a method that are too many */
+static const double CLOSE = 1.0005; /* times the bound: close enough to stop */
+static const double EFFORT = 1e8;   /* cores looked at in the whole search: about a second */
+static const double LARGE = 2e7;    /* more in one pass of a method are too many */
 
 extern const struct moldable_method moldable_evenkeel;
 
@@ -22,14 +22,14 @@ struct search {
     struct timeline *timeline;
     struct moldable_choice *choice, *trial;
     double best; /* makespan of choice */
-    int *queue;  /* [ntasks] those with more cores first, then by time */
+    int *queue;  /* [ntasks] by descending `least`, then by descending time */
     int *old;    /* [ntasks] the queue before it is sorted */
-    int *least;  /* [ntasks] fewest cores (nodes) that a task takes */
-    int *failed; /* [ntasks] those that found no place in a round */
+    int *least;  /* [ntasks] fewest cores (nodes) that a task may take */
+    int *failed; /* [ntasks] tasks that found no place in a round */
     double effort;
-    struct packing *packing; /* NULL: every group of nodes is looked at for every task */
-    bool apart;              /* tasks depend on no others */
-    bool tight; /* the least gap decides among places of equal work; else the earliest finish */
+    struct packing *packing; /* NULL: look at every group of nodes for every task */
+    bool independent;        /* no task depends on another */
+    bool tight; /* of places with equal work choose the smallest gap; else the earliest finish */
 };
 
 /* ---- one task ---------------------------------------------------------------------------------*/
@@ -51,7 +51,7 @@ static void consider(struct place *best, const struct place *p)
     *best = *p;
 }
 
-/* The last start on v (slots are ascending) from which it still ends within the limit. */
+/* The last slot, and so the latest start, from which the task still ends within the limit. */
 static int last_slot(const struct timeline_view *v, int width, double seconds, double limit)
 {
     int lo = width - 1, hi = v->n;
@@ -93,7 +93,7 @@ static struct place within(struct search *s, int task, double limit)
 }
 
 /* ---- all tasks --------------------------------------------------------------------------------*/
-/* Queue by descending number of cores, those of one number in their old order. */
+/* Sorts the queue by descending `least`, otherwise in the old order. */
 static void sort_queue(struct search *s)
 {
     int n = s->timeline->problem->ntasks, filled = 0;
@@ -104,18 +104,18 @@ static void sort_queue(struct search *s)
                 s->queue[filled++] = s->old[i];
 }
 
-/* The tasks that found no place want one core (node) more; false if one has all already. */
+/* Gives tasks that found no place one core (node) more; false if one has all of them already. */
 static bool widen(struct search *s, const int *failed, int nfailed)
 {
     for (int i = 0; i < nfailed; i++)
         if (++s->least[failed[i]] > s->timeline->widest)
             return false;
-    if (s->apart)
+    if (s->independent)
         sort_queue(s);
     return true;
 }
 
-/* One round with the tree, whose looks are at vectors of cores. */
+/* One round with the tree, which looks at whole vectors of cores; returns how many failed. */
 static int fit_all(struct search *s, double limit, int *failed)
 {
     const int n = s->timeline->problem->ntasks;
@@ -133,7 +133,8 @@ static int fit_all(struct search *s, double limit, int *failed)
     return 0;
 }
 
-/* One round: places what can be placed, in the order of the queue; how many could not. */
+/* One round: places the tasks in the order of the queue; returns how many found no place, -1 if
+ * their work exceeds all cores. */
 static int place_all(struct search *s, double limit, int *failed)
 {
     int n = s->timeline->problem->ntasks, nfailed = 0, nplaced = 0;
@@ -182,7 +183,8 @@ struct filling {
     int node, next; /* tasks placed so far, over all nodes */
 };
 
-/* The last of the cores that are free by `start`: those of the pattern's group, or just as good. */
+/* Places the next task on the last of the cores that are free by `start`, which are those of the
+ * pattern's part or equivalent ones. */
 static bool fill(void *filling, int width, double start, double *finish)
 {
     struct filling *f = filling;
@@ -200,7 +202,7 @@ static bool fill(void *filling, int width, double start, double *finish)
     return true;
 }
 
-/* Fills node after node with the pattern of most tasks within the limit. */
+/* Fills node after node with as many tasks as fit within the limit. */
 static bool patterns_fit(struct search *s, double limit)
 {
     const struct moldable_problem *p = s->timeline->problem;
@@ -259,7 +261,7 @@ static bool fits_early(struct search *s, double limit)
     return fits(s, limit);
 }
 
-/* ---- what the other methods find --------------------------------------------------------------*/
+/* ---- the other methods ------------------------------------------------------------------------*/
 static enum ek_status try_method(struct search *s, const struct moldable_method *m)
 {
     timeline_clear(s->timeline);
@@ -269,7 +271,7 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
     return EK_OK;
 }
 
-/* Where all other methods would take too long: any limit that fits, then shorter ones. */
+/* If the other methods would take too long: finds some limit that fits, then shorter ones. */
 static enum ek_status search_large(struct search *s, double bound)
 {
     s->packing = packing_open(s->timeline);
@@ -308,7 +310,8 @@ static enum ek_status search(struct search *s)
 static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
     const struct moldable_problem *p = timeline->problem;
-    struct search s = {.timeline = timeline, .choice = choice, .best = INFINITY, .apart = true};
+    struct search s = {
+        .timeline = timeline, .choice = choice, .best = INFINITY, .independent = true};
     s.trial = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
     s.queue = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.old = ARENA_NEW(&timeline->arena, p->ntasks, int);
@@ -316,7 +319,7 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     s.failed = ARENA_NEW(&timeline->arena, p->ntasks, int);
     TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
     for (int k = 0; k < p->nkinds; k++)
-        s.apart = s.apart && !p->kinds[k].nafter;
+        s.independent = s.independent && !p->kinds[k].nafter;
     return search(&s);
 }
 

@@ -1,8 +1,8 @@
 /* cu/moldable/method/hcpa.c – HCPA: allocation on virtual reference cores as CPA does it, with
  * Amdahl's law fitted to the task, then translation to each node's speed and list scheduling (T.
  * N'Takpe and F. Suter, "Critical path and area based scheduling of parallel task graphs on
- * heterogeneous platforms", 2006; CPA: Radulescu and van Gemund, 2001). Tasks are independent here,
- * so that the critical path is the longest task. */
+ * heterogeneous platforms", 2006; CPA: Radulescu and van Gemund, 2001). The allocation treats tasks
+ * as independent, so the critical path is the longest task. */
 #include "cu/moldable/timeline.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ struct amdahl {
     double serial, parallel;
 };
 
-/* Least squares over p = 1 … n in x = 1/p: a straight line. */
+/* Fits a straight line in x = 1/p by least squares over p = 1 … n. */
 static struct amdahl fit(const struct moldable_law *law, int n)
 {
     double sx = 0, sxx = 0, sy = 0, sxy = 0, m = 0;
@@ -41,7 +41,7 @@ struct allocation {
     struct amdahl *law; /* [nkinds] */
     int *cores;         /* [ntasks] reference cores */
     int *heap;          /* [ntasks] tasks, the longest at the top */
-    int most;           /* a task gets no more */
+    int most;           /* upper limit of `cores` */
 };
 
 static double length_of(const struct allocation *a, int task)
@@ -63,7 +63,7 @@ static void sift(struct allocation *a, int at)
     }
 }
 
-/* While the longest task is longer than the mean area of a core, it gets one core more. */
+/* Gives the longest task one core more as long as it is longer than the total area per core. */
 static void allocate(struct allocation *a)
 {
     const struct moldable_problem *p = a->problem;
@@ -88,8 +88,7 @@ static void allocate(struct allocation *a)
 }
 
 /* ---- list scheduling --------------------------------------------------------------------------*/
-/* So many cores of a node with factor f that the task takes as long as on `cores` reference
- * ones. */
+/* How many cores of a node with factor f make the task as fast as `cores` reference ones. */
 static int translate(struct amdahl a, int cores, double f)
 {
     double parallel = f * seconds(a, cores) - a.serial;
@@ -123,13 +122,13 @@ static int longer(const void *x, const void *y, void *allocation)
 static void schedule(struct allocation *a, struct timeline *timeline,
                      struct moldable_choice *choice)
 {
-    int n = a->problem->ntasks, *order = a->heap; /* its work is done */
+    int n = a->problem->ntasks, *order = a->heap; /* which is no longer needed */
     for (int i = 0; i < n; i++)
         order[i] = timeline->order[i];
-    bool free = true;
+    bool independent = true;
     for (int k = 0; k < a->problem->nkinds; k++)
-        free = free && !a->problem->kinds[k].nafter;
-    if (free) /* else the order in which they may start */
+        independent = independent && !a->problem->kinds[k].nafter;
+    if (independent) /* else timeline->order keeps tasks behind their predecessors */
         qsort_r(order, (size_t)n, sizeof *order, longer, a);
     for (int i = 0; i < n; i++) {
         choice[i] = earliest(a, timeline, order[i]);

@@ -1,5 +1,5 @@
 /* cu/moldable/method/waterl.c – WATER-LEVEL (Dietze et al., Fig. 5): each task goes where the
- * estimated makespan is least, if all remaining tasks were poured like water over the cores. The
+ * makespan would be least if all remaining tasks were then poured like water over the cores. The
  * variables are those of the figure; in its line 20 the whole overflow is divided by P. */
 #include "cu/moldable/timeline.h"
 
@@ -10,7 +10,7 @@ struct water {
     double sequential, free, power, latest;
 };
 
-/* Lines 16 to 18: dW_F of a task that runs from s to e and keeps `power` cores busy. */
+/* Lines 16 to 18: dW_F of a task that runs from s to e on `power` reference cores. */
 static inline double gain(const struct water *w, double s, double e, double power)
 {
     double latest = e > w->latest ? e : w->latest;
@@ -24,7 +24,7 @@ static inline double level(const struct water *w, double e, double gained)
     return over > 0 ? m + over / w->power : m;
 }
 
-/* Lines 12 to 21; *gained is dW_F of the place that is returned. */
+/* Lines 12 to 21; *gained is dW_F of the returned place. */
 static struct moldable_choice lowest(struct timeline *timeline, const struct water *water, int task,
                                      double *gained)
 {

@@ -17,7 +17,7 @@ struct search {
     size_t ncandidates, seen, stride;
 };
 
-/* The better of two schedules is kept whatever its limit was. */
+/* Keeps the trial if it is the best schedule so far, whatever its limit was. */
 static void keep(struct search *s)
 {
     if (s->timeline->latest >= s->best)
@@ -27,8 +27,9 @@ static void keep(struct search *s)
 }
 
 /* ---- phase 1 ----------------------------------------------------------------------------------*/
-/* A task that does not fit raises the limit to its smallest finish and stays there. All tasks begin
- * anew only after n/2, 3n/4, 7n/8, … of them, if the limit was raised since the last time. */
+/* A task that does not fit is placed where it finishes first, which raises the limit. All tasks are
+ * placed again only after n/2, 3n/4, 7n/8, … of them, if the limit was raised since the last time.
+ */
 static double raise_limit(struct search *s, double limit)
 {
     int n = s->timeline->problem->ntasks, left = n - n / 2; /* tasks behind the next checkpoint */
@@ -52,7 +53,7 @@ static double raise_limit(struct search *s, double limit)
 }
 
 /* ---- phase 2 ----------------------------------------------------------------------------------*/
-/* Sorted, each once. */
+/* Sorts the candidates and removes duplicates. */
 static void condense(struct search *s)
 {
     size_t kept = 0, n = s->ncandidates;
@@ -63,8 +64,8 @@ static void condense(struct search *s)
     s->ncandidates = kept;
 }
 
-/* Where there are more finish times than room, only every second one that is still to come counts,
- * and of those there are. */
+/* When there is no more room, drops every second candidate, and from then on every second new one.
+ */
 static void add_candidate(struct search *s, double finish)
 {
     if (s->seen++ % s->stride)
@@ -81,7 +82,7 @@ static void add_candidate(struct search *s, double finish)
     s->candidate[s->ncandidates++] = finish;
 }
 
-/* All finish times between lo and what was reached, seen in one run under that limit. */
+/* Collects all finish times between lo and the best makespan that one pass under the limit sees. */
 static void collect(struct search *s, double lo, double limit)
 {
     struct timeline_view v;

@@ -77,7 +77,7 @@ for _ in $(seq 100); do [ "$(agents | wc -l)" -ge 4 ] && break; sleep 0.1; done
 sleep 1
 kill -9 "$(agents | tail -1)"
 wait $pid || say "a killed agent: $(cat out err)"
-grep -q 'is lost; its tasks are planned anew' err || say "a killed agent is not named: $(cat err)"
+grep -q 'is lost; its tasks are replanned' err || say "a killed agent is not named: $(cat err)"
 [ "$(awk '{print $1}' ran | sort -u | wc -l)" = 24 ] && [ "$(wc -l <ran)" = 24 ] ||
     say "a killed agent: $(awk '{print $1}' ran | sort | uniq -d) twice, of $(wc -l <ran)"
 
