@@ -1,30 +1,29 @@
-/* cu/moldable/exact.c – branch and bound over the tasks in the order of their starts, each on the
- * cores that are free first. Some optimal schedule has this form: a task that starts later may have
- * any of the cores that are free by then. */
+/* cu/moldable/exact.c – branch and bound over the tasks in the order of their starts, each as early
+ * as its resources allow and on the cores that are free first. Some optimal schedule has this form:
+ * a task that starts later may have any of the cores that are free by then. */
 #include "cu/moldable/exact.h"
-#include "cu/moldable/packing.h"
 #include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = 128 };
+struct place {
+    int task, node, width;
+    double start, finish;
+};
 
 struct exact {
     const struct timeline *timeline;
     const struct moldable_problem *p;
     double free[EXACT_CORES]; /* ascending in each node */
     bool placed[EXACT_TASKS];
-    double work[EXACT_TASKS], quickest[EXACT_TASKS]; /* least p t(p); least t(p) of any node */
+    double work[EXACT_TASKS]; /* least p t(p) */
+    double tail[EXACT_TASKS]; /* least t(p) on any node, and of the tasks that must follow */
     double best;
-    struct moldable_choice trial[EXACT_TASKS], *choice;
+    struct place trial[EXACT_TASKS];
+    struct moldable_choice *choice;
     long steps;
-};
-
-struct place {
-    int task, node, width;
-    double start, finish;
 };
 
 bool exact_applies(const struct moldable_problem *p)
@@ -32,25 +31,49 @@ bool exact_applies(const struct moldable_problem *p)
     int cores = 0;
     for (int j = 0; j < p->nnodes && cores <= EXACT_CORES; j++)
         cores += p->node[j].cores;
-    return p->ntasks <= EXACT_TASKS && cores <= EXACT_CORES && packing_applies(p);
+    for (int k = 0; k < p->nkinds; k++)
+        if (p->kinds[k].cluster)
+            return false;
+    return p->ntasks <= EXACT_TASKS && cores <= EXACT_CORES;
 }
 
-static const double *seconds_of(const struct exact *x, int task)
+static const struct moldable_kind *kind_of(const struct exact *x, int task)
 {
-    return x->timeline->seconds + (size_t)x->p->kind[task] * (size_t)x->timeline->widest;
+    return &x->p->kinds[x->p->kind[task]];
+}
+
+static double seconds_on(const struct exact *x, int task, int node, int w)
+{
+    const struct moldable_node *n = &x->p->node[node];
+    return x->timeline
+               ->seconds[(size_t)x->p->kind[task] * (size_t)x->timeline->widest + (size_t)w - 1] /
+           n->factor * timeline_slowdown(kind_of(x, task), n->cores, w);
+}
+
+static int fewest(const struct moldable_kind *k)
+{
+    return k->least > 1 ? k->least : 1;
+}
+
+/* The most cores of the node that a task of the kind can use; 0 = none. */
+static int most(const struct moldable_kind *k, const struct moldable_node *n)
+{
+    if (!moldable_can_host(k, n))
+        return 0;
+    return k->most && k->most < n->cores ? k->most : n->cores;
 }
 
 SORT_BY(earlier_finish, struct place, finish)
 
 /* A lower bound for all schedules that continue this one: the remaining work spread over all cores
- * from `since` on, and the longest remaining task. */
+ * from `since` on, and the longest chain of remaining tasks. */
 static double least_end(const struct exact *x, double since)
 {
     double work = 0, end = 0, until = 0;
     for (int i = 0; i < x->p->ntasks; i++)
         if (!x->placed[i]) {
             work += x->work[i];
-            end = fmax(end, since + x->quickest[i]);
+            end = fmax(end, since + x->tail[i]);
         }
     for (int j = 0; j < x->p->nnodes; j++)
         for (int c = 0; c < x->p->node[j].cores; c++)
@@ -58,17 +81,55 @@ static double least_end(const struct exact *x, double since)
     return fmax(end, (until + work) / x->timeline->power);
 }
 
-/* Appends the places of the task, which starts no earlier than those before it. */
-static int list_places(const struct exact *x, int task, double since, struct place *place, int n)
+/* When all tasks have ended that must be done first; INFINITY: some are not placed yet. */
+static double dependencies_end(const struct exact *x, int task, int depth)
 {
-    const struct moldable_kind *k = &x->p->kinds[x->p->kind[task]];
-    const double *seconds = seconds_of(x, task);
-    for (int j = 0; j < x->p->nnodes; j++) {
+    const struct moldable_kind *k = kind_of(x, task);
+    double end = 0;
+    for (int a = 0; a < k->nafter; a++) {
+        for (int i = 0; i < x->p->ntasks; i++)
+            if (!x->placed[i] && x->p->kind[i] == k->after[a])
+                return INFINITY;
+        for (int i = 0; i < depth; i++)
+            if (x->p->kind[x->trial[i].task] == k->after[a])
+                end = fmax(end, x->trial[i].finish);
+    }
+    return end;
+}
+
+/* The earliest time from `from` on at which the node has the GPUs and the memory for the task. None
+ * of the tasks placed so far starts later. */
+static double resources_free(const struct exact *x, int task, int node, int depth, double from)
+{
+    const struct moldable_kind *k = kind_of(x, task);
+    const struct moldable_node *n = &x->p->node[node];
+    for (bool free = !k->gpus && !(k->memory > 0); !free;) {
+        int gpus = k->gpus;
+        double memory = k->memory, next = INFINITY;
+        for (int i = 0; i < depth; i++)
+            if (x->trial[i].node == node && x->trial[i].finish > from) {
+                gpus += kind_of(x, x->trial[i].task)->gpus;
+                memory += kind_of(x, x->trial[i].task)->memory;
+                next = fmin(next, x->trial[i].finish);
+            }
+        free = next == INFINITY ||
+               (gpus <= n->gpus && (!(n->memory > 0) || memory <= n->memory * (1 + 1e-12)));
+        from = free ? from : next;
+    }
+    return from;
+}
+
+/* Appends the places of the task, which starts no earlier than those before it. */
+static int list_places(const struct exact *x, int task, int depth, double since,
+                       struct place *place, int n)
+{
+    const struct moldable_kind *k = kind_of(x, task);
+    since = fmax(since, dependencies_end(x, task, depth));
+    for (int j = 0; j < x->p->nnodes && since < INFINITY; j++) {
         const double *free = x->free + x->timeline->first[j];
-        const int cores = x->p->node[j].cores, most = k->most && k->most < cores ? k->most : cores;
-        for (int w = k->least > 1 ? k->least : 1; w <= most && n < MOST_PLACES; w++) {
-            const double start = fmax(since, free[w - 1]);
-            const double finish = start + seconds[w - 1] / x->p->node[j].factor;
+        for (int w = fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
+            const double start = resources_free(x, task, j, depth, fmax(since, free[w - 1]));
+            const double finish = start + seconds_on(x, task, j, w);
             if (finish < x->best * (1 - 1e-9))
                 place[n++] = (struct place){task, j, w, start, finish};
         }
@@ -85,7 +146,7 @@ static void try_place(struct exact *x, const struct place *at, int depth, double
     memcpy(saved, free, (size_t)n * sizeof *free);
     timeline_take(free, n, at->width, at->finish);
     x->placed[at->task] = true;
-    x->trial[depth] = (struct moldable_choice){at->task, at->node, at->width, at->width - 1};
+    x->trial[depth] = *at;
     descend(x, depth + 1, at->start, fmax(makespan, at->finish));
     x->placed[at->task] = false;
     memcpy(free, saved, (size_t)n * sizeof *free);
@@ -102,42 +163,57 @@ static bool stands_for_others(const struct exact *x, int task)
 
 static void descend(struct exact *x, int depth, double since, double makespan)
 {
-    struct place place[MOST_PLACES];
+    struct place place[EXACT_TASKS * EXACT_CORES];
     int n = 0;
     if (fmax(makespan, least_end(x, since)) >= x->best * (1 - 1e-9) || x->steps-- < 0)
         return;
     if (depth == x->p->ntasks) {
         x->best = makespan;
-        memcpy(x->choice, x->trial, (size_t)depth * sizeof *x->choice);
+        for (int i = 0; i < depth; i++)
+            x->choice[i] = (struct moldable_choice){x->trial[i].task, x->trial[i].node,
+                                                    x->trial[i].width, x->trial[i].width - 1};
         return;
     }
     for (int i = 0; i < x->p->ntasks; i++)
         if (stands_for_others(x, i))
-            n = list_places(x, i, since, place, n);
+            n = list_places(x, i, depth, since, place, n);
     qsort(place, (size_t)n, sizeof *place, earlier_finish);
     for (int i = 0; i < n; i++)
         try_place(x, &place[i], depth, makespan);
 }
 
-void exact_search(const struct timeline *timeline, double *best, struct moldable_choice *choice,
+/* Kinds stand behind those that they depend on. */
+static void find_tails(struct exact *x)
+{
+    for (int i = x->p->ntasks - 1; i >= 0; i--) {
+        const struct moldable_kind *k = kind_of(x, i);
+        double after = 0;
+        x->work[i] = x->tail[i] = INFINITY;
+        for (int j = 0; j < x->p->nnodes; j++)
+            for (int w = fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
+                const double t = seconds_on(x, i, j, w);
+                x->work[i] = fmin(x->work[i], w * t * x->p->node[j].factor);
+                x->tail[i] = fmin(x->tail[i], t);
+            }
+        for (int d = i + 1; d < x->p->ntasks; d++)
+            for (int a = 0; a < kind_of(x, d)->nafter; a++)
+                if (kind_of(x, d)->after[a] == x->p->kind[i])
+                    after = fmax(after, x->tail[d]);
+        x->tail[i] += after;
+    }
+}
+
+bool exact_search(struct timeline *timeline, double best, struct moldable_choice *choice,
                   long steps)
 {
     struct exact x = {.timeline = timeline,
                       .p = timeline->problem,
-                      .best = *best,
+                      .best = best,
                       .choice = choice,
                       .steps = steps};
-    for (int i = 0; i < x.p->ntasks; i++) {
-        const struct moldable_kind *k = &x.p->kinds[x.p->kind[i]];
-        x.work[i] = x.quickest[i] = INFINITY;
-        for (int j = 0; j < x.p->nnodes; j++)
-            for (int w = k->least > 1 ? k->least : 1;
-                 w <= x.p->node[j].cores && (!k->most || w <= k->most); w++) {
-                const double t = seconds_of(&x, i)[w - 1];
-                x.work[i] = fmin(x.work[i], w * t);
-                x.quickest[i] = fmin(x.quickest[i], t / x.p->node[j].factor);
-            }
-    }
+    timeline_clear(timeline);
+    memcpy(x.free, timeline->free, (size_t)timeline->first[x.p->nnodes] * sizeof *x.free);
+    find_tails(&x);
     descend(&x, 0, 0, 0);
-    *best = x.best;
+    return x.best < best;
 }

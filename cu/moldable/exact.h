@@ -5,10 +5,9 @@
 
 enum { EXACT_TASKS = 10, EXACT_CORES = 64 };
 
-/* Are there few enough tasks and cores, and does packing_applies() hold? */
+/* Are there few enough tasks and cores, and no cluster tasks? */
 bool exact_applies(const struct moldable_problem *);
 
-/* Searches for schedules shorter than *best; stores the shortest found in choice [ntasks] and its
- * makespan in *best. It is optimal unless the search needs more than `steps` nodes of its tree. */
-void exact_search(const struct timeline *, double *best, struct moldable_choice *choice,
-                  long steps);
+/* Searches for schedules shorter than `best`; false: it finds none. Stores the shortest one in
+ * choice [ntasks]. It is optimal unless the search needs more than `steps` nodes of its tree. */
+bool exact_search(struct timeline *, double best, struct moldable_choice *choice, long steps);

@@ -40,6 +40,11 @@ int moldable_widest(const struct moldable_problem *p)
     return most;
 }
 
+bool moldable_can_host(const struct moldable_kind *k, const struct moldable_node *n)
+{
+    return k->gpus <= n->gpus && (!(n->memory > 0) || k->memory <= n->memory * (1 + 1e-12));
+}
+
 double moldable_seconds(const struct moldable_law *law, int p)
 {
     if (law->table)
@@ -107,7 +112,7 @@ static void track(struct tracker *t, struct moldable_plan *plan, const struct mo
     placed->part = plan->parts + t->nparts;
     placed->after = plan->afters + t->nafters;
     if (p->kinds[p->kind[c->task]].cluster) {
-        timeline_sort_cluster(t->timeline, c->where);
+        timeline_sort_cluster(t->timeline, c->task, c->where);
         for (int w = 0; w < c->width; w++) {
             int j = t->timeline->sorted[w], n = p->node[j].cores;
             track_part(t, plan, c->task, j, n - 1, n);

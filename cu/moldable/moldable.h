@@ -120,6 +120,9 @@ void moldable_plan_close(struct moldable_plan *);
 double moldable_bound(const struct moldable_problem *);
 
 /* ---- tasks and nodes --------------------------------------------------------------------------*/
+/* Has the node the GPUs and the memory for a task of the kind? */
+bool moldable_can_host(const struct moldable_kind *, const struct moldable_node *);
+
 /* Cores of the largest node, at least 1. */
 int moldable_widest(const struct moldable_problem *);
 
@@ -131,9 +134,9 @@ double moldable_seconds(const struct moldable_law *, int p);
  * stops. */
 enum ek_status moldable_law_parse(struct moldable_law *, const char *text);
 
-/* Adds the jobs of a trace in the Standard Workload Format, each as a kind of its own with just the
- * processors that it had: on one node of `cores`, or on so many nodes of a cluster as they fill.
- * Times are multiplied by `scale`. EK_USAGE: with file and line. */
+/* Adds the jobs of a trace in the Standard Workload Format, each as a kind of its own: with exactly
+ * the processors that it had if a node of `cores` has them, else with the first nodes of a cluster
+ * that have as many. Times are multiplied by `scale`. EK_USAGE: with file and line. */
 enum ek_status moldable_read_swf(struct moldable_problem *, const char *path, int cores,
                                  double scale);
 

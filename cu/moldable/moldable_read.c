@@ -4,6 +4,7 @@
 #include "src/owned.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,45 +280,69 @@ static enum ek_status check_names(const struct moldable_problem *p)
     return EK_OK;
 }
 
-/* The most cores that a task of the kind could get: of a node, or of a cluster. */
-static int widest(const struct moldable_problem *p, const struct moldable_kind *k)
+/* The most cores that a task of the kind can use. */
+static int most_cores(const struct moldable_kind *k)
 {
-    int most = 0;
-    for (int c = 0; c < p->nclusters; c++) {
-        int sum = 0;
-        for (int j = 0; j < p->nnodes; j++) {
-            if (p->node[j].cluster != c)
-                continue;
-            sum = k->cluster || p->node[j].cores > sum ? (k->cluster ? sum : 0) + p->node[j].cores
-                                                       : sum;
-        }
-        most = sum > most ? sum : most;
+    const int most = k->most ? k->most : INT_MAX;
+    return k->law.table && k->law.ntable < most ? k->law.ntable : most;
+}
+
+/* The most cores that some node can give to a task of the kind; 0 = too few. */
+static int widest_on_node(const struct moldable_problem *p, const struct moldable_kind *k)
+{
+    int widest = 0;
+    for (int j = 0; j < p->nnodes; j++)
+        if (moldable_can_host(k, &p->node[j]) && p->node[j].cores > widest)
+            widest = p->node[j].cores;
+    widest = widest < most_cores(k) ? widest : most_cores(k);
+    return widest < k->least ? 0 : widest;
+}
+
+/* The most cores of a cluster that a task of the kind can use; 0 = there may be no whole nodes with
+ * a number of cores that it can use. Which nodes are free first is unknown here, so every order
+ * must reach such a number: the first sum that is not below `least` is less than least + largest.
+ */
+static int widest_on_cluster(const struct moldable_problem *p, const struct moldable_kind *k, int c)
+{
+    const int least = k->least > 1 ? k->least : 1, most = most_cores(k);
+    int sum = 0, largest = 0, smallest = INT_MAX;
+    for (int j = 0; j < p->nnodes; j++) {
+        const int cores = p->node[j].cores;
+        if (p->node[j].cluster != c || !moldable_can_host(k, &p->node[j]))
+            continue;
+        sum += cores;
+        largest = cores > largest ? cores : largest;
+        smallest = cores < smallest ? cores : smallest;
     }
-    return k->most && k->most < most ? k->most : most;
+    const int step =
+        largest == smallest ? (least + largest - 1) / largest * largest - least + 1 : largest;
+    return sum < least || (most < sum && most - least + 1 < step) ? 0 : sum < most ? sum : most;
 }
 
 static enum ek_status check_kind(const struct moldable_problem *p, const struct moldable_kind *k)
 {
-    int usable = 0;
     bool hosted = false;
+    int widest = k->cluster ? 0 : widest_on_node(p, k);
     for (int j = 0; j < p->nnodes; j++)
-        hosted = hosted || (k->gpus <= p->node[j].gpus &&
-                            (!(p->node[j].memory > 0) || k->memory <= p->node[j].memory));
+        hosted = hosted || moldable_can_host(k, &p->node[j]);
     if (!hosted)
         FAIL(EK_USAGE, "task '%s': no node has %d GPUs and %g of memory", k->name, k->gpus,
              k->memory);
-    for (int w = k->least > 1 ? k->least : 1, most = widest(p, k); w <= most; w++) {
-        double t = moldable_seconds(&k->law, w);
-        if (k->law.table && w > k->law.ntable)
-            break;
+    for (int c = 0; k->cluster && c < p->nclusters; c++) {
+        const int cores = widest_on_cluster(p, k, c);
+        widest = cores > widest ? cores : widest;
+    }
+    if (!widest)
+        FAIL(EK_USAGE, "task '%s': no %s has a number of cores that it can use%s", k->name,
+             k->cluster ? "cluster" : "node",
+             k->gpus || k->memory > 0 ? ", and its GPUs and memory" : "");
+    for (int w = k->least > 1 ? k->least : 1; w <= widest; w++) {
+        const double t = moldable_seconds(&k->law, w);
         if (!(t > 0) || !isfinite(t))
             FAIL(EK_USAGE, "task '%s': its run time on %d cores is %g s, it must be above 0",
                  k->name, w, t);
-        usable++;
     }
-    return usable ? EK_OK
-                  : status_fail(EK_USAGE, "task '%s' can run on no number of cores that a node has",
-                                k->name);
+    return EK_OK;
 }
 
 enum ek_status moldable_check(const struct moldable_problem *p)

@@ -6,6 +6,7 @@
 #include "src/owned.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,12 @@ static enum ek_status add_job(struct moldable_problem *p, const double *field, i
     const double had = field[PROCESSORS] > 0 ? field[PROCESSORS] : field[REQUESTED];
     char name[32];
     snprintf(name, sizeof name, "job%.0f", field[JOB]);
-    const int wanted = had < 1e6 ? (int)had : 1000000;
-    const int all = wanted <= cores ? wanted : (wanted + cores - 1) / cores * cores;
+    const int wanted = had < 1e6 ? (int)ceil(had) : 1000000;
     const struct moldable_kind kind = {.name = name,
                                        .law = {.c = field[RUN_TIME] * scale},
                                        .cluster = wanted > cores,
-                                       .least = all,
-                                       .most = all};
+                                       .least = wanted,
+                                       .most = wanted <= cores ? wanted : wanted + cores - 1};
     return field[RUN_TIME] > 0 && had > 0 ? moldable_add_tasks(p, &kind, 1) : EK_OK;
 }
 
@@ -51,6 +51,8 @@ enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, i
     if (!f)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     for (int number = 1; getline(&line, &room, f) >= 0; number++) {
+        if (number == 1 && !strncmp(line, "\xEF\xBB\xBF", 3)) /* a byte order mark */
+            memset(line, ' ', 3);
         line[strcspn(line, ";\r\n")] = 0;
         if (!line[strspn(line, " \t")])
             continue;

@@ -8,8 +8,9 @@ struct packing {
     const struct timeline *timeline;
     double limit;
     int leaves, widest;
-    int *node;     /* [nnodes] of leaf i, by ascending speed */
-    double *free;  /* [leaves][widest] when 1, 2, … cores of it are free, s */
+    int *node;             /* [nnodes] of leaf i, by ascending speed */
+    const double *initial; /* [cores] timeline->free without any task */
+    double *free;          /* [leaves][widest] when 1, 2, … cores of it are free, s */
     double *offer; /* [2 leaves][widest] of tree node i, whose children are 2 i and 2 i + 1 */
 };
 
@@ -18,9 +19,6 @@ bool packing_applies(const struct moldable_problem *p)
     for (int k = 0; k < p->nkinds; k++)
         if (p->kinds[k].cluster || p->kinds[k].nafter || p->kinds[k].gpus ||
             p->kinds[k].memory > 0 || p->kinds[k].interference > 0)
-            return false;
-    for (int j = 0; j < p->nnodes; j++)
-        if (p->node[j].free)
             return false;
     return true;
 }
@@ -45,7 +43,12 @@ struct packing *packing_open(struct timeline *timeline)
     double *free = ARENA_NEW(&timeline->arena, cells, double);
     if (timeline->arena.failed)
         return NULL;
-    *f = (struct packing){timeline, 0, leaves, timeline->widest, node, free, offer};
+    timeline_clear(timeline);
+    const double *initial = arena_copy(&timeline->arena, timeline->free,
+                                       (size_t)timeline->first[p->nnodes], sizeof *initial);
+    if (!initial)
+        return NULL;
+    *f = (struct packing){timeline, 0, leaves, timeline->widest, node, initial, free, offer};
     for (int i = 0; i < p->nnodes; i++)
         node[i] = i;
     qsort_r(node, (size_t)p->nnodes, sizeof *node, slower, (void *)p);
@@ -77,10 +80,15 @@ static void set_parent(struct packing *f, int i)
 
 void packing_begin(struct packing *f, double limit)
 {
+    const struct moldable_problem *p = f->timeline->problem;
     f->limit = limit;
-    memset(f->free, 0, (size_t)f->leaves * (size_t)f->widest * sizeof *f->free);
-    for (int leaf = 0; leaf < f->leaves; leaf++)
+    for (int leaf = 0; leaf < f->leaves; leaf++) {
+        if (leaf < p->nnodes)
+            memcpy(f->free + (size_t)leaf * (size_t)f->widest,
+                   f->initial + f->timeline->first[f->node[leaf]],
+                   (size_t)p->node[f->node[leaf]].cores * sizeof *f->free);
         set_leaf(f, leaf);
+    }
     for (int i = f->leaves - 1; i > 0; i--)
         set_parent(f, i);
 }

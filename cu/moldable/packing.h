@@ -11,14 +11,13 @@
 
 struct packing;
 
-/* Are all tasks independent, without interference, and in need of nothing but cores of one node,
- * and all cores free from 0 on? */
+/* Are all tasks independent, without interference, and in need of nothing but cores of one node? */
 bool packing_applies(const struct moldable_problem *);
 
 /* Allocated in the timeline's arena, which the caller must check before using it. */
 struct packing *packing_open(struct timeline *);
 
-/* Begins anew with all cores free and this limit. */
+/* Begins anew without any task, and with this limit. */
 void packing_begin(struct packing *, double limit);
 
 /* Places the task on the fewest cores, but at least `least`, on which it ends within the limit;

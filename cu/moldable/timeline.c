@@ -12,7 +12,7 @@ static const double *times(const struct timeline *l, int node)
 
 /* ---- GPUs, memory, dependencies and interference ----------------------------------------------*/
 /* A node has a lane for each GPU, and these for equal shares of its memory. */
-enum { MEMORY_LANES = 64 };
+enum { MEMORY_LANES = 840 }; /* a multiple of 1 … 8 */
 
 static int count_lanes(const struct moldable_node *n)
 {
@@ -25,11 +25,6 @@ static int memory_lanes(const struct moldable_kind *k, const struct moldable_nod
     return n->memory > 0 ? (int)ceil(k->memory / n->memory * MEMORY_LANES * (1 - 1e-12)) : 0;
 }
 
-static bool can_host(const struct moldable_kind *k, const struct moldable_node *n)
-{
-    return k->gpus <= n->gpus && memory_lanes(k, n) <= MEMORY_LANES;
-}
-
 /* The earliest start of a task on the node as far as dependencies, GPUs and memory allow; INFINITY:
  * never. */
 static double ready(const struct timeline *l, const struct moldable_kind *k, int node)
@@ -40,7 +35,7 @@ static double ready(const struct timeline *l, const struct moldable_kind *k, int
     double from = 0;
     for (int i = 0; i < k->nafter; i++)
         from = fmax(from, l->done[k->after[i]]);
-    if (!can_host(k, n))
+    if (!moldable_can_host(k, n))
         return INFINITY;
     if (k->gpus)
         from = fmax(from, lane[k->gpus - 1]);
@@ -54,12 +49,6 @@ static void take_resources(struct timeline *l, const struct moldable_kind *k, in
     double *lane = l->lane + l->lanes[node];
     timeline_take(lane, n->gpus, k->gpus, finish);
     timeline_take(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
-}
-
-/* The factor by which a task on w of the node's cores slows down while all others are busy. */
-static double slowdown(const struct moldable_kind *k, int cores, int w)
-{
-    return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
 }
 
 /* ---- groups of nodes in the same state --------------------------------------------------------*/
@@ -302,20 +291,21 @@ static int earlier(const void *a, const void *b, void *timeline)
     return fx != fy ? (fx < fy ? -1 : 1) : (x > y) - (x < y);
 }
 
-int timeline_sort_cluster(struct timeline *l, int cluster)
+int timeline_sort_cluster(struct timeline *l, int task, int cluster)
 {
     int n = 0;
     for (int j = 0; j < l->problem->nnodes; j++)
-        if (l->problem->node[j].cluster == cluster)
+        if (l->problem->node[j].cluster == cluster &&
+            moldable_can_host(kind_of(l, task), &l->problem->node[j]))
             l->sorted[n++] = j;
     qsort_r(l->sorted, (size_t)n, sizeof *l->sorted, earlier, l);
     return n;
 }
 
-static void view_cluster(struct timeline *l, const struct moldable_kind *k, int cluster,
-                         struct timeline_view *v)
+static void view_cluster(struct timeline *l, int task, int cluster, struct timeline_view *v)
 {
-    int cores = 0, n = timeline_sort_cluster(l, cluster);
+    const struct moldable_kind *k = kind_of(l, task);
+    int cores = 0, n = timeline_sort_cluster(l, task, cluster);
     double factor = INFINITY, power = 0, from = 0;
     for (int w = 0; w < n; w++) {
         const struct moldable_node *node = &l->problem->node[l->sorted[w]];
@@ -350,7 +340,7 @@ static void view_node(struct timeline *l, const struct moldable_kind *k, int nod
     for (int w = 0; w < widest; w++)
         finish[w] = start[w] + seconds[w] * slowness;
     for (int w = 0; w < widest && k->interference > 0; w++)
-        finish[w] = start[w] + seconds[w] * slowness * slowdown(k, n->cores, w + 1);
+        finish[w] = start[w] + seconds[w] * slowness * timeline_slowdown(k, n->cores, w + 1);
     for (int w = 0; w < k->least - 1 && w < widest; w++)
         finish[w] = INFINITY;
     *v = (struct timeline_view){node, widest, start, l->finish, NULL, n->factor};
@@ -360,7 +350,7 @@ void timeline_view(struct timeline *l, int task, int i, struct timeline_view *v)
 {
     const struct moldable_kind *k = kind_of(l, task);
     if (k->cluster)
-        view_cluster(l, k, i, v);
+        view_cluster(l, task, i, v);
     else
         view_node(l, k, l->group[i].head, v);
 }
@@ -417,8 +407,9 @@ static struct timeline_span place_node(struct timeline *l, const struct moldable
     const struct moldable_kind *k = kind_of(l, c->task);
     const struct moldable_node *n = &l->problem->node[c->where];
     const double start = fmax(times(l, c->where)[c->slot], ready(l, k, c->where));
-    const double finish = start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
-                                      (k->interference > 0 ? slowdown(k, n->cores, c->width) : 1);
+    const double finish =
+        start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
+                    (k->interference > 0 ? timeline_slowdown(k, n->cores, c->width) : 1);
     keep_busy(l, k, c->where, c->slot, c->width, finish);
     return (struct timeline_span){start, finish};
 }
@@ -426,7 +417,7 @@ static struct timeline_span place_node(struct timeline *l, const struct moldable
 static struct timeline_span place_cluster(struct timeline *l, const struct moldable_choice *c)
 {
     struct timeline_view v;
-    view_cluster(l, kind_of(l, c->task), c->where, &v);
+    view_cluster(l, c->task, c->where, &v);
     const struct timeline_span span = {v.start[c->width - 1], v.finish[c->width - 1]};
     for (int w = 0; w < c->width; w++) {
         int j = l->sorted[w], n = l->problem->node[j].cores;

@@ -98,6 +98,12 @@ static inline void timeline_take(double *free, int n, int taken, double finish)
         free[to++] = finish;
 }
 
+/* The factor by which a task on w of the node's cores slows down while all others are busy. */
+static inline double timeline_slowdown(const struct moldable_kind *k, int cores, int w)
+{
+    return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
+}
+
 /* When a task runs, s. */
 struct timeline_span {
     double start, finish;
@@ -109,9 +115,10 @@ struct timeline_span timeline_place(struct timeline *, const struct moldable_cho
 /* Clears the timeline and makes these choices [ntasks] in their order. */
 void timeline_place_all(struct timeline *, const struct moldable_choice *);
 
-/* Sorts the cluster's nodes into timeline->sorted by the time at which all their cores are free,
- * and returns their number. A cluster task of width w takes the first w. */
-int timeline_sort_cluster(struct timeline *, int cluster);
+/* Sorts the cluster's nodes that can host the task into timeline->sorted by the time at which all
+ * their cores are free, and returns their number. The task takes the first ones, as many as it is
+ * wide. */
+int timeline_sort_cluster(struct timeline *, int task, int cluster);
 
 /* Sequential time of a task for the methods: t(1), or if it cannot run on one core the work p t(p)
  * on the fewest cores that it can use. */

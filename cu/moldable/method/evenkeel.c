@@ -233,7 +233,7 @@ static bool patterns_apply(const struct moldable_problem *p)
     if (p->nkinds > 1 || p->kinds[0].most || p->kinds[0].least > 1 || !packing_applies(p))
         return false;
     for (int j = 0; j < p->nnodes; j++)
-        if (p->node[j].cores > PATTERN_CORES)
+        if (p->node[j].cores > PATTERN_CORES || p->node[j].free)
             return false;
     return true;
 }
@@ -302,8 +302,11 @@ static enum ek_status search(struct search *s)
     shorten(s, bound, fits_early);
     if (patterns_apply(p))
         shorten(s, bound, patterns_fit);
-    if (exact_applies(p) && s->best > bound * CLOSE)
-        exact_search(s->timeline, &s->best, s->choice, EXACT_STEPS);
+    if (exact_applies(p) && s->best > bound * CLOSE &&
+        exact_search(s->timeline, s->best, s->trial, EXACT_STEPS)) {
+        timeline_place_all(s->timeline, s->trial);
+        keep(s);
+    }
     return EK_OK;
 }
 
