@@ -229,17 +229,24 @@ static enum ek_status keep_output(const struct run_history *h, int task, const c
                                      : EK_OK;
 }
 
-/* Tasks that depend on a kind that will never be done are skipped. */
+/* A task of the kind has failed: skips all tasks that depend on it. Kinds stand behind those that
+ * they depend on. */
 static void skip_dependents(struct execution *x, int kind)
 {
     const struct moldable_problem *p = &x->history.job->problem;
-    for (int k = 0; k < p->nkinds; k++)
+    struct run_measured *m = x->history.measured;
+    m[kind].failed = true;
+    for (int k = kind + 1; k < p->nkinds; k++) {
+        bool skip = false;
         for (int a = 0; a < p->kinds[k].nafter; a++)
-            for (int i = 0; p->kinds[k].after[a] == kind && i < p->ntasks; i++)
-                if (p->kind[i] == k && x->history.entry[i].state == RUN_WAITS) {
-                    set_state(x, i, RUN_SKIPPED);
-                    skip_dependents(x, k);
-                }
+            skip = skip || m[p->kinds[k].after[a]].failed;
+        if (!skip || m[k].failed)
+            continue;
+        m[k].failed = true;
+        for (int i = x->history.job->command[k].first; i < p->ntasks && p->kind[i] == k; i++)
+            if (x->history.entry[i].state == RUN_WAITS)
+                set_state(x, i, RUN_SKIPPED);
+    }
 }
 
 static void note_measured(struct execution *x, int task)

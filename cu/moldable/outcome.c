@@ -110,12 +110,12 @@ static json_t *run_json(const struct run_history *h, int done, int failed)
     double plan = predicted(h);
     for (int i = 0; i < h->job->problem.ntasks; i++)
         json_array_append_new(schedule, entry_json(h, i));
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "job", h->job->path,
-                     "method", h->method->name, "tasks", h->job->problem.ntasks, "done", done,
-                     "failed", failed, "plans", h->nepochs, "makespan_s", h->makespan,
-                     "predicted_makespan_s", plan, "ratio",
-                     json_number_or_null(plan > 0 ? h->makespan / plan : 0. / 0.), "lower_bound_s",
-                     json_number_or_null(moldable_bound(&h->job->problem)), "schedule", schedule);
+    return json_pack(
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "job", h->job->path, "method",
+        h->method->name, "tasks", h->job->problem.ntasks, "done", done, "failed", failed, "plans",
+        h->nepochs, "makespan_s", h->makespan, "predicted_makespan_s", plan, "ratio",
+        json_number_or_null(plan > 0 ? h->makespan / plan : 0. / 0.), "lower_bound_s",
+        json_number_or_null(moldable_bound(&h->epoch[0]->problem)), "schedule", schedule);
 }
 
 /* The page with the measured schedule and the first plan. */
@@ -128,7 +128,7 @@ static enum ek_status write_page(const struct run_history *h, const char *path, 
     json_array_append_new(plans, measured);
     if (first->plan.ntasks)
         json_array_append_new(
-            plans, run_plan_json(&first->problem, &first->plan, moldable_bound(&h->job->problem)));
+            plans, run_plan_json(&first->problem, &first->plan, moldable_bound(&first->problem)));
     return run_page(path, "cu-run run", &h->job->problem, plans);
 }
 

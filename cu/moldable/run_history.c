@@ -4,9 +4,10 @@
 #include "src/checksum.h"
 #include "src/owned.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,10 @@
 #include <unistd.h>
 
 /* ---- journal ----------------------------------------------------------------------------------*/
+/* Status of a journal line by which a task that was done has to be done again. Without it a crash
+ * while it runs would leave an older line that proves it done, beside a half-written output. */
+enum { REVOKED = -1 };
+
 /* A checksum of everything that must be the same to resume a run: the commands and sweeps, but not
  * their times or the nodes. */
 static uint64_t job_hash(const struct run_job *j)
@@ -87,8 +92,8 @@ static bool has_outputs(const struct run_job *j, int task)
     return all;
 }
 
-/* One line of an earlier run; what does not prove that a task is done counts for nothing: one that
- * a crash cut short, one whose outputs are gone. */
+/* A line of an earlier run: the latest one of a task counts. A line that a crash cut short proves
+ * nothing. */
 static void recall(struct run_history *h, const char *text)
 {
     json_auto_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
@@ -98,13 +103,22 @@ static void recall(struct run_history *h, const char *text)
         !json_unpack(line, "{s:i, s:i, s:i, s:F, s:F, s:F}", "task", &task, "status", &status,
                      "attempts", &attempts, "start_s", &start, "finish_s", &finish, "seconds",
                      &seconds) &&
-        task >= 0 && task < h->job->problem.ntasks && status == 0 && has_outputs(h->job, task))
-        h->entry[task] = (struct run_entry){.state = RUN_DONE,
-                                            .start = start,
-                                            .finish = finish,
-                                            .seconds = seconds,
-                                            .attempts = attempts,
-                                            .before = true};
+        task >= 0 && task < h->job->problem.ntasks)
+        h->entry[task] = status ? (struct run_entry){.state = RUN_WAITS}
+                                : (struct run_entry){.state = RUN_DONE,
+                                                     .start = start,
+                                                     .finish = finish,
+                                                     .seconds = seconds,
+                                                     .attempts = attempts,
+                                                     .before = true};
+}
+
+/* Tasks whose outputs are gone have to be done again. */
+static void check_all_outputs(struct run_history *h)
+{
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        if (h->entry[i].state == RUN_DONE && !has_outputs(h->job, i))
+            h->entry[i] = (struct run_entry){.state = RUN_WAITS, .status = REVOKED};
 }
 
 static bool all_done(const struct run_history *h)
@@ -122,20 +136,27 @@ static enum ek_status begin_anew(struct run_history *h, const char *path)
     return unlink(path) ? status_fail(EK_UNAVAILABLE, "%s cannot be removed: %m", path) : EK_OK;
 }
 
-/* The journal is missing or empty: then no task may have left anything. */
-static enum ek_status check_untouched(const struct run_history *h, bool there)
+static int is_output(const struct dirent *e)
 {
-    char pattern[4200];
-    glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/[0-9]*.out", h->folder);
-    if (glob(pattern, 0, NULL, &found))
+    const size_t n = strlen(e->d_name);
+    return isdigit((unsigned char)*e->d_name) && n > 4 && !strcmp(e->d_name + n - 4, ".out");
+}
+
+/* The journal is missing, empty or damaged from its first line on: then no task may have left
+ * anything. */
+static enum ek_status check_untouched(const struct run_history *h, const char *state)
+{
+    struct dirent **found = NULL;
+    const int n = scandir(h->folder, &found, is_output, NULL);
+    for (int i = 0; i < n; i++)
+        free(found[i]);
+    free(found);
+    if (n <= 0)
         return EK_OK;
-    const size_t n = found.gl_pathc;
-    globfree(&found);
     FAIL(EK_USAGE,
-         "%s/journal is %s, but %zu tasks have left their output there: what is finished is not "
+         "%s/journal is %s, but %d tasks have left their output there: what is finished is not "
          "known; choose another --results, or remove the folder to run all tasks again",
-         h->folder, there ? "empty" : "missing", n);
+         h->folder, state, n);
 }
 
 static enum ek_status read_journal(struct run_history *h, bool resume)
@@ -147,11 +168,16 @@ static enum ek_status read_journal(struct run_history *h, bool resume)
     snprintf(path, sizeof path, "%s/journal", h->folder);
     OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f || getline(&line, &room, f) < 0)
-        return check_untouched(h, f != NULL);
-    if (sscanf(line, "{\"job\":\"%llx\"", &hash) != 1 || hash != job_hash(h->job))
+        return check_untouched(h, f ? "empty" : "missing");
+    if (!is_whole(line) || sscanf(line, "{\"job\":\"%llx\"", &hash) != 1) {
+        TRY(check_untouched(h, "damaged"));
+        return begin_anew(h, path);
+    }
+    if (hash != job_hash(h->job))
         FAIL(EK_USAGE, "%s holds the run of another job; choose another --results", h->folder);
     while (getline(&line, &room, f) >= 0)
         recall(h, line);
+    check_all_outputs(h);
     if (resume)
         return EK_OK;
     if (all_done(h))
@@ -177,6 +203,9 @@ static enum ek_status open_journal(struct run_history *h)
     if (pread(h->journal, &last, 1, info.st_size - 1) == 1 && last != '\n' &&
         write(h->journal, "\n", 1) != 1)
         FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        if (h->entry[i].state == RUN_WAITS && h->entry[i].status == REVOKED)
+            TRY(run_history_note(h, i));
     return EK_OK;
 }
 
@@ -418,7 +447,8 @@ static enum ek_status plan_epoch(struct run_history *h, struct run_epoch *e, dou
     if (!e->problem.ntasks)
         return EK_OK;
     TRY(running(h, e, now));
-    TRY(moldable_check(&e->problem));
+    if (moldable_check(&e->problem)) /* the lost nodes are missing: the job itself was checked */
+        return EK_UNAVAILABLE;
     TRY(moldable_plan_open(&e->plan, &e->problem, h->method));
     for (int i = 0; i < e->problem.ntasks; i++) {
         h->entry[e->task[i]].epoch = e;

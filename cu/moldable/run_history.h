@@ -36,6 +36,7 @@ struct run_idle {
 /* How long tasks of a kind took, against their law. */
 struct run_measured {
     int left, n;               /* tasks not done; tasks measured */
+    bool failed;               /* a task has failed, or was skipped after a failure */
     double measured, expected; /* s: sums over the measured tasks */
 };
 
