@@ -51,11 +51,11 @@ static enum ek_status walltime_of(const struct run_job *j, const char *where, co
     if (!text)
         return number_of(j, where, object, "walltime", 0, 1e9, seconds);
     snprintf(key, sizeof key, "%s.walltime", where);
-    for (char *end; *text; text = end + (*end == ':')) {
+    for (char *end = NULL; !end || *end; text = end + 1) {
         part = strtod(text, &end);
-        if (end == text || (*end && *end != ':') || !(part >= 0))
-            return demand_that(j->path, false, key, "seconds, or h:m:s");
         sum = 60 * sum + part;
+        if (end == text || (*end && *end != ':') || !(part >= 0 && sum <= 1e9))
+            return demand_that(j->path, false, key, "seconds, or h:m:s");
     }
     *seconds = sum;
     return EK_OK;
@@ -153,13 +153,15 @@ static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
 /* Lines such as "cs1 slots=8" or "cs1:8"; # begins a comment. */
 static enum ek_status read_hostfile(struct run_job *j, const char *path)
 {
-    char line[512], host[256];
+    OWNED_MEMORY char *line = NULL;
+    size_t room = 0;
+    char host[256];
     int number = 0;
     file_input(path);
     OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f)
         FAIL(EK_USAGE, "%s: hostfile %s cannot be opened: %m", j->path, path);
-    while (fgets(line, sizeof line, f)) {
+    while (getline(&line, &room, f) >= 0) {
         int cores = 0;
         number++;
         line[strcspn(line, "#\n")] = 0;
@@ -217,6 +219,7 @@ static enum ek_status read_nodes(struct run_job *j)
     if (word && !strcmp(word, "slurm"))
         return read_slurm(j);
     if (json_is_object(nodes)) {
+        TRY(DEMAND_KEYS(j->path, "nodes", nodes, "hostfile"));
         TRY(text_of(j, "nodes", nodes, "hostfile", &hostfile));
         if (hostfile)
             return read_hostfile(j, hostfile);
@@ -310,18 +313,21 @@ static enum ek_status read_after(struct run_job *j, const char *where, const jso
     TRY(list_of(j, where, task, "after", &list));
     if (!list)
         return EK_OK;
-    kind->after = ARENA_NEW(&j->arena, json_array_size(list) * (size_t)j->problem.nkinds, int);
+    kind->after = ARENA_NEW(&j->arena, j->problem.nkinds, int);
     TRY(arena_check(&j->arena, "tasks"));
     json_array_foreach(list, i, one)
     {
-        const int before = kind->nafter;
+        bool found = false;
         for (int k = 0; k < j->problem.nkinds; k++)
             if (!strcmp(j->problem.kinds[k].name, json_string_value(one)))
-                kind->after[kind->nafter++] = k;
-        if (kind->nafter == before)
+                kind->after[k] = found = 1;
+        if (!found)
             FAIL(EK_USAGE, "%s: %s.after: no task before it has the name '%s'", j->path, where,
                  json_string_value(one));
     }
+    for (int k = 0; k < j->problem.nkinds; k++) /* from flags to a list */
+        if (kind->after[k])
+            kind->after[kind->nafter++] = k;
     return EK_OK;
 }
 
@@ -483,6 +489,18 @@ static const json_t *swept(const struct run_job *j, int task, const char *name, 
     return found ? json_array_get(found, index / stride % json_array_size(found)) : NULL;
 }
 
+/* As few digits as give the same number again. */
+static void put_real(FILE *out, double x)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    fputs(text, out);
+}
+
 char *run_job_text(const struct run_job *j, int task, const char *text)
 {
     char *made = NULL;
@@ -496,8 +514,10 @@ char *run_job_text(const struct run_job *j, int task, const char *text)
             fprintf(out, "%d", task);
         else if (json_is_string(value))
             fputs(json_string_value(value), out);
+        else if (json_is_integer(value))
+            fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         else if (value)
-            fprintf(out, "%.15g", json_number_value(value));
+            put_real(out, json_real_value(value));
         else
             fputc(*text, out), end = NULL;
         text = end ? end + 1 : text + 1;
