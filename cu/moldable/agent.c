@@ -52,6 +52,7 @@ struct agent {
     char locked[4096];         /* the path that `lock` locks */
     int lock, cores, *cpu;     /* cpu [cores]; NULL: tasks are not bound */
     bool *busy, shared;        /* busy [cores]; shared: we see the master's folder */
+    bool orphans;              /* a supervisor was killed */
     int ngpus;
     char *gpu[MOST_GPUS];
     bool gpu_busy[MOST_GPUS];
@@ -125,7 +126,8 @@ static enum ek_status take_gpus(struct agent *a)
         snprintf(number, sizeof number, "%d", i);
         a->gpu[i] = list && *list ? strsep(&rest, ",") : arena_text(&a->arena, number);
         if (!a->gpu[i])
-            a->ngpus = i;
+            FAIL(EK_UNAVAILABLE, "node '%s' with %d GPUs: CUDA_VISIBLE_DEVICES has only %d there",
+                 a->name, a->ngpus, i);
     }
     return arena_check(&a->arena, "GPUs");
 }
@@ -388,7 +390,15 @@ static enum ek_status report(struct agent *a, struct seat *s)
     return farm_report(a->farm, &s->batch, r.code, 0, all, n);
 }
 
-/* Notes which supervisors have ended. */
+static bool is_supervisor(void *agent, pid_t pid)
+{
+    const struct seat *s = ((const struct agent *)agent)->seats;
+    while (s && s->pid != pid)
+        s = s->next;
+    return s != NULL;
+}
+
+/* Notes which supervisors have ended. If one was killed, we have adopted what it left behind. */
 static void reap(struct agent *a)
 {
     int status;
@@ -396,9 +406,12 @@ static void reap(struct agent *a)
         for (struct seat *s = a->seats; s; s = s->next)
             if (s->pid == pid) {
                 s->pid = 0;
+                a->orphans = a->orphans || WIFSIGNALED(status);
                 s->code = task_exit_code(status);
                 s->ended = clock_now();
             }
+    if (a->orphans)
+        task_kill_children(is_supervisor, a);
 }
 
 /* Ended, and if by a signal, long enough ago for us to know that we are not killed as well? */
@@ -488,6 +501,7 @@ enum ek_status run_agent(int argc, char **argv)
     struct agent a = {.lock = -1};
     (void)argc, (void)argv;
     prctl(PR_SET_NAME, "cu-run-agent");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     stop_catch();
     signal(SIGPIPE, SIG_IGN);
     enum ek_status st = open_agent(&a);

@@ -112,21 +112,19 @@ static enum ek_status start(struct launch *l, int node)
     json_auto_t *line = agent_start_json(&l->run, node);
     OWNED_MEMORY char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
     OWNED_MEMORY char *remote = remote_text();
-    int pipe_ends[2] = {-1, -1};
+    const int in = memfd_create("cu-run agent", MFD_CLOEXEC); /* takes a line of any length */
     enum ek_status st = EK_OK;
     c->err = memfd_create("cu-run agent", MFD_CLOEXEC);
-    if (!text || !remote || c->err < 0 || pipe2(pipe_ends, O_CLOEXEC))
+    if (!text || !remote || c->err < 0 || in < 0 || dprintf(in, "%s\n", text) < 0 ||
+        lseek(in, 0, SEEK_SET))
         st = status_fail(EK_UNAVAILABLE, "node '%s': no agent can be started: %m",
                          l->run.job->problem.node[node].name);
     if (!st && !(c->pid = fork()))
-        become_child(l, node, remote, pipe_ends[0], c->err);
+        become_child(l, node, remote, in, c->err);
     if (!st && c->pid < 0)
         st = status_fail(EK_UNAVAILABLE, "no process can be made: %m");
-    if (!st)
-        dprintf(pipe_ends[1], "%s\n", text);
-    for (int i = 0; i < 2; i++)
-        if (pipe_ends[i] >= 0)
-            close(pipe_ends[i]);
+    if (in >= 0)
+        close(in);
     c->since = clock_now();
     c->attempts++;
     return st;

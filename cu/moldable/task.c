@@ -66,8 +66,7 @@ static void become_task(const struct task_start *s, const struct files *f)
     _exit(127);
 }
 
-/* Kills all children: the task, and processes that were adopted when their parents ended. */
-static void kill_adopted(void)
+void task_kill_children(bool (*keeps)(void *arg, pid_t pid), void *arg)
 {
     char text[4096];
     const int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -75,8 +74,13 @@ static void kill_adopted(void)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = 0;
-    for (char *at = text, *end; (end = at, strtol(at, &end, 10) > 0); at = end)
-        kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+    for (char *at = text, *end; *at; at = end) {
+        const pid_t pid = (pid_t)strtol(at, &end, 10);
+        if (pid <= 0 || *end != ' ') /* the end, or a number that was cut */
+            return;
+        if (!keeps || !keeps(arg, pid))
+            kill(pid, SIGKILL);
+    }
 }
 
 /* Ends all processes of the task: by SIGTERM, and after `patience` seconds by SIGKILL. */
@@ -92,7 +96,7 @@ static void end_rest(pid_t task, double patience)
             return;
         if (clock_now() >= until) {
             kill(-task, SIGKILL);
-            kill_adopted();
+            task_kill_children(NULL, NULL);
         }
         if (pid == 0)
             nanosleep(&moment, NULL);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "src/status.h"
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct task_start {
@@ -24,6 +25,9 @@ enum { TASK_TIMED_OUT = 124, TASK_SIGNALLED = 128 };
 /* *pid: the supervisor, a child of this thread; on SIGTERM it ends the task. EK_UNAVAILABLE: a
  * process or a file cannot be made. */
 enum ek_status task_start(const struct task_start *, pid_t *pid);
+
+/* Kills the children of this thread, but not those for which keeps(arg, pid); NULL: all. */
+void task_kill_children(bool (*keeps)(void *arg, pid_t pid), void *arg);
 
 /* Exit code of a task whose supervisor ended with this status of waitpid(). */
 int task_exit_code(int status);
