@@ -193,6 +193,64 @@ sed -i '3s/"status":0/"status": 0/' job.json.results/journal
 runs 0 run job.json --resume --json run.json
 [ "$(grep -c '"finished_before": true' run.json)" = 11 ] || say 'a damaged journal line counts'
 
+# outputs that are gone have to be made again, also where that fails or is ended half-way
+one '"cores": 1' '' '{"command": "echo {id} >>ran; echo part >made{id}; test ! -e broken", "time": "0.3", "count": 2, "outputs": ["made{id}"]}'
+runs 0 run job.json
+rm made1
+touch broken
+runs 1 run job.json --resume --json run.json
+rm broken
+runs 0 run job.json --resume
+[ "$(tr -d '\n' <ran)" = 0111 ] || say "a task whose outputs were half made: $(cat ran)"
+[ "$(number lower_bound_s run.json | cut -c1-4)" = 0.29 ] || say "the bound of the rest: $(number lower_bound_s run.json)"
+
+# whatever the folder is called, and wherever its journal is damaged, nothing finished runs again
+rm -f ran
+runs 0 run job.json --results 'r[1]*'
+rm 'r[1]*/journal'
+refused 2 'journal is missing' run job.json --results 'r[1]*'
+sed -i '1s/job/jib/' job.json.results/journal
+refused 2 'journal is damaged' run job.json --resume
+[ "$(wc -l <ran)" = 2 ] || say "tasks ran again: $(cat ran)"
+
+# a supervisor that is killed: its task fails, and nothing of it runs on
+one '"cores": 1' '' '{"command": "sleep 317 & sleep 318; true", "time": "1"}'
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 300); do pgrep -f '^sleep 318$' >/dev/null && break; sleep 0.1; done
+shell=$(ps -o ppid= -p "$(pgrep -f '^sleep 318$' || echo $pid)")
+kill -9 "$(ps -o ppid= -p "$shell")" || kill $pid
+wait $pid
+[ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
+pgrep -f '^sleep 31[78]$' >/dev/null && say 'a task outlives its killed supervisor'
+
+# values of a sweep keep all their digits
+one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}"]}}'
+runs 0 run job.json --method taskp
+[ "$(tr '\n' ' ' <ran)" = '12345678901234567 0.1 0.30000000000000004 1000 {id} ' ] || say "a sweep: $(cat ran)"
+
+# GPUs that the node's environment does not have
+one '"cores": 1, "gpus": 2' '' '{"command": "true", "time": "1"}'
+CUDA_VISIBLE_DEVICES=5 refused 3 'CUDA_VISIBLE_DEVICES has only 1' run job.json
+
+for time in inf '' 5: 1:-2 1e9:0; do
+    one '"cores": 1' '' "{\"command\": \"true\", \"time\": \"1\", \"walltime\": \"$time\"}"
+    refused 2 walltime run job.json
+done
+{ printf '#%600s\n' x && echo 'here slots=2'; } >hosts
+echo '{"nodes": {"hostfile": "hosts"}, "oversubscribe": true, "tasks": [{"command": "true", "time": "1"}]}' >job.json
+runs 0 plan job.json
+sed -i 's/"hostfile"/"slots": 2, "hostfile"/' job.json
+refused 2 'slots' plan job.json
+
+# tasks that no node can take with all they need; cluster tasks take the nodes that can
+one '"cores": 8}, {"name": "b", "cores": 2, "gpus": 1' '' '{"command": "true", "time": "1", "least_cores": 8, "gpus": 1}'
+refused 2 'GPUs and memory' plan job.json
+one '"cores": 8}, {"name": "b", "cores": 12' '' '{"command": "true", "cluster": true, "time": "1", "least_cores": 10, "most_cores": 11}'
+refused 2 'no cluster has a number of cores' plan job.json
+one '"cores": 4, "gpus": 1}, {"name": "b", "cores": 4' '' '{"command": "true", "cluster": true, "time": "10/p", "gpus": 1, "count": 3}'
+runs 0 plan job.json --json plan.json
+[ "$(grep -c '"makespan_s": 7.5' plan.json)" = 7 ] || say "a cluster with one GPU: $(grep makespan plan.json)"
+
 # a trace in the Standard Workload Format
 cat >trace.swf <<'END'
 ; Computer: none
@@ -200,6 +258,7 @@ cat >trace.swf <<'END'
 2 5 0 50 3 -1 -1 3 200 -1 1 1 1 1 1 -1 -1 -1
 3 6 0 -1 1 -1 -1 1 200 -1 0 1 1 1 1 -1 -1 -1
 END
+sed -i '1s/^/\xef\xbb\xbf/; s/$/\r/' trace.swf
 printf '{"nodes": [{"name": "a", "cores": 4}], "oversubscribe": true, "tasks": {"swf": "trace.swf", "scale": 0.001}}' >job.json
 rm -rf job.json.results
 runs 0 plan job.json --method evenkeel --json plan.json
@@ -208,6 +267,9 @@ runs 0 run job.json
 grep -q '2 tasks, 2 done' out || say "a trace: $(cat out)"
 echo 1 2 3 >>trace.swf
 refused 2 'trace.swf:5' plan job.json
+echo '1 0 0 100 13 -1 -1 13 200 -1 1 1 1 1 1 -1 -1 -1' >trace.swf
+echo '{"nodes": [{"name": "a", "cores": 8}, {"name": "b", "cores": 12}], "oversubscribe": true, "tasks": {"swf": "trace.swf"}}' >job.json
+runs 0 plan job.json
 
 # bad input, before anything is started
 rm -f ran
