@@ -1,4 +1,5 @@
-/* cu/main_cu_run.c – cu-run: plans parallel programs over the cores of several nodes and runs them. */
+/* cu/main_cu_run.c – cu-run: plans parallel programs over the cores of several nodes and runs them.
+ */
 #include "cu/moldable/run.h"
 #include "cu/rank/stop.h"
 #include "src/opt.h"

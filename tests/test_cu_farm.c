@@ -371,6 +371,31 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
     }
 }
 
+/* A worker of another job gets no task, however many it asks for. */
+static void workers_of_another_job_get_no_task(void **state)
+{
+    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                                   NULL};
+    struct script s = {.now = 1};
+    const struct farm_source source = {next_of_script, back_to_script, &s};
+    const struct farm_job job = {.source = &source, .n = 2};
+    const struct server_ops ops = {.grace = 40};
+    struct coordinator *c;
+    struct server *server;
+    (void)state;
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+    assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 1, &ops, &server), EK_OK);
+    server_begin(server, 0, c);
+    s.ask = (struct message_ask){.version = MESSAGE_VERSION, .questions = 3, .capacity = {3, 0}};
+    s.event = (struct transport_event){TRANSPORT_MESSAGE, 1, &s.ask, sizeof s.ask};
+    assert_int_equal(server_serve(server, 0), EK_OK);
+    assert_int_equal(s.said, MESSAGE_REFUSED);
+    assert_int_equal(s.next, 0);
+    assert_false(server_worker(server, 1).here);
+    server_close(server);
+    coordinator_close(c);
+}
+
 /* ---- over ZeroMQ ------------------------------------------------------------------------------*/
 
 enum { RANKS = 4, DEATHS = 3 };
@@ -582,6 +607,7 @@ int main(void)
         cmocka_unit_test(unknown_options_are_refused),
         cmocka_unit_test(nodes_out_of_reach_keep_their_tasks_for_a_while),
         cmocka_unit_test(nodes_that_have_ended_are_lost_at_once),
+        cmocka_unit_test(workers_of_another_job_get_no_task),
         cmocka_unit_test(dead_and_frozen_processes_are_missed),
         cmocka_unit_test(workers_die_and_come_back),
         cmocka_unit_test(strangers_are_refused),
