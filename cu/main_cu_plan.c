@@ -1,4 +1,4 @@
-/* cu/main_cu_plan.c – cu-plan: what a policy would do on a machine, before anything runs there. */
+/* cu/main_cu_plan.c – cu-plan: simulates policies on a machine before anything runs there. */
 #include "cu/sim/capacity_page.h"
 #include "cu/rank/stop.h"
 #include "src/json.h"
@@ -17,24 +17,24 @@
 #include <string.h>
 
 struct simulate_request {
-    const char *path;   /* of the case or record, "-" = standard input */
+    const char *path;   /* case or record, "-" = standard input */
     const char *json;   /* file for the result, "-": standard output instead of text; or NULL */
-    const char *layout; /* CPU units and devices of the case that take part: "4x1+1"; "auto": those
-                           with which each policy is fastest; NULL: all */
-    bool cold;          /* policies begin without knowing anything, whatever the case says */
-    char *schedules;    /* list of policies, taken apart; NULL: all, or those that a record has */
+    const char *layout; /* CPU units and devices of the case to use: "4x1+1"; "auto": those with
+                           which each policy is fastest; NULL: all */
+    bool cold;          /* policies begin without speeds or profiles, whatever the case says */
+    char *schedules;    /* list of policies, split in place; NULL: all, or those in a record */
 };
 
 /* ---- policies on one case ---------------------------------------------------------------------*/
 enum { MAX_SCHEDULES = 64 };
 
-/* A certificate of more times than this takes too long. */
+/* With more task times than this, a certificate takes too long. */
 static const size_t MOST_TIMES = (size_t)1 << 24;
 
-/* A unit in the last step. */
+/* A unit's work in the last step. */
 struct did {
     size_t tasks;
-    double busy, end; /* s of its tasks; when the last one ended */
+    double busy, end; /* seconds of its tasks; end of the last one */
 };
 
 struct simulation {
@@ -43,12 +43,12 @@ struct simulation {
     const char *spec[MAX_SCHEDULES];
     int n;
     json_t *runs;
-    struct simulate_layout layout; /* of the present policy */
-    double *span;                  /* [steps] of its run */
+    struct simulate_layout layout; /* of the current policy */
+    double *span;                  /* [steps] computation of each step of its run */
     struct did *did;               /* [units] in its last step */
 };
 
-/* What a record says of this policy; NULL: nothing. */
+/* The record's measured run of this policy; NULL: none. */
 static const struct plan_measured *measured(const struct simulation *s, const char *schedule)
 {
     for (int i = 0; i < s->c.nmeasured; i++)
@@ -68,7 +68,7 @@ static void note_task(void *arg, const struct sim_event *e)
     d->end = e->start + e->seconds;
 }
 
-/* {"tasks": [of each unit], "busy_s": […], "end_s": […]} of the last step. */
+/* Arrays over units, for the last step: {"tasks": […], "busy_s": […], "end_s": […]}. */
 static json_t *units_json(const struct simulation *s)
 {
     json_t *tasks = json_array(), *busy = json_array(), *end = json_array();
@@ -114,7 +114,7 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
 }
 
 /* {"bound_s", "unit_price", "task_price": [[task, price], …]} of the last step; null: not known, or
- * too large to be worth it. */
+ * too expensive. */
 static json_t *certificate_json(const struct sim_case *c)
 {
     const size_t n = c->job.n;
@@ -151,7 +151,7 @@ static void print_heading(const struct simulation *s)
 static void print_run(const struct simulation *s, const char *schedule, const struct sim_result *r)
 {
     const struct plan_measured *m = measured(s, schedule);
-    char worst[16] = "-"; /* of a run of less than four steps */
+    char worst[16] = "-"; /* fewer than four steps */
     if (isfinite(r->worst_ratio))
         snprintf(worst, sizeof worst, "%.3f", r->worst_ratio);
     printf("%-20s %12.6g %7.3f %5.1f %% %7s %12.6g %12.6g %7d %10zu", schedule, r->makespan,
@@ -192,7 +192,7 @@ static enum ek_status run_all(struct simulation *s)
     return EK_OK;
 }
 
-/* Those asked for; of a record, those that it has. */
+/* The requested policies; for a record, those it has. */
 static enum ek_status choose_schedules(struct simulation *s)
 {
     if (s->request->schedules || !s->c.nmeasured)
@@ -202,7 +202,7 @@ static enum ek_status choose_schedules(struct simulation *s)
     return EK_OK;
 }
 
-/* Runs and prints. EK_USAGE: bad case, policy or layout. One thread. */
+/* Simulates and prints. EK_USAGE: bad case, policy or layout. One thread. */
 static enum ek_status simulate_case(const struct simulate_request *request)
 {
     struct simulation s = {.request = request};
@@ -221,7 +221,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
     enum ek_status st =
         root && s.span && s.did ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
-        s.c.nmeasured = 0; /* other units than those that were measured */
+        s.c.nmeasured = 0; /* these are not the units that were measured */
     THEN(st, choose_schedules(&s));
     THEN(st, run_all(&s));
     if (!st && !request->layout)
@@ -235,7 +235,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
     return st;
 }
 
-/* Those that know the times beforehand: others show what they are worth after some steps only. */
+/* Policies that know the times beforehand; others need some steps to show what they are worth. */
 static const char CAPACITY_SCHEDULES[] = "round-robin,sorted-greedy,abe,heft,evenkeel";
 
 struct settings {
@@ -351,7 +351,7 @@ static enum ek_status plan_capacity(const struct settings *s, char *schedules)
 }
 
 /* ---- command line ----------------------------------------------------------------------------*/
-/* -j 4 and -j4 as make has them; opt_parse() knows long names only. */
+/* Accepts -j 4 and -j4, as make does; opt_parse() knows only long names. */
 static enum ek_status lengthen(int argc, char **argv)
 {
     static char text[64];

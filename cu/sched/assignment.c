@@ -1,18 +1,18 @@
-/* cu/sched/assignment.c – the unit that would be idle first asks first. */
+/* cu/sched/assignment.c – the virtual clock: the unit that is idle first asks first. */
 #include "cu/sched/assignment.h"
 #include "src/arena.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A policy that has left its division alone for `SETTLED` steps is through with learning; one that
- * never does is cut off. */
+/* A policy has settled when its assignment stayed the same for SETTLED steps; one that never does
+ * is cut off. */
 enum { SETTLED = 8, MOST_STEPS = 128 };
 
 struct game {
     const struct sched_job *job;
     double *free_at;   /* [ncu] */
-    int *now, *before; /* [n] division of this step, of the last one */
+    int *now, *before; /* [n] assignment of this step, of the previous one */
 };
 
 static double seconds(const struct sched_job *job, size_t task, int unit)

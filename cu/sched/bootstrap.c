@@ -1,18 +1,19 @@
-/* cu/sched/bootstrap.c – idle units help themselves. */
+/* cu/sched/bootstrap.c – late binding: idle units take what suits them. */
 #include "cu/sched/bootstrap.h"
 #include "cu/sched/estimate.h"
 #include "src/arena.h"
 
 #include <math.h>
 
-/* Tasks up to this share of what a CPU unit would do in the step are small; and so are they for a
- * device, beside the largest one. */
+/* Tasks up to this share of a CPU unit's work in the step are small; so are, for trying a device,
+ * tasks up to this share of the largest one. */
 static const double SMALL = 0.125;
 
-/* Tasks up to this share may be done by CPU units, before and after devices are known. */
+/* Tasks up to this share of its work may be done by a CPU unit, before and after the devices'
+ * speeds are known. */
 static const double FITS[] = {0.25, 0.8};
 
-/* A launch may take this share of its range. */
+/* Share of a range that its launch may take. */
 static const double LAUNCH = 0.02;
 
 static double cost_of(const struct sched_job *job, size_t task)
@@ -20,27 +21,27 @@ static double cost_of(const struct sched_job *job, size_t task)
     return job->cost ? job->cost[task] : 1;
 }
 
-/* Cost / s beside launches; 0: unknown. */
+/* Cost per second, launches excluded; 0: unknown. */
 static double speed_of(const struct bootstrap_unit *u)
 {
     return u->tasks > 0 ? u->cost / u->tasks : 0;
 }
 
-/* Of a task of this cost, brought there. */
+/* Seconds of a task of this cost, including transfer and launch. */
 static double seconds_of(const struct bootstrap_unit *u, double cost)
 {
     return u->carrying + u->launch + cost / speed_of(u);
 }
 
-/* CPU units, and devices that have shown to be no faster. */
+/* CPU units, and devices that have proved to be no faster. */
 static bool is_slow(const struct bootstrap *l, int cu)
 {
     double speed = speed_of(&l->unit[cu]);
     return l->job->unit[cu].kind == CU_CPU || (speed > 0 && speed < l->cpu_speed);
 }
 
-/* Tells large tasks from small ones, by what is known of the devices; returns what a CPU unit would
- * do in the step. */
+/* Splits the order into large and small tasks by what is known of the devices; returns the cost
+ * that a CPU unit would do in the step. */
 static double divide_large(struct bootstrap *l)
 {
     double cpus = l->job->ncu - l->devices, devices = 0;
@@ -83,7 +84,8 @@ enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, 
         l->end = job->n;
     }
     size_t cpus = (size_t)(job->ncu - l->devices), few = job->n > cpus ? job->n - cpus : 0;
-    few = few > (size_t)l->devices ? few : (size_t)l->devices; /* the others get one each */
+    few =
+        few > (size_t)l->devices ? few : (size_t)l->devices; /* the others get at least one each */
     l->reserve = l->order ? (l->end + 1) / 2 : 0;
     l->reserve = l->reserve < few ? l->reserve : few;
     while (l->trial < job->n && cost_of(job, order[l->trial]) > SMALL * cost_of(job, *order))
@@ -98,8 +100,8 @@ void bootstrap_close(struct bootstrap *l)
 }
 
 /* ---- what to take -----------------------------------------------------------------------------*/
-/* Takes tasks from the given one on, as long as they are there and cost less than `worth`, but
- * one. */
+/* Takes consecutive tasks from `task` on, at most `most`, until their cost reaches `worth`; at
+ * least one. */
 static struct ek_range take(struct bootstrap *l, size_t task, size_t most, double worth)
 {
     struct ek_range r = {task, task};
@@ -113,8 +115,8 @@ static struct ek_range take(struct bootstrap *l, size_t task, size_t most, doubl
     return r;
 }
 
-/* Where launches count: the cost of a range in which they do not, as far as that is no more than
- * half of this unit's share of what is left; else 0. */
+/* Where launches matter: the cost of a range long enough, but at most half of this unit's share of
+ * what is left; else 0. */
 static double wanted_of(const struct bootstrap *l, int cu)
 {
     double own = speed_of(&l->unit[cu]), all = 0, wanted = l->unit[cu].wanted;
@@ -125,11 +127,11 @@ static double wanted_of(const struct bootstrap *l, int cu)
         all += speed > 0 ? speed : own;
     }
     double most = l->rest * own / (2 * all);
-    return fmin(fmax(most, LAUNCH * wanted), wanted); /* not shorter than its launch */
+    return fmin(fmax(most, LAUNCH * wanted), wanted); /* at least as long as its launch */
 }
 
-/* Devices begin with a task and take twice as many each time while much is left: one that is slow
- * after all never comes far. */
+/* Devices begin with one task and double the range while much is left, so that a device that turns
+ * out to be slow never gets far. */
 static struct ek_range together(struct bootstrap *l, int cu)
 {
     struct bootstrap_unit *u = &l->unit[cu];
@@ -147,7 +149,7 @@ static struct ek_range together(struct bootstrap *l, int cu)
     return r;
 }
 
-/* The place of the next task by size, n: none. */
+/* Place of the next task by size; n: none. */
 static size_t next_place(struct bootstrap *l, int cu)
 {
     while (l->first < l->end && l->taken[l->order[l->first]])
@@ -170,8 +172,8 @@ static size_t next_place(struct bootstrap *l, int cu)
     return l->end - 1;
 }
 
-/* A device that is no faster than CPU units does not begin what it will not end within the step, if
- * there is something smaller. */
+/* A device no faster than the CPU units does not begin a task that it will not end within the step,
+ * if there is a smaller one. */
 static size_t fitting(const struct bootstrap *l, int cu, size_t place)
 {
     const struct bootstrap_unit *u = &l->unit[cu];
@@ -187,7 +189,7 @@ static size_t fitting(const struct bootstrap *l, int cu, size_t place)
     return place;
 }
 
-/* Tasks of this cost that the others end before `deadline`. */
+/* How many tasks of this cost the others can end before `deadline`. */
 static double others_end(const struct bootstrap *l, int cu, double cost, double deadline)
 {
     double tasks = 0;
@@ -199,7 +201,7 @@ static double others_end(const struct bootstrap *l, int cu, double cost, double 
     return tasks;
 }
 
-/* Whether the others would end all that is left before this unit ends the task. */
+/* Whether the others would end everything left before this unit ends the task. */
 static bool leaves(const struct bootstrap *l, int cu, size_t task)
 {
     const struct bootstrap_unit *u = &l->unit[cu];
@@ -227,7 +229,7 @@ static struct ek_range by_number(struct bootstrap *l, int cu)
 
 static struct ek_range choose(struct bootstrap *l, int cu)
 {
-    if (l->job->ncu == 1) /* nobody else to share with */
+    if (l->job->ncu == 1) /* no other unit */
         return take(l, 0, l->job->n, INFINITY);
     if (!l->order)
         return together(l, cu);
@@ -243,8 +245,8 @@ static double cost_of_all(const struct bootstrap *l, struct ek_range r)
     return cost;
 }
 
-/* Units that have what they need where it is work without a pause: what one lags behind them it
- * has waited for its tasks. */
+/* A unit without transfers works without a pause: what another one lags behind it was spent waiting
+ * for its tasks. */
 static void tell_time(struct bootstrap *l, struct bootstrap_unit *u)
 {
     if (u->range)
@@ -261,7 +263,7 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu)
     struct ek_range r = choose(l, cu);
     u->asked = true;
     u->range = r.end - r.begin;
-    u->left |= r.begin == r.end; /* nobody may count on its asking again */
+    u->left |= r.begin == r.end; /* it may never ask again */
     u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) : INFINITY;
     pthread_mutex_unlock(&l->lock);
     return r;

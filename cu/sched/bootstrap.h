@@ -1,65 +1,66 @@
-/* cu/sched/bootstrap.h – late binding: what to do in a step before anything is known of the units
- * but their kinds. Idle units help themselves.
+/* cu/sched/bootstrap.h – late binding, for a first step in which only the kinds of the units are
+ * known.
  *
- * Largest first: an idle unit takes the task of the largest declared cost that is left. Only what
- * would keep a CPU unit busy for a quarter of the step or more is left to the devices while smaller
- * tasks last (a device counts as ESTIMATE_DEVICE CPU units there), and of that at least half, as
- * long as some device has not shown on a smaller task what it can do. One that is slower than the
- * CPU units is treated as one of them.
+ * Largest first: an idle unit takes the remaining task of the largest declared cost. But tasks that
+ * would keep a CPU unit busy for a quarter of the step or more are reserved for devices while
+ * smaller ones last (a device counts as ESTIMATE_DEVICE CPU units), at least half of them until
+ * every device has shown its speed on a smaller task. A device slower than the CPU units is treated
+ * like one of them.
  *
- * Or together: where tasks exchange faces and are small, it matters more that the tasks of one
- * memory node are neighbours. CPU units take them from the first on, devices from the last on, in
- * stretches that grow.
+ * Together: where tasks exchange faces and are small, the tasks of one memory node had better be
+ * neighbours. CPU units take tasks from the front, devices from the back, in growing ranges.
  *
- * A unit of which the first ranges tell that launches count takes consecutive tasks at once. One
- * that would end a task later than the others end all that is left takes none; what a unit lags
- * behind the others' time it has waited for its tasks, and will again. */
+ * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
+ * nothing if the others would end all that is left before it ended a single task. The time by which
+ * a unit lags behind the others is counted as waiting for transfers, and expected again. */
 #pragma once
 
 #include "cu/sched/sched.h"
 #include <pthread.h>
 
 struct bootstrap_unit {
-    size_t stretch;       /* of a device's next range, together; 0: has not asked yet */
-    double wanted;        /* cost of a range in which its launch counts little */
-    double cost, seconds; /* what it has done, and how long that took */
-    double tasks, launch; /* of these seconds, without launches; the last launch */
-    double carrying;      /* seconds that a task of its last range took to bring there */
-    size_t range;         /* tasks of its last range */
-    double until;         /* when it is through with what it has; INFINITY: not known */
-    bool asked, left;     /* at all; the step, as it was given nothing once */
-    bool known;           /* it has done something */
+    size_t stretch;       /* tasks of a device's last range in `together` mode; 0: none yet */
+    double wanted;        /* cost of a range long enough for its launch not to matter */
+    double cost, seconds; /* cost done so far, and the seconds it took */
+    double tasks, launch; /* seconds without launches; seconds of the last launch */
+    double carrying;      /* seconds to bring one task there, by its last range */
+    size_t range;         /* tasks of its present range */
+    double until;         /* when it will finish that; INFINITY: unknown */
+    bool asked, left;     /* has asked; has been given nothing, so may not ask again */
+    bool known;           /* has finished a range */
 };
 
-/* Places in the order: [first, end) from the front for devices and from the back for CPU units that
- * find nothing else, [small, n) for all. */
+/* Places in `order`: [first, end) large tasks, taken from the front by devices and from the back by
+ * CPU units that find nothing else; [small, n) tasks for all. */
 struct bootstrap {
     pthread_mutex_t lock; /* of all that follows */
     const struct sched_job *job;
-    const size_t *order; /* NULL: by number, the last task first */
+    const size_t *order; /* NULL: `together` mode, by number */
     size_t first, end, small;
     size_t number;  /* no task before it is left */
     bool *taken;    /* [n] */
-    size_t tasks;   /* that nobody has taken */
-    size_t reserve; /* of the large ones, for absent devices */
-    size_t trial;   /* place of the first task that will do to try a device; n: none */
-    int devices, absent, unknown; /* of the former: have not asked, have done nothing yet */
-    int fast;                     /* of them: not known to be as slow as CPU units */
-    double cost, rest;            /* of all tasks; of those that nobody has taken */
-    double span;                  /* of the step, as far as units are known; 0: they are not */
-    double now;                   /* seconds since the step began, as far as units tell */
-    double cpu_speed;             /* cost / s of some CPU unit; 0: unknown */
-    struct bootstrap_unit *unit;  /* [ncu] */
+    size_t tasks;   /* tasks not taken yet */
+    size_t reserve; /* large tasks kept for devices that have not asked yet */
+    size_t trial;   /* place of the first task small enough to try a device with; n: none */
+    int devices, absent,
+        unknown; /* devices; those that have not asked; those that have not finished anything */
+    int fast;    /* devices not known to be as slow as CPU units */
+    double cost, rest; /* cost of all tasks; of those not taken yet */
+    double span;       /* predicted seconds of the step; 0: unknown */
+    double now;        /* seconds since the step began, by the units' busy times */
+    double cpu_speed;  /* cost per second of the CPU unit that reported last; 0: unknown */
+    struct bootstrap_unit *unit; /* [ncu] */
 };
 
-/* order [n]: tasks by descending cost; job and order are borrowed. Its memory is the job's arena's.
- * EK_UNAVAILABLE: out of memory. close accepts what was never opened, zeroed. One thread. */
+/* order [n]: tasks by descending cost; job and order are borrowed. Memory comes from the job's
+ * arena. EK_UNAVAILABLE: out of memory. close accepts a zeroed struct that was never opened. One
+ * thread. */
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job,
                               const size_t *order);
 void bootstrap_close(struct bootstrap *l);
 
-/* The next tasks for unit cu. Any thread, concurrently. */
+/* The next tasks for unit cu. On any thread, concurrently. */
 struct ek_range bootstrap_next(struct bootstrap *l, int cu);
 
-/* They took `sec` seconds, each[i] of them for its tasks (NULL: not known). Likewise. */
+/* Unit cu finished range r in `sec` seconds, each[i] for its tasks (NULL: not measured). */
 void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each);

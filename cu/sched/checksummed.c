@@ -1,4 +1,4 @@
-/* cu/sched/checksummed.c – writes files so that they can be trusted, and trusts no others. */
+/* cu/sched/checksummed.c – writes JSON files with a checksum, and refuses damaged ones. */
 #include "cu/sched/checksummed.h"
 #include "src/cachedir.h"
 #include "src/checksum.h"
@@ -33,7 +33,7 @@ enum ek_status checksummed_path(const char *name, unsigned long long key, char *
 }
 
 /* ---- the sum ----------------------------------------------------------------------------------*/
-/* Of everything but the sum itself: a changed digit shows. */
+/* Checksum of everything but the checksum itself: a changed digit shows. */
 static void add_up(json_t *root, char sum[17])
 {
     json_t *without = json_copy(root);
@@ -54,7 +54,7 @@ enum ek_status checksummed_write(const char *path, json_t *root)
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
-/* Whether the rest means what it seems to. */
+/* Checks format, version and checksum. */
 static enum ek_status check(const char *path, const char *format, int version, json_t *root)
 {
     char sum[17];

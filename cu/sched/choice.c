@@ -1,14 +1,14 @@
-/* cu/sched/choice.c – what a partition promises, and whether that is enough. */
+/* cu/sched/choice.c – what a partition promises, and whether that is enough to switch. */
 #include "cu/sched/choice.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Where estimates are worse than this, more exchange is still worth this share of a step. */
+/* Doubt in the estimates counts up to this share of a step. */
 static const double MOST_DOUBT = 0.02;
 
-/* To leave out units, about which less is known than about tasks, must promise this share, and so
- * many times as much after failures: they teach more about it than anything else. */
+/* Leaving units out must promise at least a gain of WORTH (times at most MOST_CAUTION after failed
+ * attempts), because less is known about units than about tasks; but trying it teaches the most. */
 static const double WORTH = 0.02, MOST_CAUTION = 3;
 
 static double doubt_of(const struct choice *c)
@@ -16,7 +16,7 @@ static double doubt_of(const struct choice *c)
     return fmin(estimate_noise(c->estimate), MOST_DOUBT);
 }
 
-/* What a step of a partition takes, where neighbours are as busy as they are with it. */
+/* Predicted seconds of a step under a partition, with neighbours as busy as it makes them. */
 static double total_of(struct choice *c, const int *owner, struct partition_cost cost)
 {
     if (c->interference->slow && !WITHOUT(INTERFERENCE)) {
@@ -26,7 +26,7 @@ static double total_of(struct choice *c, const int *owner, struct partition_cost
     return partition_total(c->partition, cost);
 }
 
-/* The best partition found, in `owner`, and what a step of it takes. */
+/* Searches; the best partition found goes to `owner`. Returns the predicted seconds of a step. */
 static double search(struct choice *c, const int *present, int *owner)
 {
     const long looks = c->partition->looks;
@@ -36,8 +36,8 @@ static double search(struct choice *c, const int *present, int *owner)
     return total_of(c, owner, cost);
 }
 
-/* Where busy neighbours slow one another fewer units may do more. True if there is a partition that
- * promises to take less than `best`: it is in c->other, and who works in it is settled. */
+/* Where busy neighbours slow one another, fewer units may do more. True if a partition on fewer
+ * units promises less than `best`: then it is in c->other and the choice of units is settled. */
 static bool leave_out(struct choice *c, double best)
 {
     struct interference *f = c->interference;

@@ -1,5 +1,5 @@
-/* cu/sched/choice.h – which partition to take: the best that is found, on fewer units where busy
- * neighbours slow one another, and the present one unless another is worth moving for. */
+/* cu/sched/choice.h – decides which partition to use: the best one found, perhaps on fewer units
+ * where busy neighbours slow one another; the present one unless the gain is worth moving for. */
 #pragma once
 
 #include "cu/sched/incumbent.h"
@@ -11,19 +11,19 @@ struct choice {
     struct partition *partition;
     struct interference *interference;
     const struct incumbent *incumbent;
-    double tolerance;   /* share of a step that is worth another partition, beside doubts */
-    double horizon;     /* steps in which moving tasks must pay off */
-    int *other, *rival; /* [n] room */
-    long looks;         /* exchanges tried so far */
+    double tolerance;   /* least gain, as a share of a step, besides doubts about the estimates */
+    double horizon;     /* steps within which moving tasks must pay off */
+    int *other, *rival; /* [n] scratch partitions */
+    long looks;         /* effort of the searches so far: exchanges tried */
 };
 
-/* Estimates, homes and link are those of now. */
+/* Takes in the present estimates, homes and link. */
 static inline void choice_look(struct choice *c)
 {
     partition_begin(c->partition, c->horizon);
 }
 
-/* Searches for a partition, unless none can be worth it, and writes it to owner [n] if it is:
- * better than the one there is predicted, and better than that one was when it last ran. present:
- * there is one; chosen: it was somebody's choice. True: there is another one now. */
+/* Searches for a better partition, unless none can be worth it, and writes it to owner [n] if its
+ * predicted gain suffices, also over what the present one took when it last ran. present: owner
+ * holds a partition; chosen: it came from a search. Returns whether owner has changed. */
 bool choice_make(struct choice *c, bool present, bool chosen, int *owner);

@@ -1,9 +1,8 @@
 /* cu/sched/donate.c – device donation without locks.
  *
- * A worker's seat is what others see of it: the load that it published while it has no device, or
- * the device that somebody has put there for it, or neither. The seat changes by compare-and-swap
- * alone, so that of several donors one succeeds, and a load that is published anew never overwrites
- * a gift. */
+ * A worker's seat is what others see of it: the load it published while it has no device, or a
+ * device that somebody has donated to it, or neither. The seat changes only by compare-and-swap, so
+ * that of several donors one succeeds, and publishing a new load never overwrites a gift. */
 #include "cu/sched/donate.h"
 #include "src/arena.h"
 
@@ -17,20 +16,21 @@ enum { SEAT_AWAY = -1, SEAT_GIFT = -2 };
 
 struct worker {
     _Alignas(64) atomic_long seat;
-    long published; /* what the worker itself last put there; its own thread alone */
-    int device;     /* -1: none; its own thread alone */
-    bool busy;      /* has a task; its own thread alone */
-    long peak;      /* largest load of its task; its own thread alone */
-    int users;      /* of its device at the last poll; its own thread alone */
-    /* What others may see of a worker at work, late maybe: */
+    long published; /* what the worker itself last stored there; own thread only */
+    int device;     /* -1: none; own thread only */
+    bool busy;      /* has a task; own thread only */
+    long peak;      /* largest load of its task so far; own thread only */
+    int users;      /* users of its device at the last poll; own thread only */
+    /* What others see of a working worker, perhaps slightly out of date: */
     atomic_long load; /* as of the last poll */
     atomic_int on;    /* its device then */
-    /* [share + 1] with so many users of a device, 0: without: seconds, and loads that took them */
+    /* [share + 1] by number of users of its device (0: no device): seconds, and the loads that took
+     * them */
     _Atomic double *seconds, *loads;
 };
 
 struct device {
-    _Alignas(64) atomic_int seats; /* how many more workers may share it */
+    _Alignas(64) atomic_int seats; /* free seats */
     atomic_bool lost;
 };
 
@@ -98,7 +98,7 @@ static void free_seat(struct donate *d, int device)
 
 /* ---- what a gift is worth ---------------------------------------------------------------------*/
 
-/* Nobody will begin a task any more, as far as is known. */
+/* All tasks have been begun, as far as known. */
 static bool all_begun(struct donate *d)
 {
     return atomic_load(&d->begun) >= d->options.tasks;
@@ -108,13 +108,13 @@ void donate_took(struct donate *d, int worker, double seconds)
 {
     struct worker *w = &d->worker[worker];
     if (w->users > d->options.share)
-        return; /* seen while somebody came and somebody went */
+        return; /* counted while workers came and went */
     atomic_store(&w->seconds[w->users], atomic_load(&w->seconds[w->users]) + seconds);
     atomic_store(&w->loads[w->users],
                  atomic_load(&w->loads[w->users]) + (double)atomic_load(&w->load));
 }
 
-/* Seconds that a load of 1 has taken with so many users of a device; 0: not known. */
+/* Measured seconds of a load of 1 with this many users of a device; 0: not known. */
 static double seen_cost(struct donate *d, int users)
 {
     double seconds = 0, loads = 0;
@@ -125,7 +125,7 @@ static double seen_cost(struct donate *d, int users)
     return loads > 0 ? seconds / loads : 0;
 }
 
-/* The same, if need be from another number of users, as though they waited for one another. */
+/* The same; if unknown, extrapolated from another number of users as if they took turns. */
 static double cost(struct donate *d, int users)
 {
     double c = seen_cost(d, users);
@@ -134,8 +134,8 @@ static double cost(struct donate *d, int users)
     return c;
 }
 
-/* Seconds until all users of a device are done, with one of this load in place of `whose`. What is
- * left of others' tasks is a guess: it may be more by the tolerance. */
+/* Predicted seconds until all users of a device are done if a task of this load takes the place of
+ * `whose`. The others' remaining work is a guess and may be larger by the tolerance. */
 static double finish(struct donate *d, int device, const struct worker *whose, double load)
 {
     for (double seconds = 0, done = 0, next;; done = next) {
@@ -155,8 +155,8 @@ static double finish(struct donate *d, int device, const struct worker *whose, d
     }
 }
 
-/* Whether a seat at the device had better pass to a worker of this load without one from `from`,
- * who has `own` left to do. */
+/* Whether a seat at the device should pass from `from`, who has `own` left to do, to a worker
+ * without one with this load. */
 static bool pays(struct donate *d, int device, const struct worker *from, double own, double load)
 {
     const double without = seen_cost(d, 0), margin = 1 + d->options.tolerance;
@@ -171,8 +171,8 @@ static bool pays(struct donate *d, int device, const struct worker *from, double
 
 /* ---- claims -----------------------------------------------------------------------------------*/
 
-/* A seat for a worker of this load at the device with the most free ones, if these are at least
- * `least`; -1: there is none, none that pays, or others were faster. LONG_MAX: it pays. */
+/* Claims a seat for a worker of this load at the device with the most free seats, at least `least`;
+ * -1: there is none, it does not pay, or others were faster. LONG_MAX: it always pays. */
 static int claim(struct donate *d, struct worker *w, int least, long load)
 {
     int best = -1, most = least - 1;
@@ -189,7 +189,7 @@ static int claim(struct donate *d, struct worker *w, int least, long load)
     return best;
 }
 
-/* From a device that others use, too, to one that fewer would. */
+/* Moves from a shared device to one with fewer users. */
 static void spread(struct donate *d, struct worker *w)
 {
     const int free_here = atomic_load(&d->device[w->device].seats);
@@ -202,9 +202,9 @@ static void spread(struct donate *d, struct worker *w)
 
 /* ---- gifts ------------------------------------------------------------------------------------*/
 
-/* Puts the device on the seat of the worker of the largest published load if that pays, the giver
- * having `own` left to do. False: it does not, or that seat has just changed; the next poll will
- * see. */
+/* Donates the giver's device to the worker with the largest published load if that pays, the giver
+ * having `own` left to do. False: it does not, or that worker's seat has just changed; the next
+ * poll will see. */
 static bool give(struct donate *d, int giver, double own)
 {
     struct worker *from = &d->worker[giver], *to = NULL;
@@ -224,8 +224,8 @@ static bool give(struct donate *d, int giver, double own)
     return true;
 }
 
-/* The seat from what the worker put there to `value`. If somebody put a device there instead, the
- * worker takes it and is away. */
+/* Changes the seat from what the worker stored there to `value`. If somebody donated a device
+ * meanwhile, the worker takes it and is away. */
 static void change_seat(struct worker *w, long value)
 {
     long seen = w->published;
@@ -248,7 +248,7 @@ static int poll_static(struct donate *d, int worker)
     return is_lost(d, worker % devices) ? -1 : worker % devices;
 }
 
-/* A worker that has no device: what it was given, else a free one. */
+/* A worker without a device takes what it was given, else a free device. */
 static void look_around(struct donate *d, struct worker *w, long load, bool begins)
 {
     change_seat(w, load);
@@ -257,14 +257,14 @@ static void look_around(struct donate *d, struct worker *w, long load, bool begi
     const int free_one = claim(d, w, 1, begins ? LONG_MAX : load);
     if (free_one < 0)
         return;
-    change_seat(w, SEAT_AWAY); /* nobody is to give it another one */
+    change_seat(w, SEAT_AWAY); /* nobody may donate another one */
     if (w->device >= 0)
         free_seat(d, free_one); /* somebody just did */
     else
         w->device = free_one;
 }
 
-/* Tells others where the worker is, and counts who is there with it. */
+/* Publishes which device the worker uses, and counts its users. */
 static void show(struct donate *d, struct worker *w)
 {
     atomic_store(&w->on, w->device);

@@ -1,5 +1,5 @@
-/* cu/sched/estimate.c – how long each task takes on each unit: medians of what was measured, drawn
- * towards lines through them, and lines for the rest. */
+/* cu/sched/estimate.c – how long each task takes on each unit: medians of measurements, shrunk
+ * towards lines through them; lines for tasks that were not measured. */
 #include "cu/sched/estimate.h"
 #include "cu/sched/fit.h"
 #include "cu/sched/plan.h"
@@ -7,33 +7,34 @@
 #include <math.h>
 #include <string.h>
 
-/* Differences between units of a kind below this share are none; nor are those below so many
- * standard errors of what was measured. */
+/* Units of a kind count as equally fast if they differ by less than the share ALIKE or by less than
+ * SURE standard errors of the measurements (SURER for sudden changes). */
 static const double ALIKE = 0.005, SURE = 3, SURER = 4;
 
-/* A unit that is slower or faster by so much, beyond chance, is believed at once. */
+/* A change of speed by this factor, beyond chance, is believed at once. */
 static const double SUDDEN = 1.1;
 
-/* One that became slow twice within so few steps may do so again: that it is fast must be seen
- * twice, too. */
+/* A unit that became slow twice within this many steps may do so again: it must be seen fast twice
+ * before that is believed. */
 enum { WARY = 3 };
 
-/* So many tasks have a median that tells more than their sum. */
+/* From this many tasks on, a median tells more than a sum. */
 enum { SEVERAL = 5 };
 
-/* A range that took so many times as long was interrupted. */
+/* A range that took this many times as long as expected was interrupted. */
 static const double INTERRUPTED = 30;
 
-/* Steps before and after a unit's speed changed by this share do not compare. */
+/* A change of a unit's speed by this share makes steps before and after it incomparable. */
 static const double CHANGED = 0.02;
 
-/* So many measurements tell what launches cost, and no more are looked at. */
+/* Launch costs need at least FEWEST measurements; at most FEW are used. */
 enum { FEWEST = 6, FEW = 128 };
 
-/* Launches below this share of a task are none. */
+/* Launches below this share of a mean task count as free. */
 static const double SMALL = 0.002;
 
-/* A unit that has launched so often has a launch of its own, if it is so many times its kind's. */
+/* After OWN launches, a unit whose launches differ from its kind's by the factor UNLIKE has an
+ * estimate of its own. */
 enum { OWN = 4 };
 static const double UNLIKE = 1.5;
 
@@ -139,8 +140,8 @@ static double sum_of(const double *x, struct ek_range r)
     return line_sum(x + r.begin, r.end - r.begin);
 }
 
-/* What a range took beside what was expected of its tasks, the median of many that were timed; 0:
- * nothing was. A unit that was interrupted is not slow. */
+/* Measured / expected seconds of a range; the median over its tasks if there are several and they
+ * were timed, so that an interruption does not count. 0: nothing was expected. */
 static double ratio_of(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
                        bool timed)
 {
@@ -182,7 +183,7 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
-/* What a measurement of this step would be on a unit of factor 1. */
+/* A measurement of this step, converted to a unit of factor 1. */
 static double normal_seconds(const struct estimate *e, size_t t)
 {
     return e->seconds[t] / e->factor[e->owner[t]];
@@ -190,7 +191,7 @@ static double normal_seconds(const struct estimate *e, size_t t)
 
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
-    const double *s = k->sample[t]; /* launches taken out */
+    const double *s = k->sample[t]; /* without launches */
     double low = s[0] < s[1] ? s[0] : s[1], high = s[0] < s[1] ? s[1] : s[0];
     switch (k->count[t]) {
     case 1:
@@ -202,8 +203,8 @@ static double median_sample(const struct estimate_kind *k, size_t t)
     }
 }
 
-/* The line of kind j through this step's times, or through the estimates of what has run. Tasks of
- * no cost say nothing of the others. */
+/* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run.
+ * Nothing but tasks of zero cost says nothing about others. */
 static void fit_kind(struct estimate *e, int j, bool raw)
 {
     struct estimate_kind *k = &e->of[j];
@@ -230,9 +231,9 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
 }
 
 /* ---- one step: units --------------------------------------------------------------------------*/
-/* Busy times, and how they compare with what was expected; e->room says by how much tasks are off
- * it, as many as are returned. What has never run on a unit's kind is expected on the kind's line
- * where costs are declared; without them it says nothing of the unit. */
+/* Sums busy, measured and expected times of the units; e->room receives the relative errors of the
+ * tasks, whose number is returned. A task that has never run on its unit's kind is expected on the
+ * kind's line if costs are declared; without costs it says nothing about the unit. */
 static size_t sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
@@ -258,7 +259,8 @@ static size_t sum_units(struct estimate *e)
     return judged;
 }
 
-/* How many tasks a unit did, as far as they count: one that takes all of its time is one. */
+/* Effective number of tasks of each unit: (sum of times)^2 / sum of squares, so that one dominant
+ * task counts as one. */
 static void count_tasks(struct estimate *e)
 {
     memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
@@ -269,13 +271,13 @@ static void count_tasks(struct estimate *e)
         e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
 }
 
-/* What the last range of a unit says of it, beside what was known. */
+/* Measured / expected seconds of the unit's latest range, at its present factor. */
 static double latest_ratio(const struct estimate *e, int c)
 {
     return e->begun[c].latest / e->factor[c];
 }
 
-/* By how much a unit may be off without being another one than before. */
+/* Deviation that chance explains. */
 static double chance_of(const struct estimate *e, int c, double scatter)
 {
     return fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c]));
@@ -291,11 +293,10 @@ static bool worked(const struct estimate *e, int c)
     return e->expected[c] > 0 && e->seen[c] > 0;
 }
 
-/* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
- * the difference is large and its last range says so, too (else tasks were other than expected, not
- * the unit), or the very first one in which it works, before which nothing was known of it. If it
- * changed within the step its last range says most. What slows many units at once is no fault of
- * theirs. */
+/* A unit's factor changes when two of its last three steps agree; or one step, if the difference is
+ * large and the latest range confirms it (else the tasks were other than expected, not the unit);
+ * or the very first step in which it works. If its speed changed within the step, the latest range
+ * decides. What slows many units at once is not ascribed to a single one. */
 static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
 {
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
@@ -347,14 +348,14 @@ static void judge_units(struct estimate *e, double scatter)
             judge_unit(e, c, scatter, alone);
 }
 
-/* Before a task has run twice: how far those that were judged are off what was expected. */
+/* Scatter before any task has run twice: from the relative errors of the tasks that were judged. */
 static double error_of(struct estimate *e, size_t judged)
 {
     return judged ? fmin(line_median(e->room, judged) * PER_MEDIAN, 0.05) : 0.05;
 }
 
-/* In the first step lines and unit factors, where they are not known, are found by turns: a line
- * through units of different speeds is a poor one, until their factors are known. */
+/* In the first step, unknown lines and unit factors are fitted alternately: a line through units of
+ * different speeds is poor until their factors are known. */
 static void first_look(struct estimate *e)
 {
     const int turns = e->known ? 1 : 4;
@@ -375,8 +376,7 @@ double estimate_noise(const struct estimate *e)
                           : line_median(sorted + ESTIMATE_SAMPLES - e->noises, e->noises);
 }
 
-/* How two runs of one task differ that did so by themselves: what its unit's other tasks did, too,
- * is taken out. */
+/* Scatter between two runs of a task; what its unit's other tasks share is removed. */
 static void measure_noise(struct estimate *e)
 {
     size_t pairs = 0;
@@ -412,7 +412,7 @@ static void later_look(struct estimate *e)
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
-/* How far the rows lie off the fit, as a share of x[0]: what is left of a task's scatter. */
+/* Relative scatter of the rows around the fit: what remains of the tasks' own scatter. */
 static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m,
                          const double *beta)
 {
@@ -423,15 +423,15 @@ static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m
     return line_median(e->room, m) * PER_MEDIAN;
 }
 
-/* Inside them: what tasks took less that ran in longer ranges than before, and no less because
- * their units have changed: now = slowdown * before + inside * more launches, by least deviations.
- * Where tasks differ by chance alone, the two cannot be told apart. */
+/* Launch seconds hidden in the tasks' times of kind j: what tasks took less in longer ranges than
+ * before, unless their units have changed: now = slowdown * before + inside * difference of
+ * range[t], by least deviations. Where the two cannot be told apart, nothing changes. */
 static double launch_inside(struct estimate *e, int j)
 {
     const struct estimate_kind *k = &e->of[j];
     struct fit_row row[FEW];
     double beta[2], sum[2][2] = {{0}};
-    size_t m = 0, t = 0, stride = e->n ? 7919 % e->n : 0; /* spread over all */
+    size_t m = 0, t = 0, stride = e->n ? 7919 % e->n : 0; /* spread over all tasks */
     for (size_t i = 0; i < e->n && m < FEW; i++, t = t + stride - (t + stride < e->n ? 0 : e->n)) {
         double more = e->range[t] - k->part[t];
         if (e->seconds[t] < 0 || e->kind[e->owner[t]] != j || !k->count[t] || fabs(more) < 0.25)
@@ -446,7 +446,7 @@ static double launch_inside(struct estimate *e, int j)
         return k->inside;
     fit_rows(row, m, 2, beta);
     const double noise = fmax(estimate_noise(e), scatter_of(e, row, m, beta));
-    const double scatter = 2 * noise * noise * sum[0][0] / (double)m; /* of a difference */
+    const double scatter = 2 * noise * noise * sum[0][0] / (double)m; /* variance of a difference */
     const double apart = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1];
     const double chance = noise * noise * sum[0][0] * sum[1][1];
     if (apart < 2 * chance)
@@ -470,8 +470,8 @@ static void learn_inside(struct estimate *e)
     }
 }
 
-/* Launches of the unit that say what one takes there now: of a unit that has just become another
- * one none, unless all that are kept are of this step. */
+/* How many recorded launches are valid: none for a unit whose speed has just changed, unless all of
+ * them are from this step. */
 static unsigned launches_of(const struct estimate *e, int c)
 {
     const struct estimate_begun *b = &e->begun[c];
@@ -480,14 +480,13 @@ static unsigned launches_of(const struct estimate *e, int c)
     return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
 }
 
-/* Launches take longer on a unit that is slower than was declared, not on one that was declared to
- * be slow. */
+/* A unit slower than declared also launches slower; one declared to be slow does not. */
 static double slower_than_declared(const struct estimate *e, int c)
 {
     return e->slowdown[c] / e->declared[c];
 }
 
-/* Beside the tasks: the median of what was measured on units of kind j; -1: nothing was. */
+/* Median launch of kind j outside the tasks' times; -1: not measured. */
 static double launch_beside(struct estimate *e, int j)
 {
     size_t m = 0;
@@ -497,7 +496,7 @@ static double launch_beside(struct estimate *e, int j)
     return m ? line_median(e->room, m) : -1;
 }
 
-/* A unit whose launches are clearly others than those of its kind has its own median. */
+/* A unit whose launches clearly differ from its kind's has its own median. */
 static double own_launch(const struct estimate *e, int c, double beside)
 {
     double last[ESTIMATE_LAUNCHES];
@@ -509,7 +508,7 @@ static double own_launch(const struct estimate *e, int c, double beside)
     return fmax(own, beside) > UNLIKE * fmin(own, beside) ? own : beside;
 }
 
-/* Once tasks and units are known. */
+/* After tasks and units have been judged. */
 static void learn_launches(struct estimate *e)
 {
     for (int j = 0; j < e->nkinds; j++) {
@@ -536,7 +535,7 @@ static void take_sample(struct estimate_kind *k, size_t t, double sec)
     sample[k->count[t]++] = sec;
 }
 
-/* Takes in what this step measured. */
+/* Stores this step's measurements as samples. */
 static void take_samples(struct estimate *e)
 {
     for (size_t t = 0; t < e->n; t++) {
@@ -547,21 +546,21 @@ static void take_samples(struct estimate *e)
         double sec = fmax(0, normal_seconds(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
         if (e->sudden[c] && (k->count[t] || e->known))
-            continue; /* it is not known how fast the unit was */
+            continue; /* the unit's speed during the task is unknown */
         k->part[t] = e->range[t];
         take_sample(k, t, sec);
         e->judged[c] = true;
     }
 }
 
-/* What is expected of a task before it is looked at: by its profile, or by its size. */
+/* Expectation without a measurement of the task: its profile, or the line at its cost. */
 static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
     return k->profile ? k->profile[t] : on_line(e, k, t);
 }
 
-/* A task's time on kinds on which it has not run: from their lines, or what was declared, times how
- * far it was off that on another kind on which it has run. */
+/* Predicts a task on kinds on which it has not run: by their lines or declared times, times its
+ * deviation from expectation on a kind on which it has run. */
 static void predict(struct estimate *e, size_t t)
 {
     const struct estimate_kind *from = NULL;
@@ -585,10 +584,10 @@ static void predict(struct estimate *e, size_t t)
     }
 }
 
-/* Variance of a median of so many samples / variance of one. */
+/* Variance of a median of k samples / variance of one sample. */
 static const double of_median[ESTIMATE_SAMPLES + 1] = {1, 1, 0.5, 0.45};
 
-/* How far tasks lie off what is expected of them: variance of the logarithm. */
+/* Spread of tasks around their expectations: variance of the logarithm. */
 static double spread_of(struct estimate *e, const struct estimate_kind *k)
 {
     size_t m = 0;
@@ -608,11 +607,11 @@ static void take_medians(struct estimate *e, struct estimate_kind *k)
             k->seconds[t] = median_sample(k, t);
 }
 
-/* Medians are drawn towards what is expected. */
+/* Shrinks medians towards expectations. */
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
     double noise = estimate_noise(e), spread = spread_of(e, k);
-    /* Before a task has run twice, scatter cannot be told from truth: declared times are. */
+    /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
     for (size_t t = 0; t < e->n; t++) {
         if (!k->count[t])

@@ -1,110 +1,110 @@
-/* cu/sched/estimate.h – what is known about how long each task takes on each unit: measured where
- * it has run there, predicted where it has not.
+/* cu/sched/estimate.h – estimates of how long each task takes on each unit: measured where it has
+ * run, predicted elsewhere.
  *
- * seconds(task, unit) = slowdown[unit] * seconds[kind of unit][task]. Units are of one kind if they
- * have kind, width and profile in common; the slowdown is what sets one of them apart (1 = as
- * usual, 2 = half as fast).
+ * seconds(task, unit) = slowdown[unit] * seconds[kind of unit][task]. Units of one kind have the
+ * same kind, width and profile; a unit's slowdown is relative to its kind (1 = usual, 2 = half as
+ * fast).
  *
  * A task's estimate is the median of its last three measurements, so that a single slow one changes
- * nothing, drawn towards what the others of its kind say of it: the kind's profile, or the kind's
- * line seconds = a + b*cost (cu/sched/line.h). It is drawn the more, the more measurements of one
- * task scatter and the less tasks lie off the line: where sizes tell the times, noise does not get
- * into the estimates. A task that has not run on a kind is predicted by that kind's line, times how
- * far it lies off the line of a kind on which it has run. */
+ * nothing. It is shrunk towards the kind's profile or line seconds = a + b*cost (cu/sched/line.h):
+ * the more, the more a task's times scatter and the less tasks deviate from the line, so that noise
+ * stays out where sizes explain the times. A task that has not run on a kind is predicted by that
+ * kind's line, times its deviation from the line of a kind on which it has run. */
 #pragma once
 
 #include "cu/sched/line.h"
 #include "cu/sched/sched.h"
 #include <stdbool.h>
 
-/* What `make ablation` leaves out, one at a time (tests/bench/cu_ablation.h); nothing elsewhere. */
+/* Mechanisms that `make ablation` leaves out, one at a time (tests/bench/cu_ablation.h). */
 #ifndef WITHOUT
 #define WITHOUT(mechanism) false
 #endif
 
-/* A device of which nothing is known counts as so many CPU units. */
+/* A device of unknown speed counts as this many CPU units. */
 enum { ESTIMATE_DEVICE = 8 };
 
 enum { ESTIMATE_SAMPLES = 3 };
 
-/* A unit of a larger factor is slow. */
+/* A unit with a larger factor counts as slow. */
 #define ESTIMATE_SLOW 1.1
 
-/* The tasks on one kind of units. Seconds are those of a unit of slowdown 1. */
+/* The tasks on one kind of unit. Seconds are those of a unit of slowdown 1. */
 struct estimate_kind {
     enum cu_kind kind;
     const double *profile; /* [n] or NULL */
-    double rate;           /* declared cost per second where slowdown is 1; 0 unknown */
-    double inside;         /* seconds to begin a range that are in its tasks': inside / k of k */
-    float *part;           /* [n] 1 / k of the last sample */
+    double rate;           /* declared cost per second at slowdown 1; 0 unknown */
+    double inside;         /* launch seconds hidden in the times of its tasks: inside / k each */
+    float *part;           /* [n] 1 / k, k being the length of the range of the last sample */
     double *seconds;       /* [n] the estimates */
-    double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
-    unsigned char *count;               /* [n] how many of them there are */
+    double (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
+    unsigned char *count;               /* [n] number of measurements */
     struct line line;
-    bool tried; /* there is a line */
+    bool tried; /* the line has been fitted */
 };
 
 enum { ESTIMATE_LAUNCHES = 8 };
 
-/* What ranges took beside their tasks on one unit, the latest ones. */
+/* Seconds that ranges took on top of their tasks, on one unit. */
 struct estimate_begun {
-    _Alignas(64) double seconds; /* all of this step */
+    _Alignas(64) double seconds; /* sum over this step */
     double last[ESTIMATE_LAUNCHES];
-    unsigned count, before; /* all; those before this step */
-    double first, latest;   /* seconds / expected ones of two ranges of this step; 0: none */
-    double began, clock;    /* of the last one, since the step began, without what brings tasks */
+    unsigned count, before; /* ranges so far; those before this step */
+    double first, latest;   /* measured / expected seconds of the first and the latest range of this
+                               step; 0: none */
+    double began, clock;    /* start of the latest range, and busy seconds so far in this step,
+                               transfers excluded */
 };
 
 struct estimate {
     size_t n;
-    int ncu, nkinds, steps;            /* steps measured */
-    bool changed;                      /* some unit's speed has, in the last step */
-    bool known;                        /* speeds or profiles were given for all units */
-    const double *cost;                /* [n] declared, or NULL */
-    const struct sched_unit *unit;     /* [ncu] the job's */
-    size_t *order;                     /* [n] tasks by descending cost */
-    int *kind;                         /* [ncu] */
-    double *factor, *slowdown;         /* [ncu] as measured; and with hope for the untried */
-    double *declared;                  /* [ncu] the factor at first */
-    double *launch;                    /* [ncu] seconds to begin a range at slowdown 1: beside its
-                                        * tasks', and in them */
-    bool *judged;                      /* [ncu] the unit has worked, its factor is known */
-    bool *sudden;                      /* [ncu] its speed has changed in this step */
-    int *slowed;                       /* [ncu] step in which it suddenly became slow, */
-    bool *again;                       /* [ncu] soon after it had become slow before */
+    int ncu, nkinds, steps;        /* steps analysed */
+    bool changed;                  /* some unit's speed changed in the last step */
+    bool known;                    /* all units have a declared speed or a profile */
+    const double *cost;            /* [n] declared, or NULL */
+    const struct sched_unit *unit; /* [ncu] the job's */
+    size_t *order;                 /* [n] tasks by descending cost */
+    int *kind;                     /* [ncu] */
+    double *factor, *slowdown;     /* [ncu] measured; and slightly better for untried units */
+    double *declared;              /* [ncu] the initial factor */
+    double *launch; /* [ncu] seconds to begin a range at slowdown 1, hidden ones included */
+    bool *judged;   /* [ncu] the unit has worked, so its factor is measured */
+    bool *sudden;   /* [ncu] its speed changed in this step */
+    int *slowed;    /* [ncu] step in which it last became slow suddenly, */
+    bool *again;    /* [ncu] and whether that was soon after the time before */
     struct estimate_begun *begun;      /* [ncu] */
-    double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
+    double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] measured / expected busy time in the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
-    double *seconds;                   /* [n] measured in this step; negative = not executed */
-    int *owner;                        /* [n] unit that executed it */
-    float *range;                      /* [n] 1 / tasks in its range */
-    float *start;                      /* [n] seconds since the step began, likewise */
-    double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
-    unsigned noises;                   /* how many of them there are */
-    double *busy;                      /* [ncu] measured in the last step */
-    double *seen, *expected, *tasks;   /* [ncu] room for estimate_step() */
+    double *seconds;                   /* [n] of this step; negative = not executed */
+    int *owner;                        /* [n] unit that executed it in this step */
+    float *range;                      /* [n] 1 / number of tasks in its range */
+    float *start;                      /* [n] when it began, in busy seconds of its unit */
+    double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times in the last steps */
+    unsigned noises;                   /* number of valid entries */
+    double *busy;                      /* [ncu] busy seconds in the last step */
+    double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
     double *x, *y, *room;              /* [n] likewise */
 };
 
-/* Starts with the job's profiles, speeds and costs; what they leave open counts as equal. Its
- * memory is the job's arena's. EK_UNAVAILABLE: out of memory. One thread. */
+/* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not
+ * tell. Memory comes from the job's arena. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
 
-/* Unit cu took `sec` seconds for the range, each[i] of them for its tasks (NULL: not known; the
- * rest was its launch). On any thread, for different tasks concurrently. */
+/* Unit cu took `sec` seconds for the range, each[i] of them for its tasks (NULL: not measured; the
+ * remainder was its launch). On any thread, concurrently for different tasks. */
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each);
 
-/* Between two steps: takes in what was measured. One thread, as the rest. */
+/* Between two steps: updates the estimates by what was measured. One thread, as all below. */
 void estimate_step(struct estimate *e);
 
-/* Instead of that: the step says nothing. */
+/* Instead of estimate_step(): ignores the step. */
 void estimate_pass(struct estimate *e);
 
-/* How far the last step was from a plan: the largest difference between a unit's busy time and its
- * planned one, as a share of the planned makespan. load [ncu] */
+/* How far the last step was off a plan: the largest difference between a unit's busy time and its
+ * planned load [ncu], as a share of the planned makespan. */
 double estimate_surprise(const struct estimate *e, const double *load);
 
-/* Relative scatter of the times of one task, 0 while no task has run twice. */
+/* Relative scatter of the times of one task; 0 until some task has run twice. */
 double estimate_noise(const struct estimate *e);
 
 static inline double estimate_cost(const struct estimate *e, size_t task)

@@ -1,14 +1,14 @@
-/* cu/sched/exchange.c – what exchanges take beside what the link says of what crosses in them. */
+/* cu/sched/exchange.c – learns the cost of faces from timed exchanges. */
 #include "cu/sched/exchange.h"
 #include "cu/sched/line.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What differs by less than this share of an exchange is chance. */
+/* Differences below this share of an exchange are noise. */
 static const double DOUBT = 0.2;
 
-/* Faces cost otherwise if so many times what they did. */
+/* Ratio from which the cost of faces counts as changed. */
 static const double OTHERWISE = 1.2;
 
 struct exchange_load exchange_crossing(const struct sched_job *job, const int *home, int nmemories,
@@ -38,7 +38,7 @@ void exchange_moved(struct exchange *x, struct exchange_load load)
     x->count = 0;
 }
 
-/* The latest one, or the median of three. */
+/* Usual seconds: the latest exchange, or the median of three. */
 static double usual_seconds(const struct exchange *x)
 {
     double sorted[EXCHANGE_LATEST];
@@ -48,8 +48,8 @@ static double usual_seconds(const struct exchange *x)
     return line_median(sorted, EXCHANGE_LATEST);
 }
 
-/* An exchange that takes no longer than one in which nothing crosses says what faces take at most:
- * less is to be done elsewhere, too. */
+/* An exchange with faces that takes no longer than one without bounds the cost of faces from above:
+ * the devices also relieve the host of work. */
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds)
 {
     x->took[x->count++ % EXCHANGE_LATEST] = seconds;

@@ -1,53 +1,53 @@
-/* cu/sched/exchange.h – what faces that cross between memory nodes cost, learnt from the exchanges
- * of a run: those may well take ten times as long as the link says of their bytes, or a tenth. */
+/* cu/sched/exchange.h – what faces between memory nodes cost, learnt from timed exchanges; this may
+ * well be ten times or a tenth of what the link suggests. */
 #pragma once
 
 #include "cu/sched/sched.h"
 
 #include <stdbool.h>
 
-/* Faces that cross, and what they carry. */
+/* Faces that cross between memory nodes, and their bytes. */
 struct exchange_load {
     double faces, bytes;
 };
 
-/* What the link says they take. */
+/* Seconds they take by the link. */
 static inline double exchange_seconds(const struct sched_link *link, struct exchange_load load)
 {
     return link->latency * load.faces + link->per_byte * load.bytes;
 }
 
-/* What crosses on the link of the device that is busiest with it, with task t's data in memory node
- * home[t] of nmemories. load [nmemories] becomes what crosses at each memory node. */
+/* Load of the busiest device's link when task t's data is in memory node home[t] of nmemories. load
+ * [nmemories] receives the load of each memory node. */
 struct exchange_load exchange_crossing(const struct sched_job *job, const int *home, int nmemories,
                                        const struct sched_link *link, struct exchange_load *load);
 
 enum { EXCHANGE_LATEST = 3 };
 
 struct exchange {
-    struct exchange_load load;    /* as tasks lie now */
-    double took[EXCHANGE_LATEST]; /* the latest exchanges, as tasks lie now */
-    unsigned count;               /* of all of those */
-    double alone;                 /* seconds of an exchange in which nothing crosses, the least */
-    double scale;                 /* faces take so many times what the link says, */
-    double more;                  /* and each so much where it says nothing */
+    struct exchange_load load;    /* for the tasks' present homes */
+    double took[EXCHANGE_LATEST]; /* the latest exchanges with these homes */
+    unsigned count;               /* number of all exchanges with these homes */
+    double alone;                 /* least seconds of an exchange in which nothing crosses */
+    double scale;                 /* measured cost of faces / cost by the link, */
+    double more;                  /* or seconds per face where the link costs nothing */
 };
 
-/* Nothing has been timed yet. */
+/* Nothing timed yet. */
 #define EXCHANGE_UNTIMED ((struct exchange){.alone = 1e300, .scale = 1})
 
-/* Tasks lie elsewhere now, and this crosses. One thread, like all of it. */
+/* Tasks have moved, and `load` crosses now. One thread, like everything here. */
 void exchange_moved(struct exchange *x, struct exchange_load load);
 
 /* An exchange took `seconds`. */
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds);
 
-/* What a face that crosses takes, by what is known now. */
+/* Present estimate of what a face that crosses costs. */
 static inline struct sched_link exchange_face(const struct exchange *x,
                                               const struct sched_link *link)
 {
     return (struct sched_link){x->scale * link->latency + x->more, x->scale * link->per_byte};
 }
 
-/* Whether faces cost so much more or less than they did that where tasks lie may be wrong. */
+/* Whether the cost of faces has changed so much that tasks may lie in the wrong places. */
 bool exchange_differs(const struct sched_job *job, struct sched_link now, struct sched_link then);

@@ -8,7 +8,7 @@
 
 enum { ROUNDS = 60 };
 
-/* A pivot smaller than this share of its column says nothing that the others have not said. */
+/* A pivot below this share of its diagonal is linearly dependent on earlier columns. */
 static const double NOTHING = 1e-9;
 
 struct normal {
@@ -23,7 +23,7 @@ static double residual(const struct fit_row *r, int p, const double *beta)
     return fabs(sum);
 }
 
-/* Squares weighted by 1 / deviation make a sum of deviations. */
+/* Weights of 1 / deviation turn squares into absolute deviations. */
 static void add_up(const struct fit_row *row, size_t n, int p, const double *beta, double least,
                    struct normal *m)
 {
@@ -38,8 +38,8 @@ static void add_up(const struct fit_row *row, size_t n, int p, const double *bet
     }
 }
 
-/* Gauss-Jordan without exchange of rows: the matrix is symmetric and not negative. Columns that are
- * out (or add nothing) get 0. */
+/* Gauss-Jordan without pivoting: the matrix is symmetric and positive semidefinite. Parameters that
+ * are `out` or undetermined get 0. */
 static void solve(struct normal m, int p, const bool *out, double *beta)
 {
     double diagonal[FIT_MOST];
@@ -69,7 +69,7 @@ static double typical(const struct fit_row *row, size_t n)
     return n ? sum / (double)n : 0;
 }
 
-/* Parameters whose best value is negative are left out, one after another. */
+/* Parameters whose best value is negative are set to 0, one after another. */
 void fit_rows(const struct fit_row *row, size_t n, int p, double *beta)
 {
     const double least = fmax(1e-9 * typical(row, n), 1e-300);

@@ -1,14 +1,14 @@
-/* cu/sched/incumbent.c – remembers what was fastest. */
+/* cu/sched/incumbent.c – remembers the fastest partition. */
 #include "cu/sched/incumbent.h"
 
 #include <math.h>
 #include <string.h>
 
-/* After a partition that failed, the next one must promise so many times as much. */
+/* After a partition has failed, the next must promise this many times the gain. */
 static const double MORE = 10;
 
-/* The incumbent itself takes longer or shorter by this share: the machine has changed, and what
- * failed before may do now. */
+/* A change of the incumbent's own step time by this share means that the machine has changed; then
+ * partitions that failed before may work. */
 static const double CHANGED = 0.2;
 
 void incumbent_open(struct incumbent *p, const struct sched_job *job)
@@ -27,8 +27,8 @@ static bool faces_cost_as_before(const struct incumbent *p, const struct partiti
     return d->face.latency == p->face.latency && d->face.per_byte == p->face.per_byte;
 }
 
-/* Units have changed, or what faces cost: what the incumbent would take now, and what failed before
- * may do. Where it took less than was predicted that was the change. */
+/* Units or the cost of faces have changed: predicts the incumbent's step anew, and keeps the ratio
+ * by which it exceeded its prediction. */
 static void renew(struct incumbent *p, struct partition *d)
 {
     const double planned = step_of(partition_predict(d, p->owner));
@@ -71,6 +71,6 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
         p->face = d->face;
     }
     if (memcmp(owner, e->owner, bytes))
-        p->took = INFINITY; /* others have helped: it says nothing of the partition */
+        p->took = INFINITY; /* units helped one another: this says nothing about the partition */
     return false;
 }

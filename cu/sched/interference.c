@@ -1,5 +1,5 @@
-/* cu/sched/interference.c – shares by least squares; whom to leave out by trying all numbers of
- * units. */
+/* cu/sched/interference.c – shares by least squares; units to leave out by trying all numbers of
+ * them. */
 #include "cu/sched/interference.h"
 #include "src/arena.h"
 #include "src/sort.h"
@@ -8,31 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Being slower by less than this is no interference. */
+/* A smaller slowdown than this does not count as interference. */
 static const double MATTERS = 0.05;
 
-/* Every step counts so much beside the next one. */
+/* Weight of a step relative to the next. */
 static const double FADES = 0.5;
 
-/* Shares of neighbours that always come together are alike. */
+/* Ridge term: neighbours that are always busy together get equal shares. */
 static const double RIDGE = 1e-3;
 
-/* No neighbour slows a unit by more. */
+/* Largest plausible share of one neighbour. */
 static const double MOST_SHARE = 1;
 
-/* A unit that itself has changed is off by more than this share. */
+/* A slowdown that is off by more than this share means that the unit itself has changed. */
 static const double UNLIKE = 0.3;
 
-/* On more units nothing is learnt: looking at all pairs would take too long. */
+/* With more units nothing is learnt: looking at all pairs would take too long. */
 enum { MOST_UNITS = 256 };
 
-/* Slowdown of a unit that is left out. */
+/* Slowdown assigned to a unit that is left out. */
 static const double OUT = 1e9;
 
 /* ---- beginning --------------------------------------------------------------------------------*/
 static void weigh_units(struct interference *f, const struct estimate *e)
 {
-    double *of_kind = f->seen; /* room, for the kinds of estimate.h */
+    double *of_kind = f->seen; /* scratch, by kind of estimate.h */
     for (int k = 0; k < e->nkinds; k++)
         of_kind[k] = line_sum(e->of[k].seconds, e->n);
     for (int c = 0; c < e->ncu; c++)
@@ -46,7 +46,7 @@ static int by_seconds(const void *a, const void *b, void *all)
     return seconds[x] != seconds[y] ? (seconds[x] < seconds[y] ? -1 : 1) : x - y;
 }
 
-/* The fastest first. */
+/* Fastest first. */
 static void sort_members(struct interference *f, const struct estimate *e)
 {
     weigh_units(f, e);
@@ -76,7 +76,7 @@ void interference_open(struct interference *f, const struct sched_job *job,
 }
 
 /* ---- neighbours -------------------------------------------------------------------------------*/
-/* 1 + shares where so many units work, of which a unit of this kind is one. */
+/* Slowdown of a unit of this kind while `work` units (itself included) are busy. */
 static double slowing(const struct interference *f, int kind, const int work[2])
 {
     double sum = 1;
@@ -85,7 +85,7 @@ static double slowing(const struct interference *f, int kind, const int work[2])
     return sum;
 }
 
-/* When the units of each kind end, ascending. */
+/* End times of the units of each kind, ascending. */
 struct ends {
     int n[2];
     double at[2][MOST_UNITS];
@@ -102,8 +102,8 @@ static void sort_ends(const struct interference *f, const double *end, struct en
     }
 }
 
-/* What a unit of this kind that works until then has done, in seconds alone; and its busy
- * neighbours in the mean of that. */
+/* Seconds' worth of work alone that a unit of this kind has done by time `end`, and its mean number
+ * of busy neighbours until then. */
 static double work_until(const struct interference *f, const struct ends *x, int kind, double end,
                          double mean[2])
 {
@@ -129,7 +129,7 @@ static double work_until(const struct interference *f, const struct ends *x, int
 }
 
 /* ---- learning ---------------------------------------------------------------------------------*/
-/* What a step says of a kind of units. */
+/* What one step tells about a kind of unit. */
 struct row {
     double beside[2], slower, at_first;
 };
@@ -169,7 +169,7 @@ static bool observe(const struct interference *f, const struct estimate *e, cons
         return false;
     r->slower = line_median(ratio, m) - 1;
     r->at_first = line_median(first, m) - 1;
-    if (!f->slow && r->slower < MATTERS) { /* no need to know it better */
+    if (!f->slow && r->slower < MATTERS) { /* no interference: no need for details */
         for (int k = 0; k < 2; k++)
             r->beside[k] = fmax(0, x->n[k] - (k == kind));
         return true;
@@ -186,7 +186,7 @@ static bool observe(const struct interference *f, const struct estimate *e, cons
     return true;
 }
 
-/* The shares from the steps so far and this one. */
+/* Fits the shares to the steps so far and this one. */
 static void fit(struct interference *f, int kind, const struct row *r, double s[5])
 {
     const double x = r->beside[CU_CPU], z = r->beside[CU_DEVICE], y = r->slower;
@@ -213,8 +213,8 @@ static double slower_by(const struct interference *f, int kind, const double bes
     return f->share[kind][CU_CPU] * beside[CU_CPU] + f->share[kind][CU_DEVICE] * beside[CU_DEVICE];
 }
 
-/* A unit that has changed by itself: it was so slow with hardly a neighbour, or not from its first
- * range on, or no shares explain both this step and the one before. */
+/* Units changed by themselves: they were slow with hardly a neighbour busy, or not slow from the
+ * first range on, or no shares explain both this step and the previous one. */
 static bool unlike(const struct interference *f, const struct estimate *e, int kind,
                    const struct row *r)
 {
@@ -228,7 +228,7 @@ static bool unlike(const struct interference *f, const struct estimate *e, int k
            fabs(was - slower_by(f, kind, f->before[kind])) > least;
 }
 
-/* What tasks took becomes what they would have taken alone. */
+/* Converts measured times to what they would have been alone. */
 static void take_neighbours_out(struct interference *f, struct estimate *e, const struct ends *x)
 {
     double mean[2];
@@ -249,7 +249,7 @@ static void take_neighbours_out(struct interference *f, struct estimate *e, cons
     }
 }
 
-/* Units are left out for nothing: all work again, as fast as they were. */
+/* Leaving units out was a mistake: all work again, as fast as they were. */
 static void take_back(struct interference *f, struct estimate *e)
 {
     for (int c = 0; c < e->ncu; c++) {
@@ -276,7 +276,8 @@ void interference_learn(struct interference *f, struct estimate *e)
         if (!observe(f, e, &x, kind, &r))
             continue;
         const double share[] = {f->share[kind][CU_CPU], f->share[kind][CU_DEVICE]};
-        for (int turn = 0; f->learns && turn < TURNS; turn++) { /* on shares depends what counts */
+        for (int turn = 0; f->learns && turn < TURNS;
+             turn++) { /* the weights depend on the shares */
             fit(f, kind, &r, sum);
             observe(f, e, &x, kind, &r);
         }
@@ -296,7 +297,7 @@ void interference_learn(struct interference *f, struct estimate *e)
         f->slower[kind] = r.slower;
         f->usual[kind] = 1 + slower_by(f, kind, r.beside);
     }
-    f->learns &= f->slow; /* neighbours slow a unit from the first step on, or never */
+    f->learns &= f->slow; /* interference shows in the first step or never */
     if (f->slow)
         take_neighbours_out(f, e, &x);
 }
@@ -363,7 +364,7 @@ void interference_follow(struct interference *f, struct estimate *e, const int *
     int work[2] = {0, 0};
     if (!f->slow || !memcmp(f->work, f->units, sizeof f->work))
         return;
-    f->learns = false; /* left out for nothing */
+    f->learns = false; /* leaving out was a mistake */
     for (size_t t = 0; t < e->n; t++)
         works[owner[t]] = true;
     for (int kind = 0; kind < 2; kind++)

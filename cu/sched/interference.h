@@ -1,30 +1,32 @@
-/* cu/sched/interference.h – busy units slow one another, and then fewer of them may do more: what
- * each busy neighbour costs a unit, learnt from what steps took beside what was declared of units
- * alone, and whom to leave out.
+/* cu/sched/interference.h – busy units slow one another, so that fewer of them may do more. Learns
+ * how much each busy neighbour costs a unit, by comparing steps with the declared times of units
+ * that work alone, and decides which units to leave out.
  *
- * seconds = those alone * (1 + share[kind][CU_CPU] * busy CPU units + share[kind][CU_DEVICE] * busy
- * devices) at each moment, the unit itself not counted. One step tells of a kind no more than the
- * sum: it is ascribed to all neighbours alike, until a step with other neighbours tells them apart.
- * Where it matters, estimates are those of units alone, but for their slowdowns. */
+ * seconds = seconds alone * (1 + share[kind][CU_CPU] * busy CPU units + share[kind][CU_DEVICE] *
+ * busy devices) at each moment, the unit itself not counted. One step yields only one equation per
+ * kind: the slowdown is ascribed to all neighbours alike until a step with other neighbours tells
+ * them apart. Where interference matters, estimates hold times of units alone; slowdowns hold the
+ * rest. */
 #pragma once
 
 #include "cu/sched/estimate.h"
 
 struct interference {
-    bool learns;              /* all units are of one node, and what tasks take alone is declared */
-    bool slow;                /* some kind is slowed by as much as matters */
-    int units[2], *member[2]; /* of each kind, the fastest first */
-    int work[2];              /* so many of them are not left out */
-    double share[2][2];       /* [kind][kind of the neighbour] */
-    double before[2][2];      /* busy neighbours of a kind in the last step */
-    double slower[2];         /* by which it was slower then */
-    double usual[2];          /* 1 + the shares of those, or of those to come */
-    double sum[2][5];         /* xx, xz, zz, xy, zy of the steps: neighbours x, z, slower by y */
-    double *busy, *seen, *alone; /* [ncu] of the last step: its end; tasks; declared for them */
-    double *all;                 /* [ncu] seconds of all tasks on the unit alone, as known now */
+    bool learns; /* still learning: all units share a node, and times alone are declared */
+    bool slow;   /* some kind of unit is slowed noticeably */
+    int units[2], *member[2]; /* units of each kind, fastest first */
+    int work[2];              /* how many of them work; the others are left out */
+    double share[2][2];       /* [kind][kind of the busy neighbour] */
+    double before[2][2];      /* mean number of busy neighbours in the last step */
+    double slower[2];         /* measured slowdown - 1 in that step */
+    double usual[2];          /* 1 + shares of the usual neighbours of a kind */
+    double sum[2][5]; /* sums of xx, xz, zz, xy, zy over steps: neighbours x and z, slowdown y */
+    double *busy, *seen,
+        *alone;  /* [ncu] last step: busy seconds; seconds of tasks; declared for them */
+    double *all; /* [ncu] estimated seconds of all tasks on the unit, alone */
 };
 
-/* For the units of the job, whose arena has its memory and is not checked. */
+/* Opens for the job's units. Memory comes from the job's arena, which the caller checks. */
 void interference_open(struct interference *f, const struct sched_job *job,
                        const struct estimate *e);
 
@@ -32,21 +34,21 @@ void interference_open(struct interference *f, const struct sched_job *job,
 void interference_learn(struct interference *f, struct estimate *e);
 void interference_apply(struct interference *f, struct estimate *e);
 
-/* How many times as long tasks on units of a kind take while all work as in the mean of a step. */
+/* Slowdown of units of a kind while all work, relative to the mean of a step. */
 double interference_most(const struct interference *f, int kind);
 
-/* When the last unit ends where tasks are divided so that units are busy for so long if neighbours
- * are as the slowdowns have it, load [ncu]. */
+/* Predicted makespan when units are busy for load [ncu] seconds at their present slowdowns:
+ * neighbours that end early no longer slow the others. */
 double interference_makespan(const struct interference *f, const struct estimate *e,
                              const double *load);
 
-/* The number of CPU units that, with so many devices, do most in a second; *seconds is what all
- * tasks then take, if they can be divided at will. After interference_apply(). */
+/* The number of CPU units that do most per second beside so many devices; *seconds is what all
+ * tasks then take if they can be divided at will. After interference_apply(). */
 int interference_best(const struct interference *f, int devices, double *seconds);
 
-/* Slowdowns as they would be if the fastest `work` of each kind worked and the others were left
- * out; and for good; or as in a partition, owner [n]. interference_apply() gives back those of
- * now. */
+/* Sets the slowdowns as if the fastest `work` units of each kind worked and the others were left
+ * out: _set for a trial (interference_apply() restores them), _settle for good, _follow as in
+ * partition owner [n]. */
 void interference_set(const struct interference *f, struct estimate *e, const int work[2]);
 void interference_settle(struct interference *f, struct estimate *e, const int work[2]);
 void interference_follow(struct interference *f, struct estimate *e, const int *owner);

@@ -1,7 +1,7 @@
-/* cu/sched/learn.c – plans from estimates that grow better. */
+/* cu/sched/learn.c – plans from estimates, and plans again while these improve. */
 #include "cu/sched/learn.h"
 
-/* A busy time that differs by this share of the step is worth a new plan. */
+/* A busy time that is off by this share of the step is worth a new plan. */
 static const double SURPRISE = 0.01;
 
 const struct opt learn_options[] = {
@@ -53,7 +53,7 @@ void learn_step(void *st)
         l->assign(l);
 }
 
-/* While it learns, tasks are measured by `grain` at most. */
+/* While it learns, ranges hold at most `grain` tasks, so that single tasks are timed. */
 struct ek_range learn_next(void *st, int cu)
 {
     struct learn *l = st;

@@ -1,6 +1,6 @@
-/* cu/sched/learn.h – what policies share that plan a whole step from the times of the tasks (heft,
- * abe): without profile or speeds they begin as if all units were equal, measure, and plan again
- * while they learn. */
+/* cu/sched/learn.h – shared by the policies that plan a whole step from task times (heft, abe):
+ * without profiles or speeds they begin as if all units were equal, measure, and plan again during
+ * the first steps. */
 #pragma once
 
 #include "cu/sched/estimate.h"
@@ -8,10 +8,10 @@
 #include "src/opt.h"
 
 struct learn_options {
-    int learn; /* steps after which it may plan anew */
+    int learn; /* steps after which it may plan again */
 };
 
-/* The option table of such a policy, and its default of 3 steps. */
+/* The option table of such a policy; by default it plans again after 3 steps. */
 extern const struct opt learn_options[];
 void learn_defaults(void *opts);
 
@@ -20,14 +20,14 @@ struct learn {
     struct plan plan;
     struct estimate estimate;
     size_t grain;
-    int left;                     /* steps that may still change the plan */
-    double *load;                 /* [ncu] seconds planned; the policy may use it while it plans */
-    int *owner;                   /* [n] of the tasks in estimate.order: what a policy decides */
-    void (*assign)(void *policy); /* decides, and calls learn_assign() */
+    int left;     /* steps left after which the plan may change */
+    double *load; /* [ncu] planned seconds; scratch space for the policy while it plans */
+    int *owner;   /* [n] the decision: unit of task estimate.order[i] */
+    void (*assign)(void *policy); /* fills owner, then calls learn_assign() */
 };
 
-/* Reads the options, opens plan and estimate, and decides for the first time. EK_UNAVAILABLE: out
- * of memory, also for what the policy has taken from the arena before. One thread. */
+/* Reads the options, opens plan and estimate, and assigns for the first time. EK_UNAVAILABLE: out
+ * of memory, also for what the policy took from the arena before. One thread. */
 enum ek_status learn_begin(struct learn *l, const struct sched_job *job,
                            void (*assign)(void *policy));
 
@@ -37,8 +37,8 @@ void learn_assign(struct learn *l);
 /* Members of struct sched_ops; `st` begins with a struct learn. */
 struct ek_range learn_next(void *st, int cu);
 void learn_done(void *st, int cu, struct ek_range r, double sec, const double *each);
-/* Plans anew if the step taught something that the plan did not know: one that came true is kept,
- * so that no task migrates for nothing. */
+/* Plans again if the step differed from the plan. A plan that came true is kept, so that no task
+ * migrates for nothing. */
 void learn_step(void *st);
 
 #define LEARN_POLICY                                                                               \

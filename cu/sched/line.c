@@ -42,7 +42,7 @@ double line_select(double *v, size_t n, size_t at)
     return v[middle];
 }
 
-/* Points at the origin's x say nothing of the slope. */
+/* Points at x = 0 say nothing about the slope. */
 static struct line through_origin(const double *x, double *y, size_t m)
 {
     while (m > 0 && !(x[m - 1] > 0))
@@ -52,13 +52,13 @@ static struct line through_origin(const double *x, double *y, size_t m)
     return (struct line){0, m > 0 ? line_median(y, m) : 0};
 }
 
-/* Of a third: its lower median, by x. */
+/* Index, in a third, of its lower median by x. */
 static size_t middle_of(size_t third)
 {
     return third - 1 - (third - 1) / 2;
 }
 
-/* From the middle of the largest third to that of the smallest. */
+/* Distance in x between the middles of the largest and the smallest third. */
 static double width(const double *x, size_t m, size_t third)
 {
     return x[middle_of(third)] - x[m - third + middle_of(third)];
@@ -67,7 +67,7 @@ static double width(const double *x, size_t m, size_t third)
 struct line line_fit(const double *x, double *y, double *room, size_t m)
 {
     size_t third = m / 3;
-    while (third > 2 && !(width(x, m, third) > 0)) /* nearly all are of one size */
+    while (third > 2 && !(width(x, m, third) > 0)) /* nearly all have one size */
         third /= 2;
     if (m < 6 || !(width(x, m, third) > 0))
         return through_origin(x, y, m);

@@ -1,24 +1,25 @@
-/* cu/sched/line.h – medians and resistant lines: what a few wild measurements cannot spoil. */
+/* cu/sched/line.h – medians and resistant lines: statistics that a few outliers cannot spoil. */
 #pragma once
 
 #include <stddef.h>
 
-/* x[0] + x[1] + … in this order. */
+/* x[0] + x[1] + …, added in this order. */
 double line_sum(const double *x, size_t n);
 
-/* The lower median of n > 0 numbers; reorders v. O(n). */
+/* The lower median of n > 0 numbers, in O(n); reorders v. */
 double line_median(double *v, size_t n);
-/* The number that would be v[at] if the n numbers ascended; likewise. */
+/* The number that would be v[at] in ascending order; likewise. */
 double line_select(double *v, size_t n, size_t at);
 
 struct line {
     double a, b; /* y = a + b x */
 };
 
-/* A model of time by size through m > 0 points, of which x descends (Tukey's resistant line: the
- * slope between the medians of the outer thirds, the height by the median of what is left). A line
- * that would fall, or give time back for small sizes, is no model of work: then y = b x, the median
- * ratio. y is reordered; room [m] is overwritten. */
+/* Fits time as a line over size through m > 0 points, x descending (Tukey's resistant line: the
+ * slope joins the medians of the outer thirds, the height is the median of the residuals). Work
+ * neither takes less time for larger sizes nor negative time for small ones: a falling line, or one
+ * with a < 0, is replaced by y = b x with the median ratio. y is reordered; room [m] is scratch
+ * space. */
 struct line line_fit(const double *x, double *y, double *room, size_t m);
 
 static inline double line_at(struct line l, double x)

@@ -8,7 +8,7 @@
 
 enum { FEWEST = 6 };
 
-/* Moves whose sizes differ by less are of one size. */
+/* Moves count as of one size if their sizes differ by less than this factor. */
 static const double ALIKE = 1.25;
 
 void link_note(struct link *l, int links, double bytes, double seconds)
@@ -35,8 +35,7 @@ static size_t gather(const struct link *first, int n, size_t stride, struct link
     return m;
 }
 
-/* Moves of one size alone say nothing of latency and bandwidth apart: both are taken to be off by
- * the same factor. */
+/* Moves of one size cannot tell latency from bandwidth: both are scaled by the same factor. */
 static struct sched_link scaled(struct sched_link known, const struct link_move *all, double *room,
                                 size_t m)
 {

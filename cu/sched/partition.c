@@ -5,26 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offers that a search may look at: what it costs is less than a millisecond. */
+/* Budget of a search: less than a millisecond. */
 enum { MOST_LOOKS = 60000 };
 
-/* So few tasks on so few units are tried in all ways, as far as so many looks go. */
+/* Up to this many tasks and units, all partitions are tried, as far as EXACT_LOOKS nodes of the
+ * search tree go. */
 enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
 
-/* A partition this near to the best there could be needs no rival. */
+/* A partition this close to the bound needs no rival. */
 static const double GOOD_ENOUGH = 1.0002;
 
-/* Where there are more tasks than looks to move them, moving that costs a smaller share of the
- * steps to come is not worth another search. */
+/* With more tasks than the budget can move, migrations below this share of the coming steps do not
+ * justify a second search. */
 static const double LITTLE = 0.002;
 
-/* Units of so many slowdowns are told apart; of more, those that differ by less than a share are
- * not. */
+/* Up to this many different slowdowns are distinguished; if there are more, those that differ by
+ * less than SAME_SLOWDOWN are grouped. */
 enum { MANY_SLOWDOWNS = 256 };
 static const double SAME_SLOWDOWN = 0.01;
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-/* The number of a memory node. Without units: nmemories is the host, one more a lost device. */
+/* The number of a memory node. Nodes without units: nmemories is the host, nmemories + 1 a lost
+ * device. */
 static int number_of(const struct partition *d, int memory)
 {
     int number = 0;
@@ -33,7 +35,7 @@ static int number_of(const struct partition *d, int memory)
     return number + (number == d->nmemories && memory != CU_HOST_MEMORY);
 }
 
-/* Numbers the memory nodes that have units; the largest one becomes 0. */
+/* Numbers the memory nodes that have units; the one with most units becomes 0. */
 static void number_memories(struct partition *d)
 {
     const struct sched_job *job = d->job;
@@ -93,8 +95,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
-/* By memory node, so that those of one memory node follow one another, kind, slowdown (the fastest
- * first) and launch. */
+/* By memory node (keeping its units together), kind, slowdown (fastest first) and launch. */
 static int by_class(const void *a, const void *b, void *ctx)
 {
     const struct partition *d = ctx;
@@ -158,7 +159,7 @@ static int by_key(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Longest first, by the time on the first unit's kind; as before is nearly that already. */
+/* Longest first, by the time on the first unit's kind; usually the order is still right. */
 static void sort_tasks(struct partition *d)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
@@ -201,7 +202,7 @@ void partition_begin(struct partition *d, double horizon)
 }
 
 /* ---- what a partition costs -------------------------------------------------------------------*/
-/* The host itself has no link: what crosses goes over those of the devices. */
+/* Traffic is counted on the devices' links; the host has none. */
 double partition_exchange(struct partition *d, const int *owner)
 {
     const struct sched_job *job = d->job;
@@ -237,7 +238,7 @@ void partition_load(struct partition *d, const int *owner)
     }
 }
 
-/* Without the exchange. */
+/* The exchange is left at 0. */
 static struct partition_cost predict_work(struct partition *d, const int *owner)
 {
     double first = 0;
@@ -261,9 +262,9 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
     double doubt, best;
-    double last;     /* the one compared last takes so long, at least */
-    double exchange; /* of one stretch for each memory node; INFINITY before it is known */
-    bool scatters;   /* so does a list */
+    double last;     /* lower bound of the mean step of the partition compared last */
+    double exchange; /* exchange with one stretch per memory node; INFINITY: not known yet */
+    bool scatters;   /* a list scatters tasks too much, see scatters() */
     int *owner;
     struct partition_cost cost;
 };
@@ -285,17 +286,17 @@ static void compare(struct partition *d, struct search *s)
     }
 }
 
-/* A move looks at a few tasks of all units, at least. */
+/* A move costs at least this many looks per unit. */
 enum { LOOKS_OF_MOVE = 4 };
 
-/* From a partition that takes so long to the best one are more moves than there are looks for. */
+/* Improving a partition of `seconds` to the best one takes more moves than the budget allows. */
 static bool out_of_reach(const struct partition *d, const struct search *s, double seconds)
 {
     const double moves = (1 - s->best / seconds) * (double)d->job->n;
     return moves * LOOKS_OF_MOVE * d->job->ncu > (double)partition_looks(d);
 }
 
-/* What was compared last, d->trial. */
+/* Improves the partition compared last, d->trial. */
 static void improve(struct partition *d, struct search *s, bool anywhere)
 {
     if (WITHOUT(IMPROVEMENT) || out_of_reach(d, s, s->last))
@@ -331,16 +332,16 @@ static void try_stretches(struct partition *d, struct search *s)
     try_units(d, s, PARTITION_BY_UNIT);
 }
 
-/* A list knows nothing of faces. Those that cross by d->trial, or half as many after as many moves
- * as there are looks for or by another list, take longer than any list can win. */
+/* A list ignores faces. If the faces that cross in d->trial, even halved by improvements, cost more
+ * than any list can gain, lists are not worth improving. */
 static bool scatters(struct partition *d, const struct search *s)
 {
     return out_of_reach(d, s, INFINITY) &&
            d->least + partition_exchanges(d) * partition_exchange(d, d->trial) / 2 > s->best;
 }
 
-/* The tasks in `order`: d->order, or by cost as `heft` has it, where times on the first unit have
- * another one. */
+/* List scheduling in this order: d->order, or by cost as in `heft`, which differs where times on
+ * the first unit rank tasks otherwise. */
 static void try_list(struct partition *d, struct search *s, int pick, enum partition_by by,
                      size_t *order)
 {
@@ -356,8 +357,8 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
         improve(d, s, by == PARTITION_BY_KIND);
 }
 
-/* With transfers in mind while tasks are given to units (or not: then they count only in
- * comparisons). */
+/* Tries the shapes. d->weight says whether transfers count while tasks are assigned or only in
+ * comparisons. */
 static void search_shapes(struct partition *d, struct search *s)
 {
     if (!WITHOUT(STRETCHES))
@@ -377,7 +378,7 @@ static void search_shapes(struct partition *d, struct search *s)
 
 static void try_memory(struct partition *d, struct search *s, int memory)
 {
-    double rate = 0; /* of all tasks, a second */
+    double rate = 0; /* executions of the whole job per second */
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == memory)
             rate += k->capacity / line_sum(d->e->of[k->kind].seconds, d->job->n);
@@ -399,8 +400,8 @@ struct descent {
     struct partition *d;
     int unit[EXACT_UNITS], units;
     struct search *s;
-    double *rest; /* [n + 1] what the tasks from the i-th on cost at least at these prices */
-    double worth; /* of a second of all units */
+    double *rest; /* [n + 1] least cost of the tasks from the i-th on, at the prices */
+    double worth; /* price of a second of all units */
     long looks;
 };
 
@@ -409,7 +410,7 @@ static double unit_price(const struct partition *d, int cu)
     return d->market[d->e->kind[cu]].price / d->e->slowdown[cu];
 }
 
-/* An idle unit of the same kind comes before this one: to begin on either is the same. */
+/* The previous unit is of the same kind and idle, too: beginning on either is the same. */
 static bool has_twin(const struct descent *x, int i)
 {
     const struct partition *d = x->d;
@@ -419,7 +420,8 @@ static bool has_twin(const struct descent *x, int i)
            d->e->launch[b] == d->e->launch[c];
 }
 
-/* Natural order, in which launches can be counted; `spent` is worth the loads so far. */
+/* Branches over tasks in natural order, in which launches can be counted; `spent` is the price of
+ * the loads so far. */
 static void descend(struct descent *x, size_t t, double longest, double spent)
 {
     struct partition *d = x->d;
@@ -427,7 +429,7 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
     if (least >= x->s->best * (1 - 1e-9) || x->looks-- <= 0)
         return;
     if (t == d->job->n) {
-        compare(d, x->s); /* looks at the loads of just this partition */
+        compare(d, x->s); /* recomputes the same loads */
         return;
     }
     for (int i = 0; i < x->units; i++) {
@@ -444,7 +446,7 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
     }
 }
 
-/* Where there are many units, those on which the longest task takes the least. */
+/* Of many units, those on which the longest task takes least. */
 static void choose_units(struct descent *x)
 {
     struct partition *d = x->d;
@@ -479,7 +481,7 @@ static void try_all(struct partition *d, struct search *s)
 }
 
 /* ---- all shapes -------------------------------------------------------------------------------*/
-/* Kinds differ in speed alone: the ratio of their times is the same for all tasks. */
+/* Kinds differ only in speed: the ratio of their times is the same for all tasks. */
 static bool in_proportion(const struct partition *d)
 {
     const double *a = d->e->of[0].seconds;
@@ -488,7 +490,7 @@ static bool in_proportion(const struct partition *d)
         double least = INFINITY, most = 0;
         for (size_t t = 0; t < d->job->n; t++) {
             if (!(a[t] > 0) && !(b[t] > 0))
-                continue; /* nothing anywhere */
+                continue; /* takes no time on either */
             double ratio = b[t] / a[t];
             least = partition_less(least, ratio);
             most = partition_more(most, ratio);

@@ -1,5 +1,5 @@
-/* cu/sched/partition_cut.c – lists and stretches: the longest task first to where it ends first, or
- * consecutive tasks for each unit or memory node, all of which end together. */
+/* cu/sched/partition_cut.c – builds partitions: by list scheduling, longest task first, or as
+ * stretches of consecutive tasks that end together. */
 #include "cu/sched/partition.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@ static bool suits(const struct partition_class *k, enum partition_by by, int pic
     return pick == PARTITION_ANY || pick == (by == PARTITION_BY_MEMORY ? k->memory : k->kind);
 }
 
-/* The group of a class in which the task ends first; *first is when, if that is before *first. */
+/* The group of a class in which the task ends first; updates *first, the end, if it is before
+ * *first. */
 static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
                   double *first)
 {
@@ -22,15 +23,15 @@ static int end_in(const struct partition *d, const struct partition_class *k, si
     if (!(end + transfer < *first))
         return best;
     *first = end + transfer;
-    best = k->first; /* both loops may round differently */
+    best = k->first; /* the loops may round differently */
     while (best + 1 < k->end &&
            d->top[best] + d->slowdown[best] * sec + d->begin[best] > end * (1 + 1e-12))
         best++;
     return best;
 }
 
-/* The task to where it ends first among what it may go to; times beyond all numbers: to the first
- * of it. */
+/* Assigns the task to where it ends first, among the allowed units; if all times overflow, to the
+ * first of them. */
 static int place(struct partition *d, enum partition_by by, size_t t)
 {
     double first = INFINITY;
@@ -48,7 +49,7 @@ static int place(struct partition *d, enum partition_by by, size_t t)
     return unit;
 }
 
-/* Those that may go anywhere come last, to fill what the others leave. */
+/* Tasks that may go anywhere come last, to fill what the others leave. */
 void partition_pack(struct partition *d, enum partition_by by, int *owner)
 {
     for (int g = 0; g < d->ngroups; g++) {
@@ -66,7 +67,7 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner)
 }
 
 /* ---- stretches --------------------------------------------------------------------------------*/
-/* The s-th unit of a cut, or -1: those are memory nodes. */
+/* The s-th unit of a cut; -1: it is a cut by memory nodes. */
 static int unit_of(const struct partition *d, enum partition_by by, int s)
 {
     if (by == PARTITION_BY_MEMORY)
@@ -74,7 +75,7 @@ static int unit_of(const struct partition *d, enum partition_by by, int s)
     return d->member[by == PARTITION_BY_UNIT ? s : d->nmembers - 1 - s];
 }
 
-/* Seconds of a task on the s-th unit, or on a whole space whose units share the work evenly. */
+/* Seconds of a task on the s-th unit, or on a whole memory node whose units share it evenly. */
 static double seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
     const int cu = unit_of(d, by, s);
@@ -90,7 +91,7 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
     return rate > 0 ? 1 / rate : INFINITY;
 }
 
-/* The same; of the largest memory node, number 0, from d->room. */
+/* The same, with cached times of the largest memory node (number 0) in d->room. */
 static double known_seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
     return by == PARTITION_BY_MEMORY && s == 0 ? d->room[t] : seconds_on(d, by, s, t);
@@ -102,7 +103,7 @@ static double room_of(const struct partition *d, enum partition_by by, int s, do
     return cu >= 0 ? span - estimate_launch(d->e, cu) : span * d->use[s];
 }
 
-/* Each takes what it gets done in `span` seconds; true if nothing is left. */
+/* Cuts stretches of at most `span` seconds; true if all tasks are placed. */
 static bool cut_at(struct partition *d, enum partition_by by, double span)
 {
     int s = 0, last = (by == PARTITION_BY_MEMORY ? d->nmemories : d->nmembers) - 1;
@@ -122,7 +123,7 @@ static bool cut_at(struct partition *d, enum partition_by by, double span)
     return true;
 }
 
-/* False: no span will do. */
+/* Bisects for the shortest span; false: none is long enough. */
 static bool find_span(struct partition *d, enum partition_by by)
 {
     double low = d->least, high = d->least > 0 ? d->least : 1e-9;
@@ -142,7 +143,8 @@ static bool find_span(struct partition *d, enum partition_by by)
     return cut_at(d, by, high);
 }
 
-/* How long each memory node works, and how long it takes: whole tasks do not fit evenly. */
+/* Learns each memory node's efficiency, work / makespan: whole tasks do not fill its units evenly.
+ * True if it has changed. */
 static bool learn_use(struct partition *d)
 {
     bool changed = false;

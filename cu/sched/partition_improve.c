@@ -1,20 +1,19 @@
-/* cu/sched/partition_improve.c – moves and exchanges of tasks between the unit that ends last and
- * others. */
+/* cu/sched/partition_improve.c – local search: moves and swaps of tasks between the unit that ends
+ * last and others. */
 #include "cu/sched/partition.h"
 
 #include <string.h>
 
 static const size_t NONE = (size_t)-1;
 
-/* Where only times count, the best task to take is among so many near the one that evens out the
- * two units' ends. */
+/* Where only times count, the best task to take in return is among this many near the one that
+ * balances the two units. */
 enum { NEAR = 4 };
 
-/* Offers that one improvement may look at, unless it is the only one: what comes later wants to
- * look, too. */
+/* Budget of one improvement, unless it is the only one: later ones need some, too. */
 enum { EACH = 15000 };
 
-/* What counts of a unit: when it ends, in every step and in the first one, which moves tasks. */
+/* When a unit ends: usually, and in the first step, which moves tasks. */
 struct ends {
     double usual, first;
 };
@@ -23,18 +22,18 @@ struct offer {
     size_t give, take; /* task of the last unit, task of the other one or NONE */
     int unit;          /* the other one */
     struct ends last, other;
-    double value; /* what a step takes in the mean if both are the last ones */
+    double value; /* mean seconds of a step if no other unit ends later */
 };
 
-/* One search for offers. */
+/* State of one improvement. */
 struct improvement {
     struct partition *d;
     const int *owner;
-    bool anywhere;        /* between memory nodes, too */
-    bool in_first;        /* the unit that ends last in the first step gives; else in the others */
-    double w;             /* share of the first step in the steps to come */
-    struct ends at_least; /* whatever the two do, some unit ends no sooner */
-    int last;             /* the unit that gives */
+    bool anywhere;        /* also between memory nodes */
+    bool in_first;        /* consider the first step instead of the usual one */
+    double w;             /* weight of the first step: 1 / horizon or 0 */
+    struct ends at_least; /* end of the other units */
+    int last;             /* the unit that ends last, which gives */
     long looks;
 };
 
@@ -46,7 +45,7 @@ static void unlink_task(struct partition *d, int unit, size_t task)
     *p = d->follow[task];
 }
 
-/* Lists descend as d->order does. */
+/* Lists are in the order of d->order. */
 static void link_task(struct partition *d, int unit, size_t task)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
@@ -76,7 +75,7 @@ static double value_of(const struct improvement *a, struct ends x, struct ends y
     return (1 - a->w) * usual + a->w * first;
 }
 
-/* Each face that crosses does so in both directions. */
+/* Each face that crosses counts in both directions. */
 double partition_crossing(const struct partition *d, const int *owner, size_t task, int to)
 {
     const struct sched_job *job = d->job;
@@ -96,7 +95,7 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     return ends ? 2 * sec / ends * partition_exchanges(d) : 0;
 }
 
-/* d->delta of a unit's tasks if they went to a memory node. */
+/* Computes d->delta of a unit's tasks for a move to memory node `to`. */
 static void price_exchange(struct improvement *a, int cu, int to)
 {
     struct partition *d = a->d;
@@ -109,7 +108,7 @@ static void price_exchange(struct improvement *a, int cu, int to)
     }
 }
 
-/* A unit's ends with a task more (sign 1) or less (-1); NONE changes nothing. */
+/* A unit's ends with one task more (sign 1) or less (-1); NONE changes nothing. */
 static inline struct ends with(const struct improvement *a, struct ends x, int cu, size_t task,
                                int sign)
 {
@@ -128,8 +127,8 @@ static double both_seconds(const struct improvement *a, int other, size_t task)
     return estimate_seconds(a->d->e, a->last, task) + estimate_seconds(a->d->e, other, task);
 }
 
-/* The other's tasks descend, and so do those that were given before `give`: the place in its list
- * that evens out the two ends moves on only, from `at`; the task before it is returned. */
+/* The task in the other unit's list, from `at` on, whose exchange for `give` balances both units
+ * best. Both lists descend, so the place only moves forward. */
 static size_t near_even(struct improvement *a, int other, size_t give, size_t at)
 {
     const struct partition *d = a->d;
@@ -141,19 +140,19 @@ static size_t near_even(struct improvement *a, int other, size_t give, size_t at
     return at;
 }
 
-/* What the last unit and another one are like after it has given a task. */
+/* State of the two units after the last one has given a task. */
 struct given {
     size_t task;
     struct ends last, other;
 };
 
-/* The last unit takes a task in return, or NONE: is that the best offer? */
+/* Evaluates the offer in which the last unit gets task `take` (or NONE) in return. */
 static void weigh(struct improvement *a, int other, const struct given *g, size_t take,
                   struct offer *best)
 {
     const struct partition *d = a->d;
     if (d->launches && take != NONE && (take + 1 == g->task || g->task + 1 == take))
-        return; /* their runs depend on one another */
+        return; /* adjacent tasks: their runs depend on one another */
     struct ends x = with(a, g->last, a->last, take, 1), y = with(a, g->other, other, take, -1);
     double value = value_of(a, x, y) + d->delta[g->task] + (take == NONE ? 0 : d->delta[take]);
     if (value < best->value)
@@ -161,7 +160,7 @@ static void weigh(struct improvement *a, int other, const struct given *g, size_
     a->looks--;
 }
 
-/* As good as an offer gets; this near to it, looking on is not worth it. */
+/* Value of a perfect balance; near it, looking further is not worth it. */
 static double good_enough(const struct improvement *a, int other)
 {
     struct ends l = ends_of(a->d, a->last), o = ends_of(a->d, other);
@@ -170,8 +169,8 @@ static double good_enough(const struct improvement *a, int other)
     return value_of(a, even, half) * (1 + 2e-4);
 }
 
-/* The best offer of the last unit to another one. Where faces would cross, all pairs of tasks are
- * looked at, else those that fit. */
+/* Finds the best move or swap between the last unit and another one: all pairs of tasks where faces
+ * or launches matter, else those that balance. */
 static void find_offer(struct improvement *a, int other, struct offer *best)
 {
     const struct partition *d = a->d;
@@ -184,7 +183,7 @@ static void find_offer(struct improvement *a, int other, struct offer *best)
         if (value_of(a, g.last, g.last) >= best->value && d->launches)
             continue;
         if (value_of(a, g.last, g.last) >= best->value)
-            return; /* not even for nothing in return, and those that follow are shorter */
+            return; /* giving alone does not help, and later tasks are shorter */
         weigh(a, other, &g, NONE, best);
         from = all ? from : near_even(a, other, give, from);
         size_t take = from;
@@ -206,7 +205,7 @@ static void list_tasks(struct partition *d, const int *owner)
     }
 }
 
-/* The unit that gives, and what the others make certain. */
+/* Finds the unit that ends last and when the others end. */
 static void find_last(struct improvement *a)
 {
     const struct partition *d = a->d;
@@ -222,7 +221,7 @@ static void find_last(struct improvement *a)
     a->at_least = a->in_first ? (struct ends){most.usual, 0} : (struct ends){0, most.first};
 }
 
-/* Between units of one kind and memory node no offer is better than to end together. */
+/* Between units of one kind and memory node, balance is the best possible offer. */
 static bool hopeless(const struct improvement *a, int other, const struct offer *best)
 {
     const struct partition *d = a->d;
@@ -236,7 +235,7 @@ static bool may_take_part(const struct improvement *a, int cu)
     return cu != a->last && (a->anywhere || d->memory[cu] == d->memory[a->last]);
 }
 
-/* The unit that ends first, of those that may take part: the likeliest to have a good offer. */
+/* The unit that ends first among those allowed: the likeliest to offer much. */
 static int find_first(const struct improvement *a)
 {
     const double *end = a->in_first ? a->d->full : a->d->load;
@@ -247,7 +246,7 @@ static int find_first(const struct improvement *a)
     return first;
 }
 
-/* The best that the last unit is offered; unit < 0: nothing that helps. */
+/* The best offer for the last unit; unit < 0: none helps. */
 static struct offer best_offer(struct improvement *a)
 {
     struct partition *d = a->d;
@@ -283,8 +282,8 @@ static bool take_best_offer(struct improvement *a, int *owner)
     return true;
 }
 
-/* Where only times count: tasks that take less elsewhere go there, as far as that ends before the
- * last unit; what they leave is room for what it gives. */
+/* Where only times count: moves tasks to units on which they take less, if these still end before
+ * the last unit; this frees time on the units they leave. */
 static bool relocate(struct improvement *a, int *owner)
 {
     struct partition *d = a->d;

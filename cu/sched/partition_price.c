@@ -1,17 +1,17 @@
 /* cu/sched/partition_price.c – prices of a second on each kind of unit that balance the kinds: the
- * dual of the linear programme that partitions the tasks' areas. */
+ * dual of the linear programme that divides the tasks among kinds. */
 #include "cu/sched/partition.h"
 
 #include <math.h>
 
-/* Each kind's price is set so often while the others stay. */
+/* Rounds of setting each kind's price in turn, and the precision in each. */
 enum { ROUNDS = 2 };
 static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
 
-/* A task is not freed that would be dearer elsewhere by this share. */
+/* Tasks dearer elsewhere by more than this share are not freed. */
 static const double DEAR = 0.1;
 
-/* Kinds on which a task is dearer by less are as good as one another. */
+/* Price differences below this share do not count. */
 static const double ALIKE = 0.001;
 
 static void open_market(struct partition *d)
@@ -29,8 +29,8 @@ static double price_of(const struct partition *d, int kind, size_t task)
     return d->market[kind].price * d->e->of[kind].seconds[task];
 }
 
-/* What a second is worth in the mean, sold / offered, where each task goes to where it is cheapest;
- * d->room: the price at which it would pay for one kind. */
+/* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->room the
+ * price at which each task would switch to `kind`. */
 static double worth(struct partition *d, int kind)
 {
     const double price = d->market[kind].price, *own = d->e->of[kind].seconds;
@@ -52,20 +52,20 @@ static double worth(struct partition *d, int kind)
     return sold / offered;
 }
 
-/* Seconds sold of a kind at a price: of the tasks that pay more. */
+/* Seconds sold of a kind at this price: those of tasks that would pay more. */
 static double sold_at(const double *pays, const double *seconds, size_t n, double price)
 {
     double area = 0;
 #pragma omp simd reduction(+ : area)
     for (size_t t = 0; t < n; t++) {
-        const double sec = seconds[t]; /* read in any case: no jump that nobody can predict */
+        const double sec = seconds[t]; /* read unconditionally: avoids an unpredictable branch */
         area += pays[t] > price ? sec : 0;
     }
     return area;
 }
 
-/* After worth(): the price of one kind at which so many of its seconds are sold, the others' prices
- * staying, to this share of it. */
+/* After worth(): bisects for the price at which `wanted` seconds of the kind are sold, the others'
+ * prices staying. */
 static void balance(struct partition *d, int kind, double wanted, double precision)
 {
     const double *seconds = d->e->of[kind].seconds, *pays = d->room;
@@ -84,7 +84,7 @@ static void balance(struct partition *d, int kind, double wanted, double precisi
     d->market[kind].price = (low + high) / 2;
 }
 
-/* How much dearer a task is on the second best kind, as a share. */
+/* How much dearer a task is on the second-best kind, as a share. */
 static double regret(const struct partition *d, size_t t)
 {
     double least = price_of(d, d->pick[t], t), second = INFINITY;
@@ -94,8 +94,7 @@ static double regret(const struct partition *d, size_t t)
     return least > 0 ? second / least - 1 : 0;
 }
 
-/* Those that are as cheap elsewhere may go anywhere: they fill what whole tasks leave uneven. A few
- * for each unit will do. */
+/* Frees the tasks with least regret, a few per unit: they fill the gaps that whole tasks leave. */
 void partition_free(struct partition *d)
 {
     size_t few = (size_t)(d->job->ncu + 2 * d->e->nkinds);
@@ -108,7 +107,7 @@ void partition_free(struct partition *d)
             d->pick[t] = PARTITION_ANY;
 }
 
-/* The longest task on the fastest unit. */
+/* Seconds of the longest task on its fastest unit. */
 static double longest(const struct partition *d)
 {
     double most = 0;
@@ -133,8 +132,8 @@ static void sell_to(struct partition *d, size_t t, int kind)
     d->market[kind].area += d->e->of[kind].seconds[t];
 }
 
-/* Of the kinds on which the task is nearly as cheap as on the cheapest, that which would have sold
- * the least of what it offers; *alone: there is no other one. */
+/* Among the kinds where the task is (nearly) cheapest, the one with the smallest share of its
+ * capacity sold; *alone: there is only one. */
 static int least_sold(const struct partition *d, size_t t, bool *alone)
 {
     double most = INFINITY, least = INFINITY;
@@ -156,8 +155,8 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
     return best;
 }
 
-/* Whole kinds of tasks may be as cheap on several kinds of units, which share them: after those
- * that have no choice, the longest first. */
+/* Tasks that are equally cheap on several kinds are shared among these, longest first, after the
+ * tasks that have no choice. */
 void partition_pick(struct partition *d)
 {
     bool alone;

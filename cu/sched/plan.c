@@ -19,7 +19,7 @@ enum ek_status plan_open(struct plan *p, const struct sched_job *job)
     return EK_OK;
 }
 
-/* Counting sort by owner: stable, so every unit keeps the given order. */
+/* Counting sort by owner; stable, so that every unit keeps the given order. */
 void plan_assign(struct plan *p, const int *owner, const size_t *order)
 {
     for (int c = 0; c < p->ncu; c++)
@@ -69,8 +69,8 @@ void plan_set_static(struct plan *p, const int *unit, int m, struct ek_range r)
                                          r.begin + (size_t)(n * (unsigned)(c + 1) / (unsigned)m)});
 }
 
-/* The end of a chunk that begins at `begin` moves to where the chunk's work is nearest to target;
- * it never passes `limit`. */
+/* Moves the end of a chunk to where the sum of its work is nearest to the target, but not beyond
+ * `limit`. */
 static size_t move_end(struct ek_range chunk, size_t limit, const double *work, double target)
 {
     double sum = 0;
@@ -98,7 +98,7 @@ void plan_walk(struct plan *p, const int *unit, int m, const double *work)
     for (int c = 0; c < m; c++) {
         size_t end = p->list[nth(unit, c)].end;
         struct ek_range chunk = {begin, end > begin ? end : begin + 1};
-        size_t limit = last - (size_t)(m - 1 - c); /* the others keep a task each */
+        size_t limit = last - (size_t)(m - 1 - c); /* leaves one task for each of the other units */
         chunk.end = c == m - 1 ? last : move_end(chunk, limit, work, total / m);
         plan_set_chunk(p, nth(unit, c), chunk);
         begin = chunk.end;
@@ -111,7 +111,7 @@ void plan_rewind(struct plan *p)
         rewind_list(&p->list[c]);
 }
 
-/* Order between units is that of the step's begin, so that relaxed memory order will do. */
+/* Relaxed memory order will do: the beginning of the step orders the units' accesses. */
 static bool replace(struct plan_list *l, uint64_t *left, size_t first, size_t end)
 {
     return atomic_compare_exchange_weak_explicit(&l->left, left, entries(first, end),

@@ -1,5 +1,5 @@
-/* cu/sched/plan.h – what policies are made of that decide before a step begins: a list of tasks for
- * each unit, and what helps them to decide. */
+/* cu/sched/plan.h – building blocks of policies that decide before a step begins: a list of tasks
+ * for each unit, sorting, and a heap of units by load. */
 #pragma once
 
 #include "cu/sched/sched.h"
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct plan_list {
-    _Alignas(64) _Atomic uint64_t left; /* entries still to come: first << 32 | end */
+    _Alignas(64) _Atomic uint64_t left; /* entries not handed out yet: first << 32 | end */
     size_t begin, end;                  /* entries of plan.task */
 };
 
@@ -19,40 +19,40 @@ struct plan {
     struct plan_list *list; /* [ncu] */
 };
 
-/* Room for the job's tasks, fewer than 2^32, on its units, all lists empty (task[i] = i), from its
- * arena, which is checked: EK_UNAVAILABLE also for what the policy has taken from it before. One
- * thread, like everything here but plan_next(). */
+/* Empty lists for the job's tasks (fewer than 2^32) and units, task[i] = i, from the job's arena,
+ * which is then checked: EK_UNAVAILABLE also if the policy's earlier allocations failed. One
+ * thread, like everything here but plan_next() and plan_steal(). */
 enum ek_status plan_open(struct plan *p, const struct sched_job *job);
 
-/* owner[i] is the unit of task order[i] (order NULL: i itself); each unit executes its tasks in
- * this order. All n tasks at once; rewinds. */
+/* Assigns all n tasks at once: owner[i] is the unit of task order[i] (order NULL: of task i). Each
+ * unit executes its tasks in this order. Rewinds. */
 void plan_assign(struct plan *p, const int *owner, const size_t *order);
 
-/* Unit cu gets the consecutive tasks of r; rewinds this unit. For plans in which plan_assign() was
- * never called and the chunks of all units are disjoint. */
+/* Unit cu gets the consecutive tasks of r; rewinds this unit. Only for plans without plan_assign(),
+ * with disjoint chunks for all units. */
 void plan_set_chunk(struct plan *p, int cu, struct ek_range r);
 
-/* The rule of `static`: the m units unit[0..m-1] (unit NULL: 0 .. m-1) share the tasks of r, the
- * c-th one getting the consecutive ones from c*|r|/m to (c+1)*|r|/m. Same condition. */
+/* The rule of `static`: the m units unit[0..m-1] (unit NULL: 0 .. m-1) share the tasks of r; the
+ * c-th gets the tasks from c*|r|/m to (c+1)*|r|/m. Same restriction. */
 void plan_set_static(struct plan *p, const int *unit, int m, struct ek_range r);
 
-/* The walk of `guided` (Gonzalez & Morancho 2024, Fig. 7): the ends of the m units' chunks, which
- * follow one another, move so that each one's sum of work[task] nears the mean. Every unit keeps a
- * task at least; nothing moves where there are fewer tasks than units. */
+/* The walk of `guided` (Gonzalez & Morancho 2024, Fig. 7): moves the ends of the m adjacent chunks
+ * so that each unit's sum of work[task] approaches the mean. Every unit keeps at least one task;
+ * with fewer tasks than units nothing moves. */
 void plan_walk(struct plan *p, const int *unit, int m, const double *work);
 
-/* Starts every list anew, for the next step. */
+/* Starts every list again, for the next step. */
 void plan_rewind(struct plan *p);
 
 /* The next run of consecutive task numbers on unit cu's list, at most `most` of them. On the unit's
- * thread; units do not disturb one another. */
+ * thread, concurrently with other units. */
 struct ek_range plan_next(struct plan *p, int cu, size_t most);
 
-/* The last run of consecutive task numbers, of at most `most`, that is left on the list of unit
- * `victim`, for another unit. Any thread. */
+/* The last run of consecutive task numbers, at most `most` of them, that is left on the list of
+ * unit `victim`; for another unit. Any thread. */
 struct ek_range plan_steal(struct plan *p, int victim, size_t most);
 
-/* What is left of unit cu's list: entries of p->task. Any thread. */
+/* Entries of p->task that are left on unit cu's list. Any thread. */
 struct ek_range plan_entries(const struct plan *p, int cu);
 static inline size_t plan_left(const struct plan *p, int cu)
 {
@@ -69,25 +69,26 @@ void plan_fixed_step(void *st);
 #define PLAN_FIXED                                                                                 \
     .state_size = sizeof(struct plan), .next = plan_fixed_next, .step = plan_fixed_step
 
-/* Opens the plan and lets `assign` choose the unit of each task, in the order of descending cost:
- * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_UNAVAILABLE: out of
- * memory, or what assign says. */
+/* Opens the plan and lets `assign` choose a unit for each task, in order of descending cost:
+ * owner[i] = unit of task order[i]. Units execute their tasks in this order. EK_UNAVAILABLE: out of
+ * memory; or whatever assign returns. */
 enum ek_status plan_by_cost(struct plan *p, const struct sched_job *job,
                             enum ek_status (*assign)(const struct sched_job *job,
                                                      const size_t *order, int *owner));
 
-/* Numbers of the units of one kind, in order; returns how many. unit [job->ncu] */
+/* Writes the numbers of the units of one kind to unit [job->ncu], ascending; returns how many. */
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);
 
-/* Tasks 0..n-1 by descending cost, equal ones by number; cost NULL = all equal. order [n] */
+/* Sorts tasks 0..n-1 by descending cost, equal ones by number; cost NULL = all equal. order [n] */
 void plan_sort(const double *cost, size_t n, size_t *order);
 
-/* seconds[task] = what each task of a range took: each[task - r.begin], or where that is not known
- * (NULL) its share of the range's seconds in proportion to cost (NULL: evenly). */
+/* seconds[task] = time of each task of a range: each[task - r.begin] or, if not measured (NULL), a
+ * share of the range's seconds in proportion to cost (NULL: equal shares). */
 void plan_divide(const double *cost, struct ek_range r, double sec, const double *each,
                  double *seconds);
 
-/* Units by load: the least loaded one, lowest number among equals, in O(1), then O(log count). */
+/* Units by load: the least loaded one (the lowest number among equals) is found in O(1), loading it
+ * takes O(log count). */
 struct plan_heap {
     int count;
     struct plan_load {
@@ -96,9 +97,9 @@ struct plan_heap {
     } * top; /* [count] a binary heap: top[0] is the least loaded */
 };
 
-/* The heap's units become unit[0..m-1] (NULL: 0 .. m-1), in ascending order, without load. */
+/* Fills the heap with unit[0..m-1] (NULL: 0 .. m-1; ascending), without load. */
 void plan_heap_fill(struct plan_heap *h, const int *unit, int m);
-/* A heap of all units of the job in room of its arena. EK_UNAVAILABLE: out of memory. */
+/* A heap of all units of the job, from its arena. EK_UNAVAILABLE: out of memory. */
 enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job);
-/* Loads the least loaded unit with `sec` more and returns its number. */
+/* Adds `sec` to the load of the least loaded unit and returns its number. */
 int plan_heap_add(struct plan_heap *h, double sec);

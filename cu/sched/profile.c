@@ -1,4 +1,4 @@
-/* cu/sched/profile.c – writes profiles so that they can be trusted, and trusts no others. */
+/* cu/sched/profile.c – makes, writes, reads and compares profiles. */
 #include "cu/sched/profile.h"
 #include "cu/sched/profile_layout.h"
 #include "cu/unit/topology.h"
@@ -13,7 +13,7 @@
 
 static const char FORMAT[] = "evenkeel profile";
 static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
-static const double LONGEST = 1e9; /* seconds of a task */
+static const double LONGEST = 1e9; /* longest plausible task, in seconds */
 
 /* ---- what a profile is for --------------------------------------------------------------------*/
 enum ek_status profile_cpu(char *name, size_t room)
@@ -25,7 +25,7 @@ enum ek_status profile_cpu(char *name, size_t room)
     return EK_OK;
 }
 
-/* A device is a device through its back end, with as many compute units as that shows of it. */
+/* A device is identified by its back end, name and visible compute units. */
 static void describe(const struct profile *p, const struct cu *cu, struct profile_kind *kind)
 {
     *kind = (struct profile_kind){.kind = cu->kind, .width = cu->width};
@@ -220,7 +220,7 @@ enum ek_status profile_read(const char *path, struct profile *p)
     return st;
 }
 
-/* The first thing in which a stored profile differs from what is wanted. */
+/* Reports the first difference between a stored profile and the wanted one. */
 static enum ek_status compare(const char *path, const struct profile *found,
                               const struct profile *wanted)
 {

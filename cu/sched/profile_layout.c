@@ -1,4 +1,4 @@
-/* cu/sched/profile_layout.c – keeps the layout that was found best. */
+/* cu/sched/profile_layout.c – stores the best layout found. */
 #include "cu/sched/profile_layout.h"
 #include "src/checksum.h"
 

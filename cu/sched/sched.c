@@ -1,4 +1,4 @@
-/* cu/sched/sched.c – finds policies, runs them, and looks after the tasks of units that die. */
+/* cu/sched/sched.c – finds policies, runs them, and passes on the tasks of units that die. */
 #include "cu/sched/sched.h"
 #include "src/arena.h"
 #include "src/opt.h"
@@ -35,30 +35,30 @@ static const struct alias {
 
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
-/* Ranges that retired units left over. */
+/* Ranges that lost units left behind. */
 struct orphans {
     pthread_mutex_t lock;
     struct ek_range *range;
-    size_t room, first;  /* the longest come first, where the policy had them so */
-    atomic_size_t count; /* read without the lock: 0 is the usual answer */
+    size_t room, first;  /* index of the first; their order is that of the policy's lists */
+    atomic_size_t count; /* read without the lock, usually 0 */
 };
 
-/* What a unit has done, of which each step counts half as much as the next. */
+/* Work done by a unit; each step weighs half as much as the next. */
 struct deeds {
     _Alignas(64) double cost, seconds;
 };
 
 struct sched {
     const struct sched_ops *ops;
-    struct arena arena, policy_arena; /* of all that follows; of what the policy takes itself */
+    struct arena arena, policy_arena; /* of the arrays below; of what the policy allocates */
     void *state, *options;
     struct sched_job job;     /* as opened, over all units */
-    struct sched_job left;    /* as the policy sees it: units that live */
-    struct sched_unit *alive; /* [ncu] behind left.unit */
-    int *index;               /* [ncu] the policy's number of a unit, -1 once it died */
-    struct deeds *deeds;      /* [ncu] where costs are declared and speeds are not; NULL */
-    double *before;           /* [n + 1] cost of the tasks before each, likewise */
-    atomic_int retired;       /* since the policy began */
+    struct sched_job left;    /* as the policy sees it: living units only */
+    struct sched_unit *alive; /* [ncu] array of left.unit */
+    int *index;               /* [ncu] the policy's number for each unit, -1 once it has died */
+    struct deeds *deeds;      /* [ncu] if costs are declared but speeds are not, else NULL */
+    double *before;           /* [n + 1] sums of cost before each task, likewise */
+    atomic_int retired;       /* units lost since the policy began */
     int living;
     size_t steps; /* done */
     struct orphans orphans;
@@ -109,7 +109,7 @@ static enum ek_status find(const char *spec, const struct sched_ops **ops)
     return EK_OK;
 }
 
-/* The option values of a spec, freshly allocated (never NULL on success). */
+/* Parses the options of a spec into newly allocated values (never NULL on success). */
 static enum ek_status parse_options(const struct sched_ops *ops, const char *spec, void **options)
 {
     const char *colon = strchr(spec, ':');
@@ -149,7 +149,7 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n)
     for (char *word; !all && (word = strsep(&list, ","));) {
         if (count > 0 && !strchr(word, ':') &&
             (strchr(word, '=') || (strchr(spec[count - 1], ':') && !is_policy(word)))) {
-            word[-1] = ','; /* an option of the spec before */
+            word[-1] = ','; /* an option of the previous spec */
             continue;
         }
         if (count == room)
@@ -162,8 +162,7 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n)
     return EK_OK;
 }
 
-/* Begins the policy over the units that live; renumbers them. What they did before a unit was lost
- * tells how fast they are. */
+/* Begins the policy with the living units, renumbered. Their work so far tells their speeds. */
 static enum ek_status begin_policy(struct sched *s)
 {
     int n = 0;
@@ -238,7 +237,7 @@ void sched_close(struct sched *s)
     free_sched(s);
 }
 
-/* One of the ranges that lost units left, if the policy lets this unit have one. */
+/* Takes one of the orphaned ranges, if the policy lets this unit have one. */
 static bool take_orphan(struct sched *s, int cu, struct ek_range *r)
 {
     struct orphans *o = &s->orphans;
@@ -260,7 +259,7 @@ static bool take_orphan(struct sched *s, int cu, struct ek_range *r)
     return takes;
 }
 
-/* A range goes to all that live, in parts that get smaller. */
+/* Leaves a range to the living units, in shrinking parts. */
 static enum ek_status leave_orphan(struct sched *s, struct ek_range r)
 {
     struct orphans *o = &s->orphans;
@@ -287,7 +286,7 @@ struct ek_range sched_next(struct sched *s, int cu)
     struct ek_range r = {0, 0};
     if (s->index[cu] < 0)
         return r;
-    if (!take_orphan(s, cu, &r)) /* they are late already */
+    if (!take_orphan(s, cu, &r)) /* first: they are late already */
         r = s->ops->next(s->state, s->index[cu]);
     return r;
 }
@@ -310,7 +309,7 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
     if (s->ops->lost)
         s->ops->lost(s->state, policy_index);
     TRY(leave_orphan(s, unfinished));
-    for (;;) { /* what the policy still had for it */
+    for (;;) { /* what was still planned for it */
         struct ek_range r = s->ops->next(s->state, policy_index);
         if (r.begin == r.end)
             break;

@@ -1,6 +1,6 @@
-/* cu/sched/sched_list.h – the policies, in the order in which --compare and --list-schedules show
- * them, and other names of some. One line each: SCHED(symbol) names `const struct sched_ops
- * sched_<symbol>` in policy/<name>.c (fac: in wf.c). */
+/* cu/sched/sched_list.h – the policies, in the order of --compare and --list-schedules, and aliases
+ * of some. SCHED(symbol) names `const struct sched_ops sched_<symbol>` in policy/<symbol>.c (fac:
+ * in wf.c). */
 SCHED(static)
 SCHED(naive)
 SCHED(dynamic)
@@ -23,7 +23,7 @@ SCHED(hrdls)
 SCHED(greedy)
 SCHED(evenkeel)
 
-/* SCHED_ALIAS(name, policy): another name by which options know it. */
+/* SCHED_ALIAS(name, policy): another name that options accept. */
 #ifdef SCHED_ALIAS
 SCHED_ALIAS("block", "static")
 SCHED_ALIAS("original", "naive")

@@ -1,31 +1,32 @@
-/* cu/sched/steal.c – who is behind in a step, and whether helping pays. */
+/* cu/sched/steal.c – which unit is behind in a step, and whether helping it pays. */
 #include "cu/sched/steal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Across memory nodes others help only in a step that is so much behind its plan, or where they are
- * so much ahead of it. */
+/* Units of another memory node help only in a step that is late by this factor, or when they are
+ * early by it. */
 static const double BEHIND = 1.01;
 
-/* So many times as long a task might take there and still end first: a victim that is late because
- * of its neighbours will be less so. */
+/* Margin for help across memory nodes: the task must still end first if it takes this many times as
+ * long, as a victim slowed by its neighbours will speed up. */
 static const double SURE = 1.25;
 
-/* Ranges are worth so many of their launches: less than half a percent is lost to them. */
+/* A range should take this many times its launch, so that less than half a percent is lost. */
 static const double LAUNCHES = 250;
 
-/* A unit that is slower than was thought by more than this, beside the others, takes the shortest
- * task that is left: the long ones wait for others. */
+/* A unit that is slower than expected by more than this factor, compared with the others, takes the
+ * shortest task left: the long ones wait for others. */
 static const double SLOWER = 2;
 
-/* One that is late by more has been interrupted: what it has not begun is not late. */
+/* A unit later than this was interrupted (by the operating system): tasks it has not begun are not
+ * late. */
 static const double INTERRUPTED = 30;
 
-/* Tasks that take less than this share of a step to bring are soon there, a few in each step. */
+/* Tasks that can be brought in less than this share of a step will be, a few in each step. */
 static const double SOON = 0.5;
 
-/* So many small tasks at the end of a list are looked at for one that is worth helping with. */
+/* Tasks at the end of a list that are considered together to make helping worthwhile. */
 enum { MOST_TAKEN = 32 };
 
 enum ek_status steal_open(struct steal *s, struct partition *d, const int *owner)
@@ -55,8 +56,8 @@ static void set(_Atomic double *x, double value)
 }
 
 /* ---- what is expected of the step -------------------------------------------------------------*/
-/* A busy time that differs by this share of itself counts, too: a fast unit's may be short and yet
- * say that it could do far more. */
+/* A busy time that is off by this share of itself counts, too: a fast unit's may be short and yet
+ * tell that the unit could do far more. */
 static const double OF_ITSELF = 0.2;
 
 static void load(struct steal *s)
@@ -99,7 +100,7 @@ void steal_allow(struct steal *s, int cu, double late)
     s->worker[cu].late = late;
 }
 
-/* With what brings tasks to where they are not yet: as long as there are such. */
+/* Planned seconds including the transfer of tasks that do not lie on their unit yet. */
 static void sum_tails(struct steal *s)
 {
     bool brings = false;
@@ -113,7 +114,8 @@ static void sum_tails(struct steal *s)
     s->brings = brings;
 }
 
-/* Since tails were summed up a unit has become so much slower or faster: by its neighbours, too. */
+/* Tails are computed again when a unit has become this much slower or faster, perhaps because of
+ * its neighbours. */
 static const double UNLIKE = 1.05;
 
 static bool slowdowns_differ(const struct steal *s)
@@ -142,8 +144,7 @@ void steal_rewind(struct steal *s)
 }
 
 /* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
- * help at the end, there or from anywhere, the longest task comes first and the shortest is left
- * for them. */
+ * help at the end, the longest task comes first, and the shortest are left for helpers. */
 void steal_plan(struct steal *s)
 {
     const struct partition *d = s->d;
@@ -162,15 +163,15 @@ void steal_plan(struct steal *s)
     sum_tails(s);
 }
 
-/* Seconds that unit cu still has to work for what it has not begun. */
+/* Planned seconds of what unit cu has not begun. */
 static double left_seconds(const struct steal *s, int cu)
 {
     struct ek_range r = plan_entries(&s->plan, cu);
     return s->tail[r.begin] - s->tail[r.end];
 }
 
-/* How much slower unit cu is than was thought, as far as is known `now`: one that should have ended
- * its present tasks by now is, for the rest, too. */
+/* How much slower than expected the unit is, as known at time `now`: also if its present tasks
+ * should have ended by now. */
 static double slower_by(const struct steal_worker *w, double now)
 {
     double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
@@ -178,26 +179,26 @@ static double slower_by(const struct steal_worker *w, double now)
                                         : slower;
 }
 
-/* When it will be through with its present tasks. */
+/* When it will finish its present tasks. */
 static double idle_at(const struct steal_worker *w, double now)
 {
     double start = get(&w->start);
     return fmax(now, start + slower_by(w, now) * (get(&w->until) - start));
 }
 
-/* And with all that it has. */
+/* And its whole list. */
 static double end_of(const struct steal *s, int cu, double now)
 {
     const struct steal_worker *w = &s->worker[cu];
     return idle_at(w, now) + slower_by(w, now) * left_seconds(s, cu);
 }
 
-/* What it takes to do tasks elsewhere than planned. */
+/* Cost of doing tasks on another unit than planned, in seconds. */
 struct helping {
-    double here, there; /* doing them on the helper, on the victim */
+    double here, there; /* computing on the helper, on the victim */
     double carried, crossing;
-    double behind;  /* the victim is so many times slower than was thought */
-    double brought; /* to the victim, in this step or a later one */
+    double behind;  /* the victim's slowdown beyond expectation */
+    double brought; /* transfer to the victim, in this step or a later one */
 };
 
 static void add_task(const struct steal *s, int cu, int victim, size_t task, struct helping *h)
@@ -213,10 +214,10 @@ static void add_task(const struct steal *s, int cu, int victim, size_t task, str
         h->crossing += 2 * carried + brought + partition_crossing(d, s->owner, task, d->memory[cu]);
 }
 
-/* Tasks that are done elsewhere than planned are carried there and back, and their faces cross
- * between memory nodes for a step: not worth it for tasks that take less than twice that. But
- * those that have yet to be brought to the victim, which ends last and brings others, may as well
- * stay for a step: what would make one step long is brought little by little. */
+/* Across memory nodes, helping carries tasks there and back and makes their faces cross for a step:
+ * not worth it for tasks that take less than twice that. But a victim that ends last, and still has
+ * to be brought tasks, may as well be relieved of those for a step: what would make one step long
+ * is brought little by little. */
 static bool pays(const struct steal *s, int cu, int victim, const struct helping *h, double left,
                  bool last)
 {
@@ -232,8 +233,8 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     return SURE * (h->here + h->carried) < left && h->there > 2 * h->crossing;
 }
 
-/* How many of the victim's last tasks it takes until helping pays: one, or a few where the last
- * ones are small; 0: it does not. */
+/* How many of the victim's last tasks make helping worthwhile: one, or a few if they are small; 0:
+ * it does not pay. */
 static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_range left,
                            double late, bool last)
 {
@@ -252,7 +253,7 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
     return 0;
 }
 
-/* It begins at once, the other one would begin later. */
+/* Unit cu is idle: takes tasks from the unit that will end last. */
 static struct ek_range help(struct steal *s, int cu)
 {
     const double now = get(&s->worker[cu].until);
@@ -282,12 +283,12 @@ static struct ek_range help(struct steal *s, int cu)
     }
 }
 
-/* Tasks are measured one by one in so many steps, then in long ranges; after so many it is known
- * what a launch costs, and a range where it is nothing is so short a part of what is left. */
+/* Tasks are timed one by one for MEASURED steps, then run in long ranges. After LEARNT steps launch
+ * costs are known, and where they are zero a range is 1/PARTS of what is left. */
 enum { MEASURED = 2, LEARNT = 5, PARTS = 8 };
 
-/* Consecutive tasks at a time: a unit alone in its memory node takes a part of what it has left, so
- * that few launches do and others may still help, and one that nobody can help all. */
+/* Most consecutive tasks in the next range: a unit alone in its memory node takes a part of what is
+ * left, so that there are few launches and others may help; a unit nobody can help takes all. */
 static size_t batch(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;
@@ -311,13 +312,13 @@ static bool falls_behind(const struct steal *s, int cu)
     return own > SLOWER && own * s->plan.ncu > SLOWER * all;
 }
 
-/* One task at a time is not too little for a launch. */
+/* Launching tasks one by one costs less than the tasks. */
 static bool launches_little(const struct steal *s, int cu)
 {
     return estimate_launch(s->d->e, cu) * (double)plan_left(&s->plan, cu) <= left_seconds(s, cu);
 }
 
-/* Of a range on unit cu, if it is as fast as was thought; carrying its tasks there is apart. */
+/* Expected seconds of a range on unit cu, and of carrying its tasks there. */
 static double range_seconds(const struct steal *s, int cu, struct ek_range r, double *carrying)
 {
     double sec = estimate_launch(s->d->e, cu);
@@ -342,7 +343,7 @@ static void note_range(struct steal *s, int cu, struct ek_range r)
 struct ek_range steal_next(struct steal *s, int cu)
 {
     struct steal_worker *w = &s->worker[cu];
-    if (w->lost) /* in pieces for the others */
+    if (w->lost) /* in small ranges for the others */
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
     struct ek_range r = falls_behind(s, cu) && launches_little(s, cu)
                             ? plan_steal(&s->plan, cu, 1)
@@ -358,7 +359,7 @@ struct ek_range steal_next(struct steal *s, int cu)
 void steal_done(struct steal *s, int cu, double sec)
 {
     struct steal_worker *w = &s->worker[cu];
-    double start = w->holds ? get(&w->start) : get(&w->until); /* not: tasks of a lost unit */
+    double start = w->holds ? get(&w->start) : get(&w->until); /* otherwise: tasks of a lost unit */
     double expected = w->holds ? get(&w->until) - start : 0;
     w->holds = false;
     if (expected > 0) {
@@ -370,7 +371,7 @@ void steal_done(struct steal *s, int cu, double sec)
 }
 
 /* ---- what lost units leave --------------------------------------------------------------------*/
-/* Looks at a pair of range and unit, for one unit that asks. */
+/* Limit of the pairs of range and unit considered when one unit asks. */
 enum { MOST_PAIRS = 1 << 16 };
 
 void steal_lose(struct steal *s, int cu)
@@ -378,7 +379,7 @@ void steal_lose(struct steal *s, int cu)
     s->worker[cu].lost = true;
 }
 
-/* Where a range would end first, by now; it is put there. */
+/* The unit on which a range would end first; assigns it there in s->idle. */
 static int place(struct steal *s, struct ek_range r, double now)
 {
     int best = -1;
@@ -404,7 +405,7 @@ size_t steal_adopt(struct steal *s, int cu, const struct ek_range *left, size_t 
     struct steal_worker *w = s->worker;
     int ncu = s->plan.ncu;
     double now = get(&w[cu].until);
-    bool anew = w[cu].left; /* units that had nothing more to do are asked again */
+    bool anew = w[cu].left; /* units that had finished are asked again */
     for (int c = 0; c < ncu; c++) {
         now = fmax(now, get(&w[c].start));
         if (anew)
@@ -413,7 +414,7 @@ size_t steal_adopt(struct steal *s, int cu, const struct ek_range *left, size_t 
     for (int c = 0; c < ncu; c++)
         s->idle[c] = w[c].lost || w[c].left ? INFINITY : c == cu ? now : idle_at(&w[c], now);
     size_t looks = MOST_PAIRS / (size_t)ncu + 1, at = 0;
-    int where = -1; /* -1: on no unit in finite time, then on any */
+    int where = -1; /* -1: no unit ends it in finite time; any may take it */
     while (at < count && at < looks && (where = place(s, left[at], now)) >= 0 && where != cu)
         at++;
     if (at == count || at == looks)

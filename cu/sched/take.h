@@ -1,5 +1,6 @@
-/* cu/sched/take.h – one long range of tasks from which units take what comes next: chunks of one
- * size, or, for the policies of loop scheduling, each of another. */
+/* cu/sched/take.h – self-scheduling from a shared counter: idle units take the next chunk of one
+ * long range of tasks. Chunks have one size, or a size function for the policies of loop
+ * scheduling. */
 #pragma once
 
 #include "cu/sched/sched.h"
@@ -9,15 +10,15 @@
 /* The first member of such a policy's state. */
 struct take {
     _Alignas(64) _Atomic size_t at; /* tasks taken so far */
-    _Atomic int turn;               /* units below it have asked in this step */
-    int patience;                   /* looks at it before a unit asks out of turn */
+    _Atomic int turn;               /* units with smaller numbers have asked in this step */
+    int patience;                   /* polls before a unit asks out of turn */
     _Alignas(64) size_t n, grain;
-    size_t chunk; /* where all are of one size */
-    /* Tasks that unit cu wants when `taken` are gone already; NULL: a chunk. */
+    size_t chunk; /* where all chunks have one size */
+    /* Tasks for unit cu when `taken` are gone; NULL: a chunk. */
     size_t (*size)(const void *policy, int cu, size_t taken);
 };
 
-/* About as far apart as threads leave a barrier, in pauses: a few microseconds at most. */
+/* Pauses to wait: covers how far apart threads leave a barrier, a few microseconds at most. */
 enum { TAKE_PATIENCE = 100 };
 
 static inline void take_begin(struct take *t, const struct sched_job *job,
@@ -31,7 +32,7 @@ static inline void take_begin(struct take *t, const struct sched_job *job,
     atomic_store_explicit(&t->turn, 0, memory_order_relaxed);
 }
 
-/* Chunks of one size, a grain at least. */
+/* Chunks of one size, at least a grain. */
 static inline void take_chunks(struct take *t, const struct sched_job *job, size_t chunk)
 {
     take_begin(t, job, NULL);
@@ -46,9 +47,9 @@ static inline void take_step(void *policy)
     atomic_store_explicit(&t->turn, 0, memory_order_relaxed);
 }
 
-/* In a step the first tasks go to units in the order of their numbers: threads leave a barrier in
- * any order, and where tasks are large another order is another division. A unit that is not there
- * in time is not waited for. */
+/* In each step the first tasks go to the units in order of their numbers: threads leave a barrier
+ * in any order, and with large tasks another order would give another partition. A unit that is
+ * late is not waited for. */
 static inline void take_wait(struct take *t, int cu)
 {
     for (int i = 0; i < t->patience; i++) {
@@ -66,8 +67,8 @@ static inline void take_pass(struct take *t, int cu)
         ;
 }
 
-/* The next tasks: at least a grain and never more than there are. Any thread; lock-free: one atomic
- * add where all chunks are of one size, after a look that keeps `at` bounded. */
+/* The next tasks: at least a grain, as far as there are any. Any thread, lock-free: with chunks of
+ * one size one atomic add, after a check that keeps `at` from growing without bound. */
 static inline struct ek_range take_some(void *policy, int cu)
 {
     struct take *t = policy;
@@ -98,6 +99,6 @@ static inline struct ek_range take_next(void *policy, int cu)
     return r;
 }
 
-/* The rest of struct sched_ops beside name, summary and options. */
+/* The members of struct sched_ops besides name, summary and options. */
 #define TAKE_POLICY(began)                                                                         \
     .state_size = sizeof(struct state), .begin = began, .next = take_next, .step = take_step

@@ -1,12 +1,12 @@
-/* cu/sched/trial.c – whom to try again, and when that is worth it. */
+/* cu/sched/trial.c – which unit to try again, and when that is worth it. */
 #include "cu/sched/trial.h"
 
 #include <math.h>
 
-/* For at most this share of the time that passes. */
+/* Share of the run time that trials may take. */
 static const double TRIAL = 0.01;
 
-/* When the two units end; the one that gives the task may have to begin a range more. */
+/* When the later of the two units would end; losing the task may split a range of the giver. */
 static double end_of_trial(const struct partition *d, const int *owner, int cu, size_t task)
 {
     const struct estimate *e = d->e;
@@ -18,8 +18,8 @@ static double end_of_trial(const struct partition *d, const int *owner, int cu, 
                            2 * partition_transfer(d, d->memory[cu], task));
 }
 
-/* Nobody needs the unit: one like it that is as fast as ever has nothing to do, either, or the step
- * takes no longer than the longest task, which the unit would not shorten. */
+/* The unit is not needed: a fast one like it is idle, too, or the step is as short as its longest
+ * task, which the unit would not shorten. */
 static bool is_spare(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;
@@ -49,7 +49,7 @@ static bool try_again(struct trial *t, const struct steal *s, int cu, size_t tas
     return true;
 }
 
-/* Idle, and in another memory node than the first task. */
+/* An idle unit in another memory node than the first task's; -1: none. */
 static int find_beyond(const struct steal *s, const int *owner)
 {
     const struct partition *d = s->d;
@@ -60,15 +60,15 @@ static int find_beyond(const struct steal *s, const int *owner)
     return -1;
 }
 
-/* Faces have crossed, or would cost nothing. */
+/* Some face has crossed already, or crossing is free. */
 static bool knows_faces(struct partition *d)
 {
     return !d->job->face || d->nmemories == 1 || !(d->face.latency > 0 || d->face.per_byte > 0) ||
            partition_exchange(d, d->e->owner) > 0;
 }
 
-/* The task that is tried there for a step, and then brought back: what that costs is a small share
- * of the steps to come, and less than there is to be won. */
+/* Chooses a task to try there for one step and bring back: the cost must be a small share of the
+ * remaining steps, and less than what there is to gain. */
 static void try_faces(struct trial *t, struct steal *s, const int *owner, size_t *task)
 {
     struct partition *d = s->d;

@@ -13,7 +13,7 @@
 
 /* The kinds that have units. */
 struct kinds {
-    struct arena arena; /* of all that a bound takes */
+    struct arena arena; /* of all arrays of a bound */
     size_t n;
     int count;
     int *units;
@@ -67,7 +67,8 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The most that any number of the longest tasks needs of as many of the fastest units. */
+/* Maximum over k of: the k longest tasks need the k fastest units for this long; and all tasks, all
+ * units. */
 double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
 {
     double *work = malloc((n + (size_t)ncu) * sizeof *work), bound = 0, done = 0, rate = 0;
@@ -116,7 +117,7 @@ struct pair {
 
 SORT_BY(ratio_order, struct pair, ratio)
 
-/* Share of a task that must (least) and may (most) lie on kind 0 for it to end within `span`. */
+/* Least and largest share of a task on kind 0 for it to end within `span`. */
 static void limits(const struct pair *p, double span, double *least, double *most)
 {
     double d = p->on[0] - p->on[1];
@@ -124,8 +125,8 @@ static void limits(const struct pair *p, double span, double *least, double *mos
     *most = p->on[0] > span ? fmax(0, (span - p->on[1]) / d) : 1;
 }
 
-/* Kind 0 is filled up to `span` with what it must have, then with the tasks in which it is best;
- * does the rest fit on kind 1? */
+/* Whether all fits in `span`: kind 0 gets what it must have, then the tasks in which it is best;
+ * the rest goes to kind 1. */
 static bool fits(const struct pair *p, size_t n, const int *units, double span)
 {
     double room = span * units[0], rest = span * units[1], least, most;
@@ -155,7 +156,7 @@ static double two_kinds(struct kinds *k, double longest)
         return NAN;
     for (size_t i = 0; i < k->n; i++) {
         double a = k->seconds[0][i], b = k->seconds[1][i];
-        if (a > 0 || b > 0) /* those that take no time have no place in the order */
+        if (a > 0 || b > 0) /* tasks that take no time have no ratio */
             p[n++] = (struct pair){{a, b}, b > 0 ? a / b : INFINITY};
     }
     qsort(p, n, sizeof *p, ratio_order);
@@ -213,9 +214,8 @@ static glp_prob *prices_open(const struct kinds *k, int *index, double *value)
 
 static const double MOST_AREA = 1e12;
 
-/* The assignment with these areas costs area . price: no prices are worth more. In units of `scale`
- * seconds: GLPK's tolerances are those of numbers near 1, and it aborts over those beyond all
- * bounds. */
+/* Adds the cut: the assignment with these areas costs area . price, so no prices are worth more. In
+ * units of `scale` seconds: GLPK's tolerances suit numbers near 1, and it aborts on huge ones. */
 static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, double scale,
                        const int *index, double *value)
 {
@@ -227,10 +227,10 @@ static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, 
     glp_set_mat_row(lp, row, k->count + 1, index, value);
 }
 
-/* The best prices found go to best [count], unless NULL. */
+/* The best prices found are written to best [count], unless NULL. */
 static double many_kinds(struct kinds *k, double *best)
 {
-    enum { MOST_CUTS = 1000, MOST_TURNS = 1000 /* of a simplex that goes round in circles */ };
+    enum { MOST_CUTS = 1000, MOST_TURNS = 1000 /* the simplex may cycle */ };
     double *price = ARENA_NEW(&k->arena, k->count, double);
     double *area = ARENA_NEW(&k->arena, k->count, double);
     double *value = ARENA_NEW(&k->arena, k->count + 2, double);
@@ -260,7 +260,7 @@ static double many_kinds(struct kinds *k, double *best)
         if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT)
             break;
         if (glp_get_obj_val(lp) * scale <= bound * (1 + 1e-10) || glp_get_it_cnt(lp) == turns)
-            break;      /* or the cut is within the tolerance: it would come again and again */
+            break;      /* no turn: the cut is within the tolerance and would be repeated */
         double sum = 0; /* rounding must not make the prices invalid */
         for (int j = 0; j < k->count; j++)
             sum += k->units[j] * (price[j] = fmax(0, glp_get_col_prim(lp, j + 1)));

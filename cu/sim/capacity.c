@@ -61,7 +61,7 @@ struct capacity_size capacity_size(const struct capacity_machine *m, uint64_t sc
     return size;
 }
 
-/* How many combinations there are besides the empty one; 0 = more than can be numbered. */
+/* Number of combinations without the empty one; 0: too many to be numbered. */
 static uint64_t combinations(const struct capacity_machine *m)
 {
     uint64_t product = 1;
@@ -72,7 +72,7 @@ static uint64_t combinations(const struct capacity_machine *m)
     return product - 1;
 }
 
-/* Different numbers from 1 to `possible`, ascending: draws, drops doubles, draws again. */
+/* Draws distinct numbers from 1 to `possible`, ascending: draws, drops duplicates, draws again. */
 static void draw_scenarios(struct capacity *c, unsigned seed)
 {
     uint64_t state = seed;
@@ -104,7 +104,7 @@ static enum ek_status choose_scenarios(struct capacity *c, size_t sample, unsign
     TRY(arena_check(&c->arena, "%zu scenarios", c->nscenarios));
     for (size_t i = 0; all && i < c->nscenarios; i++)
         c->scenario[i] = i + 1;
-    /* Half of all or more: drawing again and again for the last ones would take long. */
+    /* Drawing the last of more than half of all would take long. */
     if (!all && c->nscenarios > c->possible / 2 && c->possible > MOST_SCENARIOS)
         FAIL(EK_USAGE, "--sample %zu: more than half of all combinations; take fewer", sample);
     if (!all)
@@ -118,7 +118,7 @@ static void add_list(struct checksum *c, const double *x, size_t n)
     checksum_add(c, x, x ? n * sizeof *x : 0);
 }
 
-/* All that a makespan depends on, but the scenario and the policy. */
+/* Checksum of everything a makespan depends on except the scenario and the policy. */
 static uint64_t sum_inputs(const struct capacity *c)
 {
     const struct capacity_work *w = c->work;
@@ -160,7 +160,7 @@ void capacity_close(struct capacity *c)
 }
 
 /* ---- one scenario -----------------------------------------------------------------------------*/
-/* CPU units of a node: as wide as those whose times are known, one at least. */
+/* CPU units of a node: as wide as those whose times are known; at least one. */
 static int cpu_units(const struct capacity *c, const struct capacity_node *k)
 {
     int units = k->cores / c->work->width;
@@ -175,7 +175,7 @@ static int count_units(const struct capacity *c, const int *counts)
     return units;
 }
 
-/* Units in order of types, nodes, CPU units and devices. unit and sim may be NULL. */
+/* Makes the units in order of types, nodes, CPU units, devices. unit and sim may be NULL. */
 static int make_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit,
                       struct sim_unit *sim)
 {
@@ -239,12 +239,12 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
 /* ---- all of them ------------------------------------------------------------------------------*/
 struct sweep {
     struct capacity *c;
-    FILE *part; /* finished cells, or NULL */
+    FILE *part; /* the .part file, or NULL */
     size_t done;
     atomic_int status;
 };
 
-/* Cells come in any order, one at a time; each line is on its way to the disk before the next. */
+/* Stores a finished cell: each line is flushed before the next. */
 static enum ek_status keep(struct sweep *s, size_t scenario, int schedule)
 {
     enum ek_status st = EK_OK;
@@ -283,7 +283,7 @@ static enum ek_status sweep(struct capacity *c, int jobs, FILE *part)
     if (!cells)
         return EK_OK;
     progress_begin("cu-plan", (double)cells, "simulations");
-    /* The largest combinations take longest and come last; begun first they end together. */
+    /* The largest combinations have the highest numbers and take longest: they begin first. */
 #pragma omp parallel for num_threads(jobs) schedule(dynamic)
     for (size_t i = 0; i < c->nscenarios; i++)
         simulate_scenario(&s, c->nscenarios - 1 - i);
@@ -295,7 +295,7 @@ static enum ek_status sweep(struct capacity *c, int jobs, FILE *part)
 enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
 {
     char part[4096];
-    if (!csv || !file_replaceable(csv)) { /* nothing to go on from later */
+    if (!csv || !file_replaceable(csv)) { /* a pipe or device: cannot be resumed */
         const enum ek_status done = sweep(c, jobs, NULL);
         return done || !csv ? done : capacity_csv_save(c, csv);
     }
@@ -303,7 +303,7 @@ enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
         FAIL(EK_USAGE, "%s: file name is too long", csv);
     TRY(capacity_csv_load(c, csv));
     TRY(capacity_csv_load(c, part));
-    TRY(capacity_csv_save(c, part)); /* without a line that was cut off */
+    TRY(capacity_csv_save(c, part)); /* drops a truncated line */
     FILE *out = fopen(part, "a");
     if (!out)
         FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s", part, strerror(errno));

@@ -1,19 +1,19 @@
-/* cu/sim/capacity.h – capacity planning: which of a cluster's nodes, and how many of them, a
- * problem is worth, found by simulating the policies on every combination (the thesis, ch. 7).
+/* cu/sim/capacity.h – capacity planning: which nodes of a cluster, and how many, a problem is
+ * worth; policies are simulated on every combination (Dagostini's thesis, chapter 7).
  *
  * A machine is a JSON file of node types:
  *
- *   {"name": "text",
- *    "nodes": [{"name": "draco", "count": 7, "cores": 16, "speed": 1.0, "price": 1,
- *               "devices": {"count": 1, "speed": 20, "fixed_s": 1e-5}, "profile": "file"},
- *              {"name": "new", "like": "draco", "times": 2, "cores": 64, "count": 4,
- *               "hypothetical": true}],
- *    "link": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}
+ *    {"name": "text",
+ *     "nodes": [{"name": "draco", "count": 7, "cores": 16, "speed": 1.0, "price": 1,
+ *                "devices": {"count": 1, "speed": 20, "fixed_s": 1e-5}, "profile": "file"},
+ *               {"name": "new", "like": "draco", "times": 2, "cores": 64, "count": 4,
+ *                "hypothetical": true}],
+ *     "link": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}
  *
- * count: how many there are, or could be. speed: of a core, in cost per second; where costs are
- * measured seconds, a factor. "like" takes over what is not given from a type further up, "times"
- * multiplies its speeds. A profile that was made on such a node replaces its speeds. Without a link
- * all memory nodes count as one and transfers are free; with it every node and device is a memory
+ * count: how many nodes there are, or could be. speed: of a core, in cost per second; a factor
+ * where costs are measured seconds. "like" copies missing members from a type further up, "times"
+ * multiplies its speeds. A profile made on such a node replaces the speeds. Without a link, all
+ * memory counts as one node and transfers are free; with it, every node and device is a memory
  * node. */
 #pragma once
 
@@ -30,7 +30,7 @@ enum { CAPACITY_TYPES = 16 };
 struct capacity_work {
     char name[320];
     size_t n;
-    int width;      /* cores of the CPU units whose times these are */
+    int width;      /* cores of the CPU units that `cost` refers to */
     double *cost;   /* [n] seconds (or cost) on a CPU unit of speed 1 */
     double *device; /* [n] seconds on a device of speed 1; NULL: cost / speed */
     double *bytes;  /* [n] or NULL */
@@ -43,7 +43,7 @@ struct capacity_node {
     int count, cores, devices;
     double speed, device_speed, device_fixed, price;
     bool hypothetical;
-    double *seconds, *device_seconds; /* [n] on this type, or NULL: from the speed */
+    double *seconds, *device_seconds; /* [n] times on this type; NULL: by speed */
 };
 
 struct capacity_machine {
@@ -53,7 +53,7 @@ struct capacity_machine {
     bool priced; /* every type has a price */
     bool linked;
     struct sched_link link;
-    struct arena arena; /* of the nodes' lists */
+    struct arena arena; /* of the nodes' arrays */
 };
 
 /* The tasks of a profile, of a program's --json, or {"tasks": {"cost": […], "bytes": […],
@@ -61,14 +61,15 @@ struct capacity_machine {
 enum ek_status capacity_work_open(struct capacity_work *w, const char *path);
 void capacity_work_close(struct capacity_work *w);
 
-/* EK_USAGE names file and key of what is missing, negative, not finite, absurd or unknown. */
+/* Reads a machine. EK_USAGE names file and key of a number that is missing, negative, not finite,
+ * absurd or unknown. */
 enum ek_status capacity_machine_open(struct capacity_machine *m, const char *path,
                                      const struct capacity_work *w);
 void capacity_machine_close(struct capacity_machine *m);
 
-/* What came out for one scenario under one policy. */
+/* Result of one scenario under one policy. */
 struct capacity_cell {
-    double makespan, bound; /* of the last step, s; makespan 0 = not simulated yet */
+    double makespan, bound; /* of the last step, s; makespan 0: not simulated yet */
 };
 
 struct capacity {
@@ -80,30 +81,30 @@ struct capacity {
     size_t nscenarios;
     uint64_t *scenario;         /* [nscenarios] ascending; see capacity_counts() */
     struct capacity_cell *cell; /* [nscenarios][nschedules] */
-    size_t known;               /* cells that a former run had found */
-    uint64_t inputs;            /* sum of work, machine and steps */
+    size_t known;               /* cells found by an earlier run */
+    uint64_t inputs;            /* checksum of work, machine and steps */
     struct arena arena;
 };
 
-/* All combinations, or `sample` > 0 of them drawn with the seed. Everything is borrowed. EK_USAGE:
- * too many without a sample; EK_UNAVAILABLE: memory. capacity_close() frees, also after a
- * failure. */
+/* Opens a plan over all combinations, or `sample` > 0 of them drawn with the seed. Everything is
+ * borrowed. EK_USAGE: too many without a sample; EK_UNAVAILABLE: memory. capacity_close() frees,
+ * also after a failure. */
 enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
                              const struct capacity_machine *m, const char *const *schedule,
                              int nschedules, int steps, size_t sample, unsigned seed);
 void capacity_close(struct capacity *c);
 
-/* Simulates what is not known yet on `jobs` threads. With a csv path, finished cells go to
- * `<csv>.part` at once and the whole table to csv in the end; cells that either file holds for the
- * same inputs are not simulated again. EK_STOPPED after a stop_request(), once the
- * scenarios under way are done. */
+/* Simulates missing cells on `jobs` threads. With a csv path, finished cells are appended to
+ * `<csv>.part` at once and the whole table is written to csv at the end; cells that either file
+ * holds for the same inputs are not simulated again. EK_STOPPED after a stop_request(), once
+ * running scenarios are done. */
 enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv);
 
-/* Nodes of each type in a scenario: counts [ntypes]. The scenario's number in mixed radix, the
+/* Nodes of each type in a scenario, counts [ntypes]: the scenario's number in mixed radix, the
  * first type's digit the lowest. */
 void capacity_counts(const struct capacity_machine *m, uint64_t scenario, int *counts);
 uint64_t capacity_number(const struct capacity_machine *m, const int *counts);
-/* Place of a scenario in the list; nscenarios if it is not there. */
+/* Index of a scenario in the list; nscenarios if it is not there. */
 size_t capacity_find(const struct capacity *c, uint64_t scenario);
 
 struct capacity_size {
@@ -112,23 +113,24 @@ struct capacity_size {
 };
 struct capacity_size capacity_size(const struct capacity_machine *m, uint64_t scenario);
 
-/* A unit of a scenario: which node type, which node of it, which core or device. */
+/* A unit of a scenario: node type, node of that type, core or device of that node. */
 struct capacity_unit {
     int type, node, index;
     bool device;
 };
 
-/* Simulates one scenario. unit [its units] or NULL: what they are; on_task may be NULL. */
+/* Simulates one scenario; on_task may be NULL. capacity_units() returns the number of units and,
+ * unless NULL, fills unit with what they are. */
 enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, const char *schedule,
                                  void (*on_task)(void *, const struct sim_event *), void *arg,
                                  struct capacity_cell *cell);
 int capacity_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit);
 
 /* The table on disk. capacity_csv_load() fills the cells that `path` holds for the same inputs and
- * counts them in c->known; lines that are cut off or of other inputs are left out, no file is
- * none. */
+ * counts them in c->known; truncated lines and other inputs are skipped, a missing file is an empty
+ * one. */
 enum ek_status capacity_csv_load(struct capacity *c, const char *path);
-/* One line for a cell. */
+/* Writes one line for a cell. */
 void capacity_csv_line(const struct capacity *c, FILE *out, size_t scenario, int schedule);
-/* All cells, as a whole or not at all. */
+/* Writes all cells atomically. */
 enum ek_status capacity_csv_save(const struct capacity *c, const char *path);

@@ -1,4 +1,4 @@
-/* cu/sim/capacity_answer.c – reads the answers off a finished table. */
+/* cu/sim/capacity_answer.c – draws the conclusions from a finished table. */
 #include "cu/sim/capacity_answer.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static bool is_cheaper(const struct capacity_machine *m, uint64_t x, uint64_t y)
     return a.devices < b.devices;
 }
 
-/* Among equally cheap ones the fastest, which comes first. */
+/* Among equally cheap scenarios the fastest, which is ranked first. */
 static void find_cheapest(struct capacity_answer *a, const struct capacity *c)
 {
     double limit = (1 + a->tolerance) * a->makespan[a->ranked[0]];
@@ -53,7 +53,7 @@ static void find_cheapest(struct capacity_answer *a, const struct capacity *c)
             a->cheapest = a->ranked[r];
 }
 
-/* Share of the makespan that a node of this type, added to these, saves; NAN: not known. */
+/* Share of the makespan saved by adding a node of this type to these counts; NAN: not known. */
 static double saved(const struct capacity_answer *a, const struct capacity *c, const int *counts,
                     int type)
 {

@@ -1,23 +1,23 @@
-/* cu/sim/capacity_answer.h – what a capacity plan says: the best scenario, the cheapest good one,
- * and what one more node of each type buys. */
+/* cu/sim/capacity_answer.h – the conclusions of a capacity plan: the best scenario, the cheapest
+ * good one, and what one more node of each type buys. */
 #pragma once
 
 #include "cu/sim/capacity.h"
 
-/* What one more node of a type buys, as shares of the makespan before. */
+/* What one more node of a type saves, as shares of the makespan before. */
 struct capacity_gain {
-    double mean; /* over all pairs of scenarios that differ by this node; NAN: no pair */
-    double best; /* of them */
-    double edge; /* hypothetical: the first one, beside all that there is; else the last one of
-                    those that there are. NAN: not among the scenarios, or there is none */
+    double mean; /* mean over all pairs of scenarios that differ by this node; NAN: no pair */
+    double best; /* largest of them */
+    double edge; /* at the edge: the last existing node; of a hypothetical type, the first one
+                    beside all existing nodes. NAN: not among the scenarios, or there is none */
     size_t pairs;
 };
 
 struct capacity_answer {
-    double *makespan;  /* [nscenarios] under the best policy */
-    int *schedule;     /* [nscenarios] this policy */
+    double *makespan;  /* [nscenarios] with the best policy */
+    int *schedule;     /* [nscenarios] that policy */
     size_t *ranked;    /* [nscenarios] scenarios, fastest first */
-    size_t cheapest;   /* of those within `tolerance` of the fastest: lowest price, else fewest
+    size_t cheapest;   /* among those within `tolerance` of the fastest: lowest price, else fewest
                           cores and devices */
     size_t *of_policy; /* [nschedules] the policy's fastest scenario */
     double tolerance;
@@ -25,7 +25,7 @@ struct capacity_answer {
     struct arena arena;
 };
 
-/* After a finished capacity_run(). EK_UNAVAILABLE: memory; capacity_answer_close() frees, also
+/* After capacity_run() has finished. EK_UNAVAILABLE: memory; capacity_answer_close() frees even
  * then. */
 enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capacity *c,
                                     double tolerance);

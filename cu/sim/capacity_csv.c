@@ -1,6 +1,7 @@
-/* cu/sim/capacity_csv.c – the table of a capacity plan: a result for people, a memory for restarts.
+/* cu/sim/capacity_csv.c – the table of a capacity plan as CSV, both a result and the state from
+ * which an interrupted plan resumes.
  *
- *   scenario,<type>,…,nodes,cores,devices,price,schedule,makespan_s,lower_bound_s,ratio,inputs */
+ *    scenario,<type>,…,nodes,cores,devices,price,schedule,makespan_s,lower_bound_s,ratio,inputs */
 #include "cu/sim/capacity.h"
 #include "src/table.h"
 
@@ -61,7 +62,7 @@ enum ek_status capacity_csv_save(const struct capacity *c, const char *path)
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
-/* Cuts a line at its commas, outside of quotes; returns how many fields. */
+/* Splits a line at commas outside quotes; returns the number of fields. */
 static int split(char *line, char **field)
 {
     int n = 0;
@@ -111,14 +112,14 @@ enum ek_status capacity_csv_load(struct capacity *c, const char *path)
     char line[LINE];
     struct stat found;
     if (stat(path, &found) ? errno == ENOENT : !S_ISREG(found.st_mode))
-        return EK_OK; /* pipes and devices take what is written and hold nothing */
+        return EK_OK; /* pipes and devices hold nothing to read */
     FILE *in = fopen(path, "re");
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     while (fgets(line, sizeof line, in)) {
         size_t length = strlen(line);
         if (!length || line[length - 1] != '\n')
-            continue; /* cut off */
+            continue; /* truncated */
         line[length - 1] = '\0';
         take_line(c, line);
     }

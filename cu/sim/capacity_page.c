@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 enum {
-    MOST_POINTS = 12000,  /* more make a chart slow: scenarios are thinned out behind the first */
-    MOST_ENTRIES = 15000, /* of all scenarios with details: units and tasks, about 30 bytes each */
+    MOST_POINTS = 12000,  /* more make the chart slow: beyond the best, scenarios are thinned out */
+    MOST_ENTRIES = 15000, /* units and tasks of all schedules on the page, about 30 bytes each */
 };
 
-/* Six digits are more than a screen shows. */
+/* Rounds to six digits, more than a screen shows. */
 static json_t *rounded(double x)
 {
     if (!isfinite(x))
@@ -33,7 +33,7 @@ static json_t *machine_json(const struct capacity_machine *m)
     return nodes;
 }
 
-/* nodes: how many of each type; makespan: of each policy. */
+/* nodes: number of each type; makespan: one for each policy. */
 static json_t *scenario_json(const struct capacity *c, size_t rank, size_t i)
 {
     int counts[CAPACITY_TYPES];
@@ -51,7 +51,7 @@ static json_t *scenario_json(const struct capacity *c, size_t rank, size_t i)
                      rounded(cell->bound), "makespan", makespan);
 }
 
-/* The first tenth of what there is room for as it is, then every so many. */
+/* The best scenarios (a tenth of the room) in full, then every stride-th. */
 static json_t *scenarios_json(const struct capacity *c, const struct capacity_answer *a)
 {
     size_t room = (size_t)(MOST_POINTS / c->nschedules), first = room / 10;
@@ -66,7 +66,7 @@ static json_t *scenarios_json(const struct capacity *c, const struct capacity_an
 /* ---- details ----------------------------------------------------------------------------------*/
 struct recorder {
     json_t *tasks; /* [unit, task, start, seconds, …] */
-    int last;      /* step that counts */
+    int last;      /* the step to record */
 };
 
 static void note_task(void *arg, const struct sim_event *e)
@@ -116,13 +116,14 @@ static bool has(const struct capacity *c, const json_t *details, size_t i)
     return json_object_get(details, key);
 }
 
-/* Of a scenario's details. */
+/* Entries of a scenario's details. */
 static size_t entries(const struct capacity *c, size_t i)
 {
     return (size_t)capacity_units(c, c->scenario[i], NULL) + (size_t)c->nschedules * c->work->n;
 }
 
-/* The cheapest, the best of each policy, then ranks evenly spaced, as far as there is room. */
+/* Adds details of the cheapest scenario, the best of each policy, then evenly spaced ranks, as far
+ * as there is room. */
 static enum ek_status add_details(const struct capacity *c, const struct capacity_answer *a,
                                   json_t *details)
 {

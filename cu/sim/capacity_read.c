@@ -1,5 +1,5 @@
-/* cu/sim/capacity_read.c – reads tasks and machines for capacity plans, and refuses every number
- * that makes no sense. */
+/* cu/sim/capacity_read.c – reads tasks and machines for capacity plans, and rejects every absurd
+ * number. */
 #include "cu/sim/capacity.h"
 #include "cu/sim/plan_case.h"
 #include "cu/sched/profile.h"
@@ -12,7 +12,7 @@
 enum { MOST_UNITS = 1 << 20 };
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
-/* What a member of a node must be, and where in it it goes: to an int if it is whole. */
+/* Range of a node's member, and where it is stored: as an int if it must be whole. */
 struct member {
     const char *name;
     size_t offset;
@@ -35,7 +35,7 @@ static const struct demand TIMES = {0, 1e6, true, false}, LATENCY = {0, 1e6, fal
                            RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false};
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
-/* Every member that the object has, into the node. */
+/* Reads every member that is present into the node. */
 static enum ek_status take_all(const char *path, const char *where, const json_t *object,
                                const struct member *list, size_t n, struct capacity_node *node)
 {
@@ -70,7 +70,7 @@ static enum ek_status read_list(struct capacity_work *w, const char *path, const
     return EK_OK;
 }
 
-/* more + x / times, [n]; NULL: x is, or the arena has failed. */
+/* more + x / times, [n]; NULL if x is, or the arena has failed. */
 static double *scaled(struct arena *arena, const double *x, size_t n, double times, double more)
 {
     double *made = x ? ARENA_NEW(arena, n, double) : NULL;
@@ -119,7 +119,7 @@ static int width_of(const json_t *run)
     return 1;
 }
 
-/* What a program wrote with --json or --trace, with or without --compare. */
+/* Output of a program's --json or --trace, with or without --compare. */
 static enum ek_status from_run(struct capacity_work *w, const char *path, const json_t *root)
 {
     const json_t *seconds = json_object_get(root, "task_seconds");
@@ -180,7 +180,7 @@ void capacity_work_close(struct capacity_work *w)
 }
 
 /* ---- machines ---------------------------------------------------------------------------------*/
-/* Times measured on this very type of node; a path is as seen from the machine's file. */
+/* Times measured on this type of node; the path is relative to the machine's file. */
 static enum ek_status read_profile(const char *path, const char *where, const json_t *name,
                                    const struct capacity_work *w, struct arena *arena,
                                    struct capacity_node *node)
@@ -292,7 +292,7 @@ static enum ek_status read_link(struct capacity_machine *m, const char *path, co
     return EK_OK;
 }
 
-/* All nodes together must be a case that can be simulated. */
+/* All nodes together must not be more than can be simulated. */
 static enum ek_status check_units(const struct capacity_machine *m, const char *path)
 {
     double units = 0;
@@ -321,7 +321,7 @@ static enum ek_status read_machine(struct capacity_machine *m, const char *path,
         m->priced &= m->node[i].price >= 0;
     }
     for (struct capacity_node *k = m->node; k < m->node + m->ntypes; k++)
-        if (k->devices && w->device && !k->device_seconds) /* as many times faster or slower */
+        if (k->devices && w->device && !k->device_seconds) /* scaled by speed */
             k->device_seconds =
                 scaled(&m->arena, w->device, w->n, k->device_speed, k->device_fixed);
     TRY(arena_check(&m->arena, "%s: the times of %zu tasks", path, w->n));

@@ -10,7 +10,7 @@ static const char *const causes[LOSS_CAUSES] = {
     [LOSS_CONTENTION] = "contention",
 };
 
-/* Less than this share of the run is nothing but rounding. */
+/* Smaller shares of the run are rounding errors. */
 static const double ROUNDING = 1e-9;
 
 struct loss loss_of(double computation, double communication, double bound, int n,
@@ -22,7 +22,7 @@ struct loss loss_of(double computation, double communication, double bound, int 
         seconds[LOSS_LAUNCH] += s->price * s->launches;
         seconds[LOSS_TRANSFER] += s->price * s->moving;
     }
-    /* Prices are a mean of all steps, so that causes may overlap; none gives time back. */
+    /* Prices are averaged over all steps, so that causes may overlap; no cause is negative. */
     for (int i = 0; i < LOSS_CAUSES; i++)
         sum += seconds[i] = fmax(0, seconds[i]);
     const double lost = computation - bound, part = sum > lost ? fmax(0, lost) / sum : 1;

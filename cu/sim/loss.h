@@ -1,12 +1,10 @@
-/* cu/sim/loss.h – where the time goes that a run takes beyond its lower bound: priced by cause.
+/* cu/sim/loss.h – why a run takes longer than its lower bound: lost time by cause.
  *
- * A second of a unit is worth what bound_prices() (cu/sim/bound.h) says: all units' prices add up
- * to 1, so that the seconds between bound and run, which all units spend, are divided without a
- * rest: contention  tasks that took longer than they do at best: busy neighbours, slow cores
- *   launch      what beginning and ending a range of tasks takes over and above the tasks
- *   transfer    exchanges, and bringing tasks to where they are computed
- *   imbalance   the rest: units that had nothing to do, and tasks on units that others suit
- * better */
+ * A second of a unit is priced by bound_prices() (cu/sim/bound.h); all units' prices add up to 1,
+ * so that the time between bound and run is divided completely: contention  tasks that took longer
+ * than at best: busy neighbours, slow cores launch      beginning and ending ranges of tasks
+ *    transfer    exchanges, and bringing tasks to where they are computed
+ *    imbalance   the rest: idle units, and tasks on units that suit others better */
 #pragma once
 
 #include "src/json.h"
@@ -19,23 +17,22 @@ struct loss {
     double seconds[LOSS_CAUSES];
 };
 
-/* What units that share a price did, sums over them and over the steps, in seconds. */
+/* Work of the units that share a price, summed over units and steps, in seconds. */
 struct loss_share {
     double price;
-    double rule;  /* what their tasks take at best, as the bound has it */
-    double tasks; /* what they took */
+    double rule;  /* best times of their tasks, as in the bound */
+    double tasks; /* measured times of their tasks */
     double launches, moving;
 };
 
-/* A run of `computation` + `communication` seconds whose computation could have taken `bound`
- * (NAN: not known, then all is). */
+/* Divides a run of `computation` + `communication` seconds whose computation could have taken
+ * `bound` (NAN: not known; then all causes are). */
 struct loss loss_of(double computation, double communication, double bound, int n,
                     const struct loss_share *share);
 
-/* {"imbalance_s": …}; nulls where it is not known. New reference, NULL: out of memory. */
+/* {"imbalance_s": …}; nulls where unknown. New reference, NULL: out of memory. */
 json_t *loss_json(const struct loss *l);
 
-/* A table of which each row begins with a name, `width` wide: seconds by cause, and their share of
- * `total`. */
+/* Prints a table of lost seconds and their share of `total`; the names take `width` columns. */
 void loss_print_heading(FILE *out, int width);
 void loss_print(FILE *out, int width, const char *name, const struct loss *l, double total);

@@ -1,5 +1,4 @@
-/* cu/sim/plan_case.c – reads a case for the simulator and refuses every number that makes no
- * sense. */
+/* cu/sim/plan_case.c – reads a case for the simulator and rejects every absurd number. */
 #include "src/sort.h"
 #include "cu/sim/plan_case.h"
 #include "src/demand.h"
@@ -12,7 +11,7 @@
 
 enum { PLAN_CASE_UNITS = 1 << 20, PLAN_CASE_STEPS = 1 << 24 };
 
-/* Where we are: for messages and for what is to be freed. */
+/* The case being read, and the file name for messages. */
 struct plan_case_reader {
     struct plan_case *c;
     const char *path;
@@ -23,7 +22,7 @@ static const struct demand STEPS = {1, PLAN_CASE_STEPS, false, true},
                            RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false},
                            SHARE = {0, 10, false, false}, SEED = {0, 4294967295., false, true};
 
-/* A zeroed array that lives as long as the case; NULL = out of memory, which has been said. */
+/* A zeroed array that lives as long as the case; NULL: out of memory, already reported. */
 static void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size)
 {
     void *array = arena_take(&r->c->arena, count, size);
@@ -39,7 +38,7 @@ static const char *own_text(struct plan_case_reader *r, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-/* An array of n numbers (n = 0: of any length, which goes to *length). */
+/* Reads an array of n numbers (n = 0: any length, which is stored in *length). */
 static enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key,
                                         const json_t *array, size_t n, const struct demand *d,
                                         const double **out, size_t *length)
@@ -107,7 +106,7 @@ static enum ek_status read_faces(struct plan_case_reader *r, const json_t *graph
     return EK_OK;
 }
 
-/* A member of tasks, or one beside it. */
+/* A member of `tasks`, or of the root. */
 static const json_t *task_member(const json_t *root, const json_t *tasks, const char *name)
 {
     const json_t *value = json_object_get(tasks, name);
@@ -138,11 +137,10 @@ enum { MOST_PLACES = 4096 };
 static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true},
                            SLOWNESS = {0, 1e6, false, false};
 
-/* Names of memory nodes, or of nodes, in the order in which they first appear; borrowed, NULL =
- * nameless. */
+/* Names of memory nodes or of nodes, in order of appearance; borrowed, NULL = nameless. */
 struct places {
     const char *what;
-    int first; /* number of the first one */
+    int first; /* number of the first */
     int n;
     const char *name[MOST_PLACES];
 };
@@ -152,7 +150,7 @@ struct reader {
     struct places memories, nodes;
 };
 
-/* The number of a named place; without a name, that of a new one. */
+/* The number of a named place; without a name, that of a new place. */
 static enum ek_status find_place(struct reader *r, struct places *p, const char *key,
                                  const char *name, int *number)
 {
@@ -168,7 +166,7 @@ static enum ek_status find_place(struct reader *r, struct places *p, const char 
     return EK_OK;
 }
 
-/* A member that is a name, or is not there. */
+/* An optional member that is a name. */
 static enum ek_status read_name(struct reader *r, const char *where, const json_t *entry,
                                 const char *member, char key[96], const char **name)
 {
@@ -179,7 +177,7 @@ static enum ek_status read_name(struct reader *r, const char *where, const json_
     return EK_OK;
 }
 
-/* A device without a memory node has one of its own. */
+/* A device without a named memory node has its own. */
 static enum ek_status read_memory(struct reader *r, const char *where, const json_t *entry,
                                   struct sim_unit *u)
 {
@@ -192,7 +190,7 @@ static enum ek_status read_memory(struct reader *r, const char *where, const jso
     return find_place(r, &r->memories, key, name, &u->memory);
 }
 
-/* Units slow one another if they share a node; without a name, if they share a memory node. */
+/* Units of one node slow one another; without a name the memory node counts. */
 static enum ek_status read_node(struct reader *r, const char *where, const json_t *entry,
                                 struct sim_unit *u)
 {
@@ -204,7 +202,7 @@ static enum ek_status read_node(struct reader *r, const char *where, const json_
 }
 
 /* ---- how neighbours slow a unit ---------------------------------------------------------------*/
-/* Points from a number (one busy neighbour's share) or from [[busy, share], …]. */
+/* Reads a curve: a number (one busy neighbour's share) or [[busy, share], …]. */
 static enum ek_status read_curve(struct reader *r, const char *key, const json_t *value,
                                  struct sim_curve *curve)
 {
@@ -232,7 +230,7 @@ static enum ek_status read_curve(struct reader *r, const char *key, const json_t
     return EK_OK;
 }
 
-/* One curve for all neighbours, or one for each kind of them. */
+/* One curve for all neighbours, or one for each kind. */
 static enum ek_status read_contention(struct reader *r, const char *where, const json_t *entry,
                                       struct sim_unit *u)
 {
@@ -307,7 +305,7 @@ static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i
     return EK_OK;
 }
 
-/* One entry of the list: `count` units from `unit` on. */
+/* Reads one entry of the list: `count` units, from `unit` on. */
 static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i, int count,
                                  struct sim_unit *unit)
 {
@@ -349,9 +347,8 @@ static enum ek_status read_list(struct reader *r, const json_t *list)
     return EK_OK;
 }
 
-/* Nodes with names are numbered behind the memory nodes, so that they are none of the nameless
- * ones. */
-/* The case's units; after its tasks. */
+/* Reads the case's units, after its tasks. Named nodes are numbered beyond the memory nodes, so
+ * that they differ from the nameless ones. */
 static enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_t *root)
 {
     const json_t *list = json_object_get(root, "units");
@@ -453,7 +450,8 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
 }
 
 /* ---- records ----------------------------------------------------------------------------------*/
-/* Of all repeats: a run that is reported because it did not verify need not be the median. */
+/* The median of all repeats: the reported run, if it failed verification, need not be the median.
+ */
 static enum ek_status median_of_all(struct plan_case_reader *r, const char *where,
                                     const json_t *list, double *seconds)
 {
@@ -483,7 +481,7 @@ static enum ek_status read_measured(struct plan_case_reader *r, const json_t *ru
     return median_of_all(r, where, json_object_get(run, "seconds_all"), &m->seconds);
 }
 
-/* What a program wrote: one run, or a comparison's. Interrupted runs are of no use. */
+/* A program's output: one run or a comparison. Interrupted runs are skipped. */
 static enum ek_status read_record(struct plan_case_reader *r, const json_t *root)
 {
     const json_t *runs = json_object_get(root, "runs");
@@ -506,7 +504,7 @@ static enum ek_status read_record(struct plan_case_reader *r, const json_t *root
     return EK_OK;
 }
 
-/* A trace carries it beside its events. */
+/* A trace has the result beside its events. */
 const json_t *plan_case_record(const json_t *root)
 {
     const json_t *traced = json_object_get(json_object_get(root, "otherData"), "result");

@@ -30,24 +30,25 @@
 #include "src/arena.h"
 #include <jansson.h>
 
-/* A recorded run. */
+/* A measured run in a record. */
 struct plan_measured {
     const char *schedule;
     double seconds; /* of the median run */
 };
 
 struct plan_case {
-    struct sim_case sim; /* points into what follows; set cold, noise, seed as you like */
+    struct sim_case sim; /* points into what follows; cold, noise, seed may be changed */
     const char *name;
-    const struct plan_measured *measured; /* [nmeasured] of a record */
+    const struct plan_measured *measured; /* [nmeasured] runs of a record */
     int nmeasured;
-    struct arena arena; /* of all that is pointed to */
+    struct arena arena; /* of everything pointed to */
 };
 
-/* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is no JSON, or a number is
- * missing, negative, not finite or absurd: the line names file and key, as units[1].speed. */
+/* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is not JSON, or a number is
+ * missing, negative, not finite or absurd: the message names file and key, such as units[1].speed.
+ */
 enum ek_status plan_case_open(struct plan_case *c, const char *path);
 void plan_case_close(struct plan_case *c);
 
-/* What a program writes with --json, from what it wrote with --json or --trace (both borrowed). */
+/* The result object of a program's --json or --trace output; both are borrowed. */
 const json_t *plan_case_record(const json_t *root);

@@ -1,4 +1,5 @@
-/* cu/sim/record.c – follows a run's events step by step and collects what a model of it needs. */
+/* cu/sim/record.c – follows a run's events step by step and collects measurements for a model of
+ * it. */
 #include "cu/sim/record.h"
 #include "cu/rank/cluster.h"
 #include "cu/sched/fit.h"
@@ -13,9 +14,9 @@
 #include <unistd.h>
 
 enum { RECORD_TASKS = 65536 };
-enum { SAMPLES_OF_A_RUN = 4096, STEPS_OF_A_RUN = 1024 }; /* about; more say nothing new */
+enum { SAMPLES_OF_A_RUN = 4096, STEPS_OF_A_RUN = 1024 }; /* approximate limits; more add nothing */
 
-/* Measurements of one kind, growing. */
+/* A growing array of measurements of one kind. */
 struct samples {
     struct record_sample *at;
     size_t n, room;
@@ -30,16 +31,16 @@ struct record {
     struct arena arena; /* of kind and samples */
     const struct cu_set *set;
     const struct sched_job *job;
-    int *kind, nkinds;       /* [set->n] units of the same make */
+    int *kind, nkinds;       /* [set->n] units of the same make have the same kind */
     struct samples *samples; /* [nkinds] */
     struct rows moves, exchanges, between;
 };
 
-/* What a unit did in a run: when it computed, and how far the reader has come. */
+/* A unit's events in a run: its computations, and how far the reader has come. */
 struct diary {
     const struct events *events;
     size_t n, next;
-    double *start, *end, *before; /* [n] of computations; seconds of computing before each */
+    double *start, *end, *before; /* [n] of computations; total seconds of computing before each */
 };
 
 /* ---- memory -----------------------------------------------------------------------------------*/
@@ -118,10 +119,10 @@ static void open_diary(struct diary *d, const struct events *events, struct aren
     }
 }
 
-/* Seconds that a unit had computed by a time. */
+/* Seconds that a unit had computed by this time. */
 static double busy_until(const struct diary *d, double time)
 {
-    size_t low = 0, high = d->n; /* computations before `low` began by then */
+    size_t low = 0, high = d->n; /* computations before `low` had begun by then */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (d->start[mid] <= time)
@@ -163,10 +164,11 @@ static enum ek_status take_samples(struct record *r, const struct diary *diary)
 /* ---- step by step -----------------------------------------------------------------------------*/
 struct step {
     int number;
-    double opened, exchanged, ended; /* first exchange's start, last one's end, last task's end */
+    double opened, exchanged,
+        ended; /* start of the first exchange, end of the last one, end of the last task */
 };
 
-/* What a unit did in the step. Homes change with it. */
+/* Follows a unit through the step; updates homes. */
 static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, struct step *step,
                                   int *home)
 {
@@ -190,7 +192,7 @@ static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, str
     return EK_OK;
 }
 
-/* The exchange that opened the step, with what it had to carry. */
+/* Adds the exchange at the beginning of the step, with what it carried. */
 static enum ek_status take_exchange(struct record *r, const struct step *step, const int *home,
                                     double *room)
 {
@@ -219,7 +221,7 @@ static enum ek_status follow_steps(struct record *r, struct diary *diary, int st
     return EK_OK;
 }
 
-/* Every step computed all tasks of the job, as it is described now. */
+/* Whether every step computed all tasks of the job as it is defined now. */
 static bool is_of_job(const struct record *r, int steps, const struct events *const *unit)
 {
     size_t tasks = 0;
@@ -290,8 +292,8 @@ static double mean_of(const struct rows *r)
     return r->n ? fmax(sum / (double)r->n, 0) : 0;
 }
 
-/* A fit through the middle of the measurements, raised to their mean: what is lost by disturbances
- * adds up over a run. */
+/* Fits the middle of the measurements, then scales to their mean: disturbances add up over a run.
+ */
 static void fit_to_mean(const struct rows *r, int p, double *beta)
 {
     double fitted = 0;
@@ -303,7 +305,7 @@ static void fit_to_mean(const struct rows *r, int p, double *beta)
         beta[j] *= mean_of(r) * (double)r->n / fitted;
 }
 
-/* The link as measured; false: nothing moved between memory nodes. */
+/* The measured link; false: nothing moved between memory nodes. */
 static bool measured_link(const struct record *r, struct sched_link *link)
 {
     double beta[2];
@@ -342,7 +344,7 @@ static json_t *tasks_json(const struct sched_job *job)
     return tasks;
 }
 
-/* Units of the same make that stand together are one entry. */
+/* One entry for `count` adjacent units of the same make. */
 static json_t *unit_json(const struct record *r, int first, int count,
                          const struct record_kind *kind)
 {
@@ -360,7 +362,7 @@ static json_t *unit_json(const struct record *r, int first, int count,
     return o;
 }
 
-/* What policies were told of a unit that never worked is all that is known of it. */
+/* For a unit that never worked, the times given to policies are used. */
 static enum ek_status fit_kind(const struct record *r, int first, struct record_kind *kind)
 {
     const struct samples *s = &r->samples[r->kind[first]];
@@ -372,13 +374,13 @@ static enum ek_status fit_kind(const struct record *r, int first, struct record_
     return EK_OK;
 }
 
-/* CPU units are one entry, every device is one. */
+/* All CPU units are one entry, every device is one. */
 static int entry_end(const struct record *r, int first)
 {
     return r->set->cu[first].kind == CU_CPU ? r->set->layout.ncpu : first + 1;
 }
 
-/* EK_UNAVAILABLE also where a unit's times are not known. */
+/* EK_UNAVAILABLE also if a unit's times are not known. */
 static enum ek_status units_json(const struct record *r, json_t *units)
 {
     struct record_kind kind = {.seconds = calloc(r->job->n + 1, sizeof *kind.seconds)};

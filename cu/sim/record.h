@@ -1,7 +1,6 @@
-/* cu/sim/record.h – what runs measured, as a case for the simulator: tasks as if their unit worked
- * alone, how much busy neighbours slow it, launches, links, the exchange, the time between steps.
- *
- * Runs that lost a unit or were interrupted are left out. */
+/* cu/sim/record.h – turns measured runs into a case for the simulator: task times as if their unit
+ * worked alone, slowdown by busy neighbours, launches, links, the exchange, the time between steps.
+ * Runs that lost a unit or were interrupted are not used. */
 #pragma once
 
 #include "cu/unit/cu.h"
@@ -11,17 +10,17 @@
 
 struct record; /* measurements of all runs so far */
 
-/* Whether runs of this job can be a record: all of it in one process, and not too many tasks. */
+/* Whether runs of this job can be recorded: all tasks in one process, and not too many. */
 bool record_worth(const struct sched_job *job);
 
-/* Of runs of `job` on `set`, both borrowed. EK_UNAVAILABLE: memory. Caller owns *r; close accepts
- * NULL. One thread, like all of it. */
+/* Opens a record of runs of `job` on `set`, both borrowed. EK_UNAVAILABLE: memory. Caller owns *r;
+ * close accepts NULL. One thread, like everything here. */
 enum ek_status record_open(const struct cu_set *set, const struct sched_job *job,
                            struct record **r);
 void record_close(struct record *r);
 
-/* Takes in a finished run that team_record() was on for; one whose steps were not all of them all
- * tasks of the job, for it was described anew on the way, is left out. EK_UNAVAILABLE: memory. */
+/* Adds a finished run for which team_record() was on. A run is ignored if some step did not compute
+ * all tasks of the job, because the job was redefined during it. EK_UNAVAILABLE: memory. */
 enum ek_status record_team(struct record *r, const struct team *team);
 /* The same from the events of each unit, unit [set->n]. */
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit);
@@ -30,7 +29,6 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
  * memory. */
 enum ek_status record_merge(struct record *r, const struct record *from);
 
-/* The case (cu/sim/plan_case.h) of so many steps, whose policies begin cold unless the job has
- * known seconds. New reference; null where some unit was never used and nothing is known of it, or
- * memory is out. */
+/* The case (cu/sim/plan_case.h) with this many steps; policies begin cold unless the job has known
+ * seconds. New reference; null if nothing is known about some unit, or out of memory. */
 json_t *record_case(struct record *r, const char *name, int steps);

@@ -1,5 +1,5 @@
-/* cu/sim/record_fit.c – takes turns: the tasks' times from what is known of launches and
- * neighbours, and launches and neighbours from the times. */
+/* cu/sim/record_fit.c – alternates between the tasks' times, given launches and neighbours, and
+ * launches and neighbours, given the times. */
 #include "cu/sim/record_fit.h"
 #include "cu/sched/fit.h"
 #include "cu/sched/line.h"
@@ -16,8 +16,8 @@ struct fitter {
     const double *cost;
     const struct record_sample *sample;
     struct record_kind *kind;
-    struct fit_row *row;  /* room for every task of every sample */
-    size_t *first, *fill; /* [n + 1] rows of a task while times are sought */
+    struct fit_row *row;  /* scratch for every task of every sample */
+    size_t *first, *fill; /* [n + 1] rows of each task while times are fitted */
     struct arena arena;   /* of these three */
 };
 
@@ -37,7 +37,7 @@ static double slowdown_of(const struct fitter *f, const struct record_sample *s)
 }
 
 /* ---- the tasks' times -------------------------------------------------------------------------*/
-/* Counts each task's samples, for rows that lie together. */
+/* Counts each task's samples, so that its rows can lie together. */
 static void count_rows(struct fitter *f)
 {
     for (size_t t = 0; t <= f->n; t++)
@@ -49,8 +49,8 @@ static void count_rows(struct fitter *f)
         f->first[t + 1] += f->first[t];
 }
 
-/* A sample's seconds, without launch and neighbours, are divided among its tasks as they were
- * thought to share them: at first by cost. Short ranges say more about a task than long ones. */
+/* Divides a sample's seconds, without launch and slowdown, among its tasks by `share`, at first
+ * their cost. Short ranges say more about a task than long ones. */
 static void share_out(struct fitter *f, const double *share)
 {
     for (size_t t = 0; t < f->n; t++)
@@ -67,7 +67,7 @@ static void share_out(struct fitter *f, const double *share)
     }
 }
 
-/* Tasks that never ran on this kind: on the line seconds = a + b * cost of those that did. */
+/* Puts tasks that never ran on this kind on the line seconds = a + b * cost of the others. */
 static void draw_line(struct fitter *f)
 {
     double line[2];
@@ -91,7 +91,7 @@ static void find_seconds(struct fitter *f)
 }
 
 /* ---- launches ---------------------------------------------------------------------------------*/
-/* Only ranges of several lengths tell a launch from what every single task takes. */
+/* Only ranges of different lengths tell a launch from per-task overhead. */
 static bool lengths_differ(const struct fitter *f)
 {
     for (size_t i = 1; i < f->count; i++)
@@ -101,7 +101,7 @@ static bool lengths_differ(const struct fitter *f)
     return false;
 }
 
-/* seconds = launch + a * tasks + b * cost, relative to the range's length. */
+/* Fits seconds = launch + a * tasks + b * cost, weighted by 1 / length of the range. */
 static void find_launch(struct fitter *f)
 {
     double beta[3];
@@ -118,8 +118,8 @@ static void find_launch(struct fitter *f)
 }
 
 /* ---- neighbours -------------------------------------------------------------------------------*/
-/* How much longer than expected samples took, over the neighbours that were busy. The level says by
- * how much all expectations are off. */
+/* Fits measured / expected seconds over the number of busy neighbours; the constant absorbs an
+ * error common to all expectations. */
 static void find_slowness(struct fitter *f)
 {
     double beta[3];
@@ -139,7 +139,7 @@ static void find_slowness(struct fitter *f)
 /* ---- noise ------------------------------------------------------------------------------------*/
 SORT_BY(by_ratio, struct fit_row, y)
 
-/* The rows' ratios in ascending order, cut into classes of equal weight; each has its mean. */
+/* Sorts the rows' ratios and cuts them into classes of equal weight; each class has its mean. */
 static void find_classes(struct fit_row *row, size_t n, double *noise)
 {
     double total = 0;

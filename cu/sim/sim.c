@@ -1,4 +1,4 @@
-/* cu/sim/sim.c – a heap of units by the time at which they become idle. */
+/* cu/sim/sim.c – the simulator: a heap of units by the time at which they become idle. */
 #include "cu/sim/sim.h"
 #include "src/arena.h"
 #include "src/random.h"
@@ -12,44 +12,44 @@ enum life { IDLE, BUSY, DEAD };
 /* Times in seconds since the step's computation began. */
 struct actor {
     enum life life;
-    struct ek_range range; /* under way; empty = about to ask */
-    size_t task;           /* of the range, under way */
-    double start, begun;   /* of the range's and of the task's computation */
-    double left, since;    /* of the task: seconds left at `since`, as if it were alone */
-    double alone, whole;   /* of the task, if nobody slowed it; and at the unit's usual speed */
-    double slowdown, end;  /* what a second takes among its neighbours; when the task will end */
-    double factor;         /* of its speed */
+    struct ek_range range; /* in progress; empty: about to ask */
+    size_t task;           /* task of the range in progress */
+    double start, begun;   /* when the range's and the task's computation began */
+    double left, since;    /* seconds of the task left at time `since`, working alone */
+    double alone, whole;   /* seconds of the task alone; and at the unit's initial speed */
+    double slowdown, end;  /* present slowdown by neighbours; when the task will end */
+    double factor;         /* of its initial speed */
 };
 
 struct sim {
     const struct sim_case *c;
-    struct arena arena; /* of all that follows */
+    struct arena arena; /* of the arrays below */
     struct sched *sched;
-    struct sched_unit *view;    /* [ncu] units as the policy sees them */
+    struct sched_unit *view;    /* [ncu] units as policies see them */
     struct actor *actor;        /* [ncu] */
     double *factor;             /* [ncu] the actors', for sim_bound() */
     int *heap, nheap;           /* busy units by end, then number */
     int *home;                  /* [n] memory node of each task's data */
     double *seconds;            /* [n] of each task in this step */
-    struct loss_share *did;     /* [ncu] for the loss by cause */
-    int (*active)[2];           /* [nnodes][kind] units at work on each node */
+    struct loss_share *did;     /* [ncu] work, for the loss by cause */
+    int (*active)[2];           /* [nnodes][kind] busy units of each node */
     bool interferes;            /* some unit is slowed by others */
-    double *room;               /* [2 * nmemories] for the exchange */
+    double *room;               /* [2 * nmemories] scratch for the exchange */
     struct exchange_load *load; /* [nmemories] likewise */
     int nmemories, nnodes, step, nextchange;
-    int *last;                         /* [n] step in which each task is executed next */
-    size_t executed;                   /* tasks in this step, each counted once */
+    int *last;                         /* [n] number of steps in which each task was executed */
+    size_t executed;                   /* distinct tasks executed in this step */
     double *span;                      /* [steps] computation periods */
     bool moved;                        /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
-    struct exchange exchange;          /* what is known of them */
-    struct sched_link link_seen;       /* what policies know of the link */
-    struct sched_link face_seen;       /* and of a face that crosses */
+    struct exchange exchange;          /* what policies have learnt about exchanges */
+    struct sched_link link_seen;       /* what policies know about the link */
+    struct sched_link face_seen;       /* and about a face that crosses */
     struct sim_result result;
 };
 
 /* ---- times ------------------------------------------------------------------------------------*/
-/* Every (seed, step, task) has its number, whichever unit asks first. */
+/* The noise depends only on seed, step and task, not on the order in which units ask. */
 double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
 {
     uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
@@ -70,7 +70,7 @@ static double launch_of(const struct sim *s, int cu)
     return a->task == a->range.begin ? s->c->unit[cu].launch : 0;
 }
 
-/* Of the task under way, if the unit were alone. */
+/* Seconds of the task in progress if the unit were alone. */
 static double seconds_of(const struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
@@ -96,7 +96,7 @@ static struct sched_link true_link(const struct sim *s)
     return s->c->job.link ? *s->c->job.link : (struct sched_link){0, 0};
 }
 
-/* A block takes the links of both memory nodes, one after the other; the host has none. */
+/* A block takes the links of both memory nodes one after the other; the host has none. */
 static double carry(const struct sim *s, int from, int to, double bytes)
 {
     const struct sched_link link = true_link(s);
@@ -104,7 +104,7 @@ static double carry(const struct sim *s, int from, int to, double bytes)
     return (from && to) ? 2 * sec : sec;
 }
 
-/* Where every task is where it was, so are the costs of the exchange. */
+/* While no task moves, the cost of the exchange stays the same. */
 static void exchange(struct sim *s)
 {
     if ((s->c->job.first && s->moved) || (s->c->exchange && s->step == 0)) {
@@ -114,7 +114,7 @@ static void exchange(struct sim *s)
         exchange_moved(&s->exchange, busiest);
         s->exchange_s = sim_exchange_seconds(s->c, s->home, s->nmemories, s->room, &busiest);
         s->exchange_bytes = 0;
-        for (int p = 0; p < s->nmemories; p++) /* both ends */
+        for (int p = 0; p < s->nmemories; p++) /* each face was counted at both ends */
             s->exchange_bytes += s->load[p].bytes / 2;
     }
     s->moved = false;
@@ -162,7 +162,7 @@ static int pop(struct sim *s)
     return first;
 }
 
-/* Builds the heap anew, without a unit that may be in it (-1: with all that are). */
+/* Rebuilds the heap without a unit that may be in it (-1: keep all). */
 static void rebuild(struct sim *s, int cu)
 {
     int count = s->nheap;
@@ -178,8 +178,8 @@ static bool at_work(const struct actor *a)
     return a->life == BUSY && a->range.begin < a->range.end;
 }
 
-/* From now on what is left of its task takes `stretch` times as long, beside neighbours as they are
- * now. */
+/* Updates a unit's task at time `now`: the rest takes `stretch` times as long, with the present
+ * neighbours. */
 static void go_on(struct sim *s, int cu, double now, double stretch)
 {
     struct actor *a = &s->actor[cu];
@@ -191,7 +191,7 @@ static void go_on(struct sim *s, int cu, double now, double stretch)
     a->end = a->since + a->left * a->slowdown;
 }
 
-/* Somebody on the node has stopped or begun: from now on its units are slower or faster. */
+/* A unit of the node has started or stopped: the others' speeds change. */
 static void update_slowdowns(struct sim *s, int node, double now)
 {
     for (int cu = 0; s->interferes && cu < s->c->ncu; cu++)
@@ -256,7 +256,7 @@ static void end_task(struct sim *s, int cu)
     s->span[s->step] = fmax(s->span[s->step], a->end);
 }
 
-/* The data of the whole range comes first. */
+/* The data of the whole range is moved first. */
 static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
 {
     struct actor *a = &s->actor[cu];
@@ -283,7 +283,7 @@ static enum ek_status ask(struct sim *s, int cu, double now)
     return EK_OK;
 }
 
-/* The unit has come to the end of a task, if it had one, and goes on. */
+/* The unit has come to the end of a task, if it had one, and continues. */
 static enum ek_status turn(struct sim *s, int cu)
 {
     struct actor *a = &s->actor[cu];
@@ -298,7 +298,7 @@ static enum ek_status turn(struct sim *s, int cu)
     return ask(s, cu, a->end);
 }
 
-/* What a dying unit has finished counts; the rest goes to others. */
+/* Finished tasks of a dying unit count; the rest goes to other units. */
 static enum ek_status die(struct sim *s, int cu, double now)
 {
     struct actor *a = &s->actor[cu];
@@ -338,7 +338,7 @@ static enum ek_status change(struct sim *s, const struct sim_change *x, double n
     return EK_OK;
 }
 
-/* The next change of this step that happens by `now`; NULL = none. */
+/* The next change due by time `now`; NULL: none. */
 static const struct sim_change *due(struct sim *s, double now)
 {
     if (s->nextchange == s->c->nchanges)
@@ -389,7 +389,7 @@ static enum ek_status run_steps(struct sim *s)
         TRY(compute(s));
         s->result.computation += s->span[s->step];
         s->result.total += s->span[s->step] + s->exchange_s + s->c->between;
-        if (s->result.migrations > 0) /* as a team measures them */
+        if (s->result.migrations > 0) /* a team would have measured them */
             s->link_seen = true_link(s);
         exchange_note(&s->exchange, &s->link_seen, s->exchange_s);
         s->face_seen = exchange_face(&s->exchange, &s->link_seen);
@@ -399,8 +399,8 @@ static enum ek_status run_steps(struct sim *s)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-/* What policies know at first: nothing when cold; else the speed, or a profile where one number
- * does not tell the times. Units with the same times share a profile. */
+/* What policies know at first: nothing when cold; else the speed, or a profile if one number does
+ * not describe the times. Units with the same times share a profile. */
 static void make_view(struct sim *s)
 {
     const struct sim_case *c = s->c;

@@ -1,4 +1,4 @@
-/* cu/sim/sim_bound.c – the lower bound of a simulated step, and what it says of lost time. */
+/* cu/sim/sim_bound.c – lower bound, certificate and lost time of a simulated step. */
 #include "cu/sim/bound.h"
 #include "cu/sim/sim.h"
 #include "src/arena.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More numbers than this are not worth the memory: the bound is then unknown. */
+/* With more task times than this, the bound is not computed (memory). */
 static const size_t MOST_TIMES = (size_t)1 << 26;
 
-/* The step of a case that is looked at. */
+/* A step of a case. */
 struct moment {
     const struct sim_case *c;
     const double *factor; /* [ncu] or NULL */
-    int step;             /* its noise; -1: none */
-    struct arena arena;   /* of what is found out about it */
+    int step;             /* whose noise applies; -1: none */
+    struct arena arena;   /* of temporary arrays */
 };
 
 static double factor_of(const double *factor, int u)
@@ -60,7 +60,7 @@ static double by_speed(struct moment *m)
 
 /* ---- any units --------------------------------------------------------------------------------*/
 struct kinds {
-    int count, *first, *units; /* [ncu] a unit of each kind, how many there are */
+    int count, *first, *units; /* [ncu] first unit of each kind, and the number of its units */
     const double **row;        /* [count][n] the times of all tasks on each kind */
 };
 
@@ -99,9 +99,9 @@ static bool kinds_open(struct kinds *k, struct moment *at)
     return !at->arena.failed;
 }
 
-/* A run adds up the same times in another order, and files keep 15 digits: rounding must not lift a
- * bound above the run, nor above what its certificate proves. Numbers near the smallest there are
- * have few digits. */
+/* Rounds a bound down: a run adds up the same times in another order, and files keep 15 digits;
+ * rounding must not lift a bound above the run or above what its certificate proves. Numbers near
+ * the smallest double have few digits. */
 static double rounded_down(const struct moment *at, double bound)
 {
     const double terms = (double)(at->c->job.n + (size_t)at->c->ncu);
@@ -221,8 +221,8 @@ static int by_size(const void *a, const void *b, void *size)
     return (x < y) - (x > y);
 }
 
-/* The k longest tasks on the k fastest units, which are those of `unit` and `task` in that order:
- * the k-th speed is the tasks' price, what the others are faster is theirs. */
+/* Prices for the bound "k longest tasks on the k fastest units" (the first k of `longest` and
+ * `fast`): tasks are priced by the k-th speed, units by how much faster they are. */
 static void price_longest(const struct moment *at, int k, const size_t *fast, const double *speed,
                           const size_t *longest, double *unit, double *task)
 {
@@ -237,7 +237,7 @@ static void price_longest(const struct moment *at, int k, const size_t *fast, co
     }
 }
 
-/* The k for which that is worth most, by the times on the fastest unit of each task. */
+/* The k with the largest bound, by each task's time on its fastest unit. */
 static int best_count(const struct moment *at, const size_t *fast, const double *speed,
                       const size_t *longest, const double *size)
 {
@@ -273,7 +273,7 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
             if (factor[u] > 0)
                 size[t] = fmin(size[t], seconds_of(&at, u, t));
     }
-    for (int u = 0; u < c->ncu; u++) { /* by its mean time */
+    for (int u = 0; u < c->ncu; u++) { /* speed by mean time */
         double sum = 0;
         fast[u] = (size_t)u;
         for (size_t t = 0; factor[u] > 0 && t < n; t++)
@@ -285,7 +285,7 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
     price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
                   task_price);
     bound = value_of(&at, unit_price, task_price);
-    if (!isfinite(bound) || size[order[0]] > bound) { /* not: tasks take no time at all */
+    if (!isfinite(bound) || size[order[0]] > bound) { /* not if tasks take no time at all */
         memset(unit_price, 0, ncu * sizeof *unit_price);
         memset(task_price, 0, n * sizeof *task_price);
         task_price[order[0]] = 1;

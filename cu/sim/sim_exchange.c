@@ -1,5 +1,4 @@
-/* cu/sim/sim_exchange.c – what an exchange takes in the simulator, and how neighbours slow a
- * unit. */
+/* cu/sim/sim_exchange.c – duration of exchanges in the simulator, and slowdown by neighbours. */
 #include "cu/sim/sim.h"
 
 #include <math.h>
@@ -50,7 +49,7 @@ void sim_exchange_parts(const struct sched_job *job, const int *home, int nmemor
     }
 }
 
-/* Without parts every face by itself takes the link; the host has none. */
+/* Without parts, each face takes the link by itself; the host has none. */
 double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemories, double *room,
                             const struct exchange_load *busiest)
 {

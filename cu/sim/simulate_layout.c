@@ -1,11 +1,11 @@
-/* cu/sim/simulate_layout.c – cuts units out of a case, and searches for those worth keeping. */
+/* cu/sim/simulate_layout.c – removes units from a case, and searches for the best subset. */
 #include "cu/sim/simulate_layout.h"
 #include "src/arena.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* For tune_search(): the room comes first. */
+/* Context of tune_search(); `room` must come first. */
 struct trials {
     struct tune_room room;
     const struct sim_case *c;
@@ -28,7 +28,8 @@ static int width_of(const struct sim_case *c)
     return 1;
 }
 
-/* Numbers of the units that stay: the first ncpu CPU units, and devices by their bits. */
+/* New number of each unit that stays (the first ncpu CPU units, and devices by mask), -1 for the
+ * others; returns how many stay. */
 static int choose(const struct sim_case *c, int ncpu, unsigned devices, int *number)
 {
     int n = 0, cpu = 0, device = 0;
@@ -41,7 +42,7 @@ static int choose(const struct sim_case *c, int ncpu, unsigned devices, int *num
     return n;
 }
 
-/* Changes of units that stay, with their new numbers. */
+/* Keeps the changes of units that stay, renumbered. */
 static int keep_changes(const struct sim_case *c, const int *number, struct sim_change *kept)
 {
     int n = 0;

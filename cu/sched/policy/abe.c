@@ -1,12 +1,12 @@
-/* cu/sched/policy/abe.c – Area-Bound Estimation: a linear programme says how many tasks of each
- * size belong to each kind of units; inside a kind the largest goes to the least loaded unit. The
- * thesis, section 2.2.3, after Pinto 2018.
+/* cu/sched/policy/abe.c – area-bound estimation: a linear programme decides how many tasks of each
+ * cost run on each class of units; inside a class each task, largest first, goes to the least
+ * loaded unit (Dagostini's thesis, section 2.2.3, after Pinto 2018).
  *
- *   minimise T subject to   sum over kinds r of n[t][r] = N[t]               for each group t
- *                           sum over groups t of n[t][r] w[t][r] <= T N[r]   for each kind r
+ *    minimise T subject to   sum over classes r of n[t][r] = N[t]            for each group t
+ *                            sum over groups t of n[t][r] w[t][r] <= T N[r]  for each class r
  *
- * Tasks of equal cost form a group; where that gives more than MOST_GROUPS, or a programme of more
- * than MOST_SHARES variables, neighbours by cost are taken together. */
+ * Tasks of equal cost form a group; where that gives more than MOST_GROUPS groups or MOST_SHARES
+ * variables, tasks that follow one another by cost are grouped instead. */
 #include "cu/sched/learn.h"
 
 #include <glpk.h>
@@ -17,16 +17,16 @@ enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
 /* Units that take the same time for the same task. */
 struct class
 {
-    int first, units;      /* number of its first unit, how many */
+    int first, units;      /* first unit; number of units */
     struct plan_heap heap; /* into state.heaps */
 };
 
 struct state {
-    struct learn learn; /* its owners are classes at first, then units */
+    struct learn learn; /* owner [n] holds classes first, then units */
     struct class *class;
     int nclasses, *member;  /* [ncu] units of class 0, of class 1, … */
     struct plan_heap heaps; /* [ncu] likewise */
-    size_t *group;          /* [ngroups + 1] first place in the order of each group */
+    size_t *group;          /* [ngroups + 1] where each group begins in the order */
     size_t ngroups;
     int *index;  /* [nclasses + 2] and values: a row of the programme */
     double *row; /* [nclasses + 2] */
@@ -94,11 +94,11 @@ static double mean_seconds(const struct state *s, size_t g, int k)
     return sum / (double)(s->group[g + 1] - s->group[g]);
 }
 
-/* Of a time, beside the longest task's on the first class. */
+/* Times in the programme are capped at this multiple of the longest task's on the first class. */
 static const double MOST = 1e12;
 
-/* In units of the longest task's seconds: GLPK's tolerances are those of numbers near 1, and it
- * aborts over those beyond all bounds. */
+/* In units of the longest task's seconds: GLPK's tolerances suit numbers near 1, and it aborts on
+ * huge ones. */
 static glp_prob *programme(struct state *s)
 {
     const double longest = s->ngroups ? mean_seconds(s, 0, 0) : 0,
@@ -128,7 +128,7 @@ static glp_prob *programme(struct state *s)
     return lp;
 }
 
-/* Whole numbers: sums of the shares, rounded, from the first task of the group to its last one. */
+/* Rounds cumulative sums of the shares, from the first to the last task of a group. */
 static void round_shares(struct state *s, glp_prob *lp)
 {
     for (size_t g = 0; g < s->ngroups; g++) {
@@ -154,8 +154,8 @@ static void assign(void *policy)
     sort_classes(s);
     sort_groups(s);
     glp_prob *lp = programme(s);
-    simplex.it_lim = 1000 + 20 * glp_get_num_cols(lp); /* or it goes round in circles */
-    for (size_t i = 0; i < e->n; i++)                  /* should the programme fail */
+    simplex.it_lim = 1000 + 20 * glp_get_num_cols(lp); /* the simplex may cycle */
+    for (size_t i = 0; i < e->n; i++)                  /* fallback if the programme fails */
         s->learn.owner[i] = (int)(i % (size_t)s->nclasses);
     if (!glp_simplex(lp, &simplex))
         round_shares(s, lp);

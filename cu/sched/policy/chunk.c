@@ -1,5 +1,5 @@
-/* cu/sched/policy/chunk.c – chunk self-scheduling: pieces of one fixed size (Kruskal & Weiss
- * 1985). */
+/* cu/sched/policy/chunk.c – chunk self-scheduling: an idle unit takes the next `size` tasks
+ * (Kruskal & Weiss 1985). */
 #include "cu/sched/take.h"
 #include "src/opt.h"
 

@@ -1,12 +1,12 @@
 /* cu/sched/policy/clustered_guided.c – tasks before a pivot belong to the CPU units, the others to
- * the devices; a dichotomic search moves the pivot, the walk of `guided` balances inside each
- * cluster. Gonzalez & Morancho 2024, section 4.5.
+ * the devices; a bisection moves the pivot, and the walk of `guided` balances the load inside each
+ * cluster (Gonzalez & Morancho 2024, section 4.5).
  *
- *   INIT -> PROBE -> [MOVE -> PROBE -> BALANCE -> PROBE] … -> STEADY
+ *    INIT -> PROBE -> [MOVE -> PROBE -> BALANCE -> PROBE] … -> STEADY
  *
- * One step of the program is executed in each state; what a state does to the plan happens before
- * that step. Corners: a cluster may be empty; the walk leaves a cluster alone that has fewer tasks
- * than units (static has given one to each); with one kind of units BALANCE is all there is. */
+ * Each state lasts one step of the program and changes the plan before that step begins. Corner
+ * cases: a cluster may be empty; the walk leaves a cluster with fewer tasks than units alone
+ * (static gave one task to each); with one kind of units there is only BALANCE. */
 #include "cu/sched/plan.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ struct state {
     size_t pivot, move; /* first task of the devices; how far it moves next */
     int direction;      /* of the last move: -1 left, +1 right, 0 none yet */
     int steps_left;     /* the search ends after 4 log2 n steps */
-    size_t grain;       /* tasks are measured by so many at most */
+    size_t grain;       /* most tasks in a range, so that single tasks are timed */
     const double *cost; /* the job's */
     double *seconds;    /* [n] of each task in this step */
     struct busy *busy;  /* [ncu] */
@@ -83,7 +83,7 @@ static double slowest(const struct state *s, const struct cluster *k)
     return sec;
 }
 
-/* The slower cluster gives tasks. Turning round with the smallest step means that the pivot is
+/* The slower cluster gives tasks. When the direction flips at the smallest step size, the pivot is
  * found: it stays, and with it the balance inside the clusters. */
 static void move_pivot(struct state *s)
 {
@@ -125,7 +125,7 @@ static void advance(struct state *s)
 static void step(void *st)
 {
     struct state *s = st;
-    /* A search that is cut short ends balanced: never between MOVE and BALANCE. */
+    /* Steps run out: end the search balanced, never between MOVE and BALANCE. */
     if (--s->steps_left <= 0 && (s->phase == PROBE_BALANCE || s->phase == BALANCE_ALONE))
         s->phase = STEADY;
     advance(s);

@@ -1,5 +1,5 @@
-/* cu/sched/policy/dynamic.c – an idle unit takes the next chunk; nothing is kept between steps.
- * Gonzalez & Morancho 2024, section 4.2. */
+/* cu/sched/policy/dynamic.c – an idle unit takes the next chunk from a shared counter; nothing is
+ * kept between steps (Gonzalez & Morancho 2024, section 4.2). */
 #include "cu/sched/take.h"
 #include "src/opt.h"
 

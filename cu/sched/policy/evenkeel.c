@@ -1,19 +1,18 @@
-/* cu/sched/policy/evenkeel.c – our own policy: knows, predicts, divides, and then leaves well
- * alone.
+/* cu/sched/policy/evenkeel.c – the default policy: measures, predicts, partitions, and re-plans
+ * only when that pays.
  *
- * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
- * step binds late (cu/sched/bootstrap.h). From then on every task's time on every kind of unit is
- * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are
- * partitioned for good (cu/sched/partition.h: contiguous, priced or free, whichever makespan,
- * exchange and migrations favour).
+ * Where speeds or profiles are given, the tasks are partitioned before the first step. Otherwise
+ * the first step binds late, largest task first (cu/sched/bootstrap.h). From then on the time of
+ * every task on every kind of unit is estimated (cu/sched/estimate.h: medians and lines, no probing
+ * moves), and a search minimises makespan + exchange + migrations (cu/sched/partition.h).
  *
- * A new partition is searched only when what is now known of the present one differs from what was
- * expected of it, and taken only when it wins back the cost of moving; one that then turns out
- * slower than the fastest so far gives way to that (cu/sched/incumbent.h). Where busy neighbours
- * slow one another, units that cost more than they do are left out (cu/sched/interference.h). A
- * unit that slows down is found by its busy time, and helped by those that have nothing left to do
- * (cu/sched/steal.h); one that dies makes the policy begin anew with the others; one that gets
- * nothing is tried again now and then. */
+ * A new partition is sought only when the present one behaves differently than predicted, and taken
+ * only if it wins back the cost of moving tasks (cu/sched/choice.h). A partition that proves slower
+ * than the fastest so far gives way to that one (cu/sched/incumbent.h). Units that slow their
+ * neighbours by more than they contribute are left out (cu/sched/interference.h). Within a step,
+ * units that have finished help those that are late (cu/sched/steal.h). When a unit dies, the
+ * policy begins anew with the others; a unit that was too slow to get tasks is tried again from
+ * time to time (cu/sched/trial.h). */
 #include "cu/sched/bootstrap.h"
 #include "cu/sched/choice.h"
 #include "cu/sched/exchange.h"
@@ -39,13 +38,13 @@ struct state {
     struct choice choice;
     struct trial trial;
     const struct sched_job *job;
-    bool binds_late;        /* in this step */
+    bool binds_late;        /* this step uses bootstrap */
     int *owner;             /* [n] unit of each task */
-    double horizon;         /* option; 0: as many steps as are left */
-    double steps;           /* left, as far as is known */
-    double patience;        /* searches in vain raise what counts as a surprise so many times */
-    double leisure;         /* seconds that planning may still take */
-    struct sched_link face; /* what faces cost by the last search */
+    double horizon;         /* option, steps; 0: those that are left */
+    double steps;           /* left to run, as far as known */
+    double patience;        /* multiplies the surprise threshold; grows with fruitless searches */
+    double leisure;         /* seconds that planning may still spend */
+    struct sched_link face; /* cost of a face at the last search */
 };
 
 static const struct opt options[] = {
@@ -64,29 +63,29 @@ static void defaults(void *opts)
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
-/* A busy time that differs by this share of the step is worth a search. */
+/* A busy time that is off by this share of the step is worth a search. */
 static const double SURPRISE = 0.005;
 
-/* Planning may take this share of the steps and that of what they take longer than planned, and at
- * first so many seconds; looking at what a task took takes so many, and trying an exchange. What it
- * may not look at, a step does not tell. */
+/* Budget of planning: a share PLANNING of the steps' time, a share LATE of what steps exceed their
+ * plan by, and AT_FIRST seconds. It pays PER_TASK seconds for each task looked at and PER_LOOK for
+ * each exchange tried. Without budget a step is not analysed. */
 static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 5e-4, PER_TASK = 1.5e-7,
                     PER_LOOK = 3e-9;
 
-/* Estimates, homes and link are those of now. */
+/* Takes in the present estimates, homes and link. */
 static void look(struct state *s)
 {
     s->choice.horizon = s->horizon ? s->horizon : fmax(1, s->steps);
     choice_look(&s->choice);
 }
 
-/* present: there is a partition. */
+/* present: owner holds a partition already. */
 static void partition_anew(struct state *s, bool present)
 {
     const long looks = s->choice.looks;
     s->face = s->partition.face;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
-    /* What late binding has made was nobody's choice. */
+    /* The result of late binding was nobody's choice, so it gets no bonus. */
     if (choice_make(&s->choice, present, !s->binds_late, s->owner)) {
         s->patience = 1;
         steal_plan(&s->steal);
@@ -203,8 +202,8 @@ static void step(void *st)
         steal_allow(&s->steal, c, interference_most(&s->interference, s->job->unit[c].kind));
 }
 
-/* In steps shorter than this nobody can help another in time, and to wait for one more unit costs
- * more than that. */
+/* In steps shorter than this (seconds) nobody can help in time, and waiting for one more unit at
+ * the barrier costs more than it gains. */
 static const double SHORT = 1e-3;
 
 static bool rests(void *st, int cu)

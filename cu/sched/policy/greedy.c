@@ -1,6 +1,6 @@
-/* cu/sched/policy/greedy.c – devices take batches of tasks as long as there are any, and a CPU unit
- * does one task meanwhile, then looks again: the greedy switching between device and host that was
- * published for Kirchhoff migration on nodes with GPUs. */
+/* cu/sched/policy/greedy.c – an idle device takes a batch of tasks, an idle CPU unit a single one,
+ * then looks again: the greedy switching between host and device published for Kirchhoff migration
+ * on GPU nodes. */
 #include "cu/sched/take.h"
 #include "src/opt.h"
 
@@ -25,7 +25,7 @@ static void defaults(void *opts)
     ((struct options *)opts)->batch = 16;
 }
 
-/* A batch is at most half of what is left, so that the last one does not outlast the others. */
+/* At most half of what is left, so that the last batch does not outlast the other units. */
 static size_t size(const void *policy, int cu, size_t taken)
 {
     const struct state *s = policy;

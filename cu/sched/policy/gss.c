@@ -1,5 +1,5 @@
-/* cu/sched/policy/gss.c – guided self-scheduling: of R tasks left an idle unit takes ceil(R / m), m
- * being the number of units (Polychronopoulos & Kuck 1987). */
+/* cu/sched/policy/gss.c – guided self-scheduling (Polychronopoulos & Kuck 1987): while R tasks are
+ * left, an idle one of m units takes ceil(R / m). */
 #include "cu/sched/take.h"
 
 struct state {

@@ -1,11 +1,11 @@
-/* cu/sched/policy/guided_runtime.c – a chunk of consecutive tasks for each unit; between steps the
- * ends move so that the seconds measured in the step before would have been equal. Gonzalez &
- * Morancho 2024, section 4.4. */
+/* cu/sched/policy/guided_runtime.c – one chunk of consecutive tasks per unit; between steps the
+ * ends of the chunks move so that the seconds measured in the previous step would have been
+ * balanced (Gonzalez & Morancho 2024, section 4.4). */
 #include "cu/sched/plan.h"
 
 struct state {
     struct plan plan;
-    size_t grain;       /* tasks are measured by so many at most */
+    size_t grain;       /* most tasks in a range, so that single tasks are timed */
     const double *cost; /* the job's */
     double *seconds;    /* [n] of each task in this step */
 };

@@ -1,6 +1,6 @@
-/* cu/sched/policy/guided_sizes.c – a chunk of consecutive tasks for each unit with the same sum of
- * declared costs, as near as the order allows. Gonzalez & Morancho 2024, section 4.4: it knows no
- * speeds. */
+/* cu/sched/policy/guided_sizes.c – one chunk of consecutive tasks per unit, with sums of declared
+ * cost as equal as the order allows (Gonzalez & Morancho 2024, section 4.4). Speeds are not
+ * considered. */
 #include "cu/sched/plan.h"
 
 static enum ek_status begin(void *st, const struct sched_job *job)
@@ -8,7 +8,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     struct plan *p = st;
     TRY(plan_open(p, job));
     plan_set_static(p, NULL, job->ncu, (struct ek_range){0, job->n});
-    if (job->cost) /* else static is even already */
+    if (job->cost) /* without costs, `static` is balanced already */
         plan_walk(p, NULL, job->ncu, job->cost);
     return EK_OK;
 }

@@ -1,6 +1,6 @@
-/* cu/sched/policy/heft.c – tasks in order of descending cost, each to the unit on which it ends
- * first, by the seconds that are known or predicted for it there (earliest finish time; Topcuoglu,
- * Hariri & Wu 2002 without precedence; the thesis, section 2.2.4). */
+/* cu/sched/policy/heft.c – earliest finish time: tasks in order of descending cost, each to the
+ * unit on which it ends first, by known, measured or predicted seconds (Topcuoglu, Hariri & Wu 2002
+ * without precedence; Dagostini's thesis, section 2.2.4). */
 #include "cu/sched/learn.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* cu/sched/policy/hrdls.c – Hierarchical Real-time Dynamic Loop Scheduling, the rule of one level:
- * a unit's next batch is its share, by the speed of its last batch, of a given part of all tasks;
- * the first batches grow from a small one, until all speeds are known. The same rule deals batches
- * to nodes in the coordinator and to units inside a node. */
+/* cu/sched/policy/hrdls.c – one level of Hierarchical Real-time Dynamic Loop Scheduling
+ * (Kyriakopoulos et al.). Unit i's next batch has b n score_i / (sum of scores) tasks, score_i
+ * being the tasks per second of its last batch; at most c 2^k_i, k_i being the batches it has had,
+ * while k_i <= s or a score is missing. The same rule serves nodes in the coordinator and units
+ * inside a node. */
 #include "cu/sched/take.h"
 #include "src/arena.h"
 #include "src/opt.h"
@@ -15,7 +16,7 @@ struct options {
     bool average;
 };
 
-/* What one unit has shown. Written on its own thread, read by all. */
+/* Measured speed of one unit. Written on its own thread, read by all. */
 struct shown {
     _Alignas(64) _Atomic double score; /* tasks per second, 0 = unknown */
     _Atomic int batches;               /* k_i */
@@ -50,8 +51,9 @@ static void defaults(void *opts)
     *(struct options *)opts = (struct options){.b = 0.01, .t_min = 0.01, .s = 3};
 }
 
-/* score_i / sum of scores, of the units that have had a batch; an equal share while one of their
- * scores is missing. A unit that never asks would be missed for ever. */
+/* Share PF_i = score_i / sum of scores, over the units that have had a batch; an equal share while
+ * a score is missing. Units that never ask are not counted, or their scores would be missing for
+ * ever. */
 static double share_of(const struct state *s, int cu, bool *known)
 {
     double sum = 0, own = 0;
@@ -70,7 +72,7 @@ static double share_of(const struct state *s, int cu, bool *known)
     return *known ? own / sum : 1. / working;
 }
 
-/* b PF_i, bounded by c 2^k_i at first. */
+/* b n PF_i, capped by c 2^k_i at first. */
 static size_t size(const void *st, int cu, size_t taken)
 {
     const struct state *s = st;
@@ -103,7 +105,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     TRY(arena_check(job->arena, "%d units", job->ncu));
     const double mean = mean_cost(job);
     for (int c = 0; c < job->ncu; c++) {
-        const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
+        const bool known = job->unit[c].speed > 0; /* no small first batches needed */
         s->unit[c] = (struct shown){.score = known ? job->unit[c].speed / mean : 0,
                                     .batches = known ? s->options.s + 1 : 0};
     }

@@ -1,6 +1,6 @@
-/* cu/sched/policy/memorizing_dynamic.c – `dynamic` for some steps, then the best mapping seen is
- * locked, so that no task migrates any more. Gonzalez & Morancho 2024, section 4.2, after Bull
- * 1998. */
+/* cu/sched/policy/memorizing_dynamic.c – `dynamic` for the first steps, then the mapping of the
+ * fastest one is locked, so that no task migrates any more (Gonzalez & Morancho 2024, section 4.2,
+ * after Bull 1998). */
 #include "cu/sched/plan.h"
 #include "cu/sched/take.h"
 #include "src/opt.h"

@@ -1,6 +1,5 @@
-/* cu/sched/policy/naive.c – what an application does that divides first and thinks later: n/m
- * tasks for each unit and all of the remainder for the last one (the inversion code of the thesis,
- * ch. 4). */
+/* cu/sched/policy/naive.c – floor(n/m) consecutive tasks for each unit and the whole remainder for
+ * the last, as the original inversion code divided its cells (Dagostini's thesis, chapter 4). */
 #include "cu/sched/plan.h"
 
 static enum ek_status begin(void *st, const struct sched_job *job)

@@ -1,22 +1,22 @@
-/* cu/sched/policy/npb.c – how the NPB-MZ benchmarks themselves balance zones among processes: bin
- * packing by size (Jin & Van der Wijngaart 2004, NAS-03-010). The process with the least points, of
- * equals the first, gets the largest zone that is left, or one at most 5 % smaller that has larger
- * faces towards the zones that the process has. All processes count as equally fast, and nothing
- * moves later.
+/* cu/sched/policy/npb.c – how the NPB-MZ benchmarks balance zones among processes: bin packing by
+ * size (Jin & Van der Wijngaart 2004, NAS-03-010). The process with the fewest points (the first
+ * among equals) gets the largest remaining zone, or one at most 5 % smaller that has larger faces
+ * towards the zones it already has. All processes count as equally fast, and nothing moves later.
  *
- * Certain, as release 3.3.1 does it: bins, the 5 %, that it takes a strictly larger face to come
- * before the largest. Not the same: size is declared work here, which grows a little faster than
- * points; equal zones come by number, where the suite's own sort shuffles them; and SP-MZ and LU-MZ
- * deal blocks of their grid of zones by default, bins on request (NPB_MZ_BLOAD=2). */
+ * As release 3.3.1 does it: the bins, the 5 %, and that only a strictly larger face takes
+ * precedence over size. Different from it: size is the declared work, which grows a little faster
+ * than the number of points; equal zones come in order of their numbers, where the suite's own sort
+ * shuffles them; and SP-MZ and LU-MZ deal blocks of their grid of zones by default, bins only on
+ * request (NPB_MZ_BLOAD=2). */
 #include "cu/sched/plan.h"
 
 #include <string.h>
 
-enum { LOOKS = 1024 }; /* tasks of about the same size that are compared, at most */
+enum { LOOKS = 1024 }; /* at most this many tasks of similar size are compared */
 
 static const double ALIKE = 0.05; /* of the larger size */
 
-/* Bytes that a task exchanges with those that unit `cu` has. */
+/* Bytes that a task exchanges with the tasks that unit `cu` already has. */
 static double shared(const struct sched_job *job, const int *unit_of, size_t task, int cu)
 {
     double bytes = 0;
@@ -26,7 +26,7 @@ static double shared(const struct sched_job *job, const int *unit_of, size_t tas
     return bytes;
 }
 
-/* Of left[0..n-1], sorted by size: the place of the one to take. */
+/* Index in left[0..n-1], places in `order` sorted by size, of the task to take next. */
 static size_t best_of(const struct sched_job *job, const size_t *order, const size_t *left,
                       size_t n, const int *unit_of, int cu)
 {

@@ -1,5 +1,6 @@
-/* cu/sched/policy/round_robin.c – tasks in order of descending cost go to one unit after another,
- * however loaded it is (the thesis, section 2.2.1, with the cells sorted as its program does). */
+/* cu/sched/policy/round_robin.c – tasks in order of descending cost go to the units in turn,
+ * whatever their load: task i to unit i mod m (Dagostini's thesis, section 2.2.1; its program sorts
+ * the cells first, too). */
 #include "cu/sched/plan.h"
 
 static enum ek_status assign(const struct sched_job *job, const size_t *order, int *owner)

@@ -1,5 +1,6 @@
-/* cu/sched/policy/sorted_greedy.c – tasks in order of descending cost, each to the unit with the
- * least cost so far (LPT; the thesis, section 2.2.2): all units count as equally fast. */
+/* cu/sched/policy/sorted_greedy.c – longest processing time first (LPT): tasks in order of
+ * descending cost, each to the unit with the least total cost so far (Dagostini's thesis,
+ * section 2.2.2). All units count as equally fast. */
 #include "cu/sched/plan.h"
 
 static enum ek_status assign(const struct sched_job *job, const size_t *order, int *owner)

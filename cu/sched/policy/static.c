@@ -1,5 +1,5 @@
-/* cu/sched/policy/static.c – equal numbers of consecutive tasks, for ever.
- * Gonzalez & Morancho 2024, section 4.1: unit c of m gets tasks [c n/m, (c+1) n/m). */
+/* cu/sched/policy/static.c – equal numbers of consecutive tasks, never changed (Gonzalez & Morancho
+ * 2024, section 4.1): unit c of m gets tasks [c n/m, (c+1) n/m). */
 #include "cu/sched/plan.h"
 
 static enum ek_status begin(void *st, const struct sched_job *job)

@@ -1,9 +1,9 @@
-/* cu/sched/policy/static_pcf.c – two clusters, each with `static` inside: the devices get as many
- * tasks as their performance conversion factor says. Gonzalez & Morancho 2024, section 4.3.
+/* cu/sched/policy/static_pcf.c – CPU units and devices form two clusters with `static` inside each;
+ * the performance conversion factor says how many tasks the devices get (Gonzalez & Morancho 2024,
+ * section 4.3).
  *
- * PCF = seconds of a task on a CPU unit / on a device. It is the option's value, or follows from
- * the units' profiles or speeds; failing all three, the first step is plain `static` and measures
- * it. */
+ * PCF = seconds of a task on a CPU unit / on a device: an option, or from the units' profiles or
+ * speeds; without any of these the first step is plain `static` and measures it. */
 #include "cu/sched/plan.h"
 #include "src/opt.h"
 
@@ -15,7 +15,7 @@ struct options {
 };
 
 struct busy {
-    _Alignas(64) double sec, work; /* of the measuring step; written by the unit's own thread */
+    _Alignas(64) double sec, work; /* of the measuring step; written by the unit's thread */
 };
 
 struct state {
@@ -23,7 +23,7 @@ struct state {
     int *cpu, *device; /* numbers of the units of each kind */
     int ncpu, ndevice;
     const double *cost; /* the job's */
-    bool measures;      /* the factor is not known yet */
+    bool measures;      /* the present step measures the factor */
     struct busy *busy;  /* [ncu] */
 };
 
@@ -33,8 +33,8 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* T_gpu of the paper: whole groups of N_gpu PCF + N_cpu tasks, and the remainder up to N_gpu
- * PCF. */
+/* T_gpu of the paper: whole groups of N_gpu PCF + N_cpu tasks give N_gpu PCF each; of the remainder
+ * the devices get up to N_gpu PCF. */
 static size_t device_tasks(size_t n, double pcf, int ncpu, int ndevice)
 {
     double share = ndevice * pcf, tasks = (double)n;
@@ -52,7 +52,8 @@ static void split(struct state *s, double pcf)
     plan_set_static(&s->plan, s->device, s->ndevice, (struct ek_range){n - of_devices, n});
 }
 
-/* Mean tasks per second of these units from profiles or speeds; 0 where one has neither. */
+/* Mean speed of these units, in cost per second, from profiles or declared speeds; 0 if a unit has
+ * neither. */
 static double known_rate(const struct sched_job *job, const int *unit, int m)
 {
     double sum = 0;
@@ -61,7 +62,7 @@ static double known_rate(const struct sched_job *job, const int *unit, int m)
         double rate = u->speed, sec = 0;
         for (size_t t = 0; u->seconds && t < job->n; t++)
             sec += u->seconds[t];
-        if (sec > 0) /* in units of cost, as a speed is, if there is one */
+        if (sec > 0) /* in cost per second, like a declared speed */
             rate = 0;
         for (size_t t = 0; sec > 0 && t < job->n; t++)
             rate += (job->cost ? job->cost[t] : 1) / sec;

@@ -1,13 +1,13 @@
-/* cu/sched/policy/tss.c – trapezoid self-scheduling: pieces shrink by the same step from n / (2 m)
- * to 1 (Tzen & Ni 1993). The piece at which `taken` tasks are gone follows from the sum of those
- * before. */
+/* cu/sched/policy/tss.c – trapezoid self-scheduling (Tzen & Ni 1993): chunks shrink by a constant D
+ * from F = n / (2 m) tasks to 1. The first k chunks hold k F - D k (k-1) / 2 tasks, and chunk k
+ * holds F - k D; `size` inverts the sum to find the chunk that begins at `taken`. */
 #include "cu/sched/take.h"
 
 #include <math.h>
 
 struct state {
     struct take take;
-    double first, less; /* tasks of the first piece, and by how many each is smaller */
+    double first, less; /* F, and D */
 };
 
 static size_t size(const void *st, int cu, size_t taken)
@@ -32,7 +32,6 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     return EK_OK;
 }
 
-/* After k pieces k F - D k (k-1) / 2 tasks are gone: the size of piece k is F - k D. */
 const struct sched_ops sched_tss = {
     .name = "tss",
     .summary = "trapezoid self-scheduling: pieces shrink linearly",

@@ -1,6 +1,6 @@
-/* cu/sched/policy/wf.c – factoring: in each round half of what is left is dealt in pieces, one for
- * each unit (Hummel, Schonberg & Flynn 1992, `fac`); weighted factoring gives a unit a piece in
- * proportion to its speed (Hummel et al. 1996, `wf`). */
+/* cu/sched/policy/wf.c – factoring: each round hands out half of the remaining tasks, one chunk per
+ * unit (Hummel, Schonberg & Flynn 1992, `fac`); in weighted factoring a unit's chunk is
+ * proportional to its speed (Hummel et al. 1996, `wf`). */
 #include "cu/sched/take.h"
 #include "src/arena.h"
 
@@ -8,10 +8,10 @@
 
 struct state {
     struct take take;
-    double *share; /* [ncu] of a round, sum 1 */
+    double *share; /* [ncu] a unit's share of a round; they add up to 1 */
 };
 
-/* Rounds are of n/2, n/4, … tasks: which one it is follows from what is left. */
+/* Rounds hold n/2, n/4, … tasks; the tasks left tell which round this is. */
 static size_t size(const void *st, int cu, size_t taken)
 {
     const struct state *s = st;
