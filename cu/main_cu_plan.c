@@ -250,31 +250,30 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
     {"simulate", OPT_FILE, AT(simulate), "CASE",
-     .help = "run policies on the tasks and units of a JSON file (- = standard input)"},
+     .help = "simulate policies on the tasks and units of a JSON file (- = standard input)"},
     {"layout", OPT_TEXT, AT(layout), "NxM+G",
-     .help = "take only so many of the units; auto: as many as are fastest, neighbours slow one "
-             "another"},
+     .help = "use only these units of the case; auto: those with which each policy is fastest"},
     {"machine", OPT_FILE, AT(machine), "FILE",
-     .help = "run policies on every combination of this file's nodes"},
+     .help = "simulate policies on every combination of this file's nodes"},
     {"profile", OPT_FILE, AT(profile), "FILE", .help = "the tasks: a profile that a program made"},
     {"run", OPT_FILE, AT(run), "FILE",
-     .help = "the tasks: what a program wrote with --json, or {\"tasks\": {\"cost\": [...]}}"},
+     .help = "the tasks: a program's --json output, or {\"tasks\": {\"cost\": [...]}}"},
     {"csv", OPT_TEXT, AT(csv), "FILE",
-     .help = "write all combinations; what it holds already is not simulated again"},
+     .help = "write all combinations; rows that it already has are not simulated again"},
     {"report", OPT_TEXT, AT(report), "FILE",
      .help = "write one interactive HTML page that opens offline"},
     {"jobs", OPT_INT, AT(jobs), "N", "simulations at the same time, also -j N (all cores)",
      .min = 1, .max = 4096},
-    {"sample", OPT_INT, AT(sample), "K", "K combinations drawn at random instead of all", .min = 1,
-     .max = 1e6},
-    {"seed", OPT_INT, AT(seed), "N", "of the sample (1)", .min = 0, .max = 2147483647},
+    {"sample", OPT_INT, AT(sample), "K", "simulate K combinations drawn at random instead of all",
+     .min = 1, .max = 1e6},
+    {"seed", OPT_INT, AT(seed), "N", "seed of the sample (1)", .min = 0, .max = 2147483647},
     {"steps", OPT_INT, AT(steps), "N",
-     "steps of a combination, the last one counts (1); more for policies that learn", .min = 1,
+     "steps to simulate, the last one counts (1); more for policies that learn", .min = 1,
      .max = 1e6},
     {"within", OPT_REAL, AT(within), "SHARE",
      "how much slower than the best a cheap combination may be (0.05)", .min = 0, .max = 100},
     {"schedules", OPT_TEXT, AT(schedules), "LIST",
-     .help = "policies with their options, as dynamic:chunk=4,heft (all)"},
+     .help = "policies with their options, such as dynamic:chunk=4,heft (all)"},
     {"cold", OPT_FLAG, AT(cold), .help = "policies begin without knowing how fast the units are"},
     {"json", OPT_TEXT, AT(json), "FILE",
      .help = "write the result as JSON to the file, or instead of text (-)"},
@@ -286,11 +285,11 @@ static const struct opt options[] = {
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts("cu-plan – what scheduling policies would do on a machine, or parts of a cluster\n\n"
+    puts("cu-plan – simulates scheduling policies on a machine, or on parts of a cluster\n\n"
          "Usage: cu-plan --simulate CASE [options]\n"
          "       cu-plan --machine FILE --profile FILE [options]\n\n"
          "Runs scheduling policies under a virtual clock: on one model of a machine, or on\n"
-         "every combination of a cluster's nodes to find out which a problem is worth.");
+         "every combination of a cluster's nodes, to find out how many a problem is worth.");
     opt_help(stdout, groups, n, true);
 }
 
@@ -324,8 +323,8 @@ static enum ek_status plan_on(const struct settings *s, const struct capacity_wo
         st = capacity_run(&c, s->jobs, s->csv);
     }
     if (st == EK_STOPPED)
-        status_fail(st, s->csv ? "interrupted; the same command goes on where this one ended"
-                               : "interrupted; with --csv the same command would go on later");
+        status_fail(st, s->csv ? "interrupted; the same command resumes where this one ended"
+                               : "interrupted; with --csv the same command could resume later");
     THEN(st, say_answer(s, &c));
     capacity_close(&c);
     return st;
@@ -339,7 +338,7 @@ static enum ek_status plan_capacity(const struct settings *s, char *schedules)
     int n;
     TRY(sched_split(schedules, spec, MAX_SCHEDULES, &n));
     if (!s->profile == !s->run)
-        FAIL(EK_USAGE, "--machine wants the tasks, either by --profile FILE or by --run FILE");
+        FAIL(EK_USAGE, "--machine needs the tasks, either from --profile FILE or from --run FILE");
     TRY(capacity_work_open(&w, s->profile ? s->profile : s->run));
     enum ek_status st = capacity_machine_open(&m, s->machine, &w);
     if (!st) {
@@ -360,7 +359,7 @@ static enum ek_status lengthen(int argc, char **argv)
             continue;
         if (snprintf(text, sizeof text, "--jobs%s%s", argv[i][2] ? "=" : "", argv[i] + 2) >=
             (int)sizeof text)
-            FAIL(EK_USAGE, "%s: a number is wanted", argv[i]);
+            FAIL(EK_USAGE, "%s: must be a number", argv[i]);
         argv[i] = text;
     }
     return EK_OK;
@@ -381,7 +380,7 @@ static enum ek_status run(int argc, char **argv)
     if (s.help || s.version || s.list_schedules)
         return EK_OK;
     if (!s.simulate == !s.machine)
-        FAIL(EK_USAGE, "either --simulate CASE or --machine FILE is wanted; try --help");
+        FAIL(EK_USAGE, "give either --simulate CASE or --machine FILE; try --help");
     if (s.simulate && (s.report || s.csv || s.profile || s.run || s.sample))
         FAIL(EK_USAGE, "--%s goes with --machine, not with --simulate",
              s.report    ? "report"

@@ -143,8 +143,8 @@ static void damage_is_refused(void **state)
     } damage[] = {
         {"\"width\": 2", "\"width\": 3", "changed after"},
         {"0.33333", "0.33343", "changed after"},
-        {"evenkeel profile", "evenkeel trace", "is no evenkeel profile"},
-        {"\"version\": 1", "\"version\": 2", "of version 2"},
+        {"evenkeel profile", "evenkeel trace", "is not an evenkeel profile"},
+        {"\"version\": 1", "\"version\": 2", "has version 2"},
         {"\"check\":", "\"chuck\":", "changed after"},
         {"\"pcf\":", "\"tasks\":", "duplicate"},
         {"\"kinds\": [", "\"kinds\": [}", ":"},

@@ -62,13 +62,13 @@ static enum ek_status check(const char *path, const char *format, int version, j
     const char *said = json_string_value(json_object_get(root, "check"));
     const int number = (int)json_integer_value(json_object_get(root, "version"));
     if (!found || strcmp(found, format))
-        FAIL(EK_USAGE, "%s: is no %s", path, format);
+        FAIL(EK_USAGE, "%s: is not an %s", path, format);
     if (number != version)
-        FAIL(EK_USAGE, "%s: of version %d, this program reads %d; delete it to start anew", path,
+        FAIL(EK_USAGE, "%s: has version %d, this program reads %d; delete it to start afresh", path,
              number, version);
     add_up(root, sum);
     if (!said || strcmp(said, sum))
-        FAIL(EK_USAGE, "%s: was changed after it was written; delete it to start anew", path);
+        FAIL(EK_USAGE, "%s: was changed after it was written; delete it to start afresh", path);
     return EK_OK;
 }
 
@@ -79,7 +79,7 @@ enum ek_status checksummed_read(const char *path, const char *format, int versio
         FAIL(EK_USAGE, "%s: %s", path, strerror(errno));
     json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!read)
-        FAIL(EK_USAGE, "%s:%d: %s; delete it to start anew", path, error.line, error.text);
+        FAIL(EK_USAGE, "%s:%d: %s; delete it to start afresh", path, error.line, error.text);
     enum ek_status st = check(path, format, version, read);
     if (st)
         json_decref(read);

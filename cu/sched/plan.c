@@ -10,7 +10,7 @@ enum ek_status plan_open(struct plan *p, const struct sched_job *job)
 {
     *p = (struct plan){.n = job->n, .ncu = job->ncu};
     if (job->n > UINT32_MAX)
-        FAIL(EK_USAGE, "schedule: %zu tasks are too many; form larger ones", job->n);
+        FAIL(EK_USAGE, "schedule: %zu tasks are too many; make them larger", job->n);
     p->task = ARENA_NEW(job->arena, job->n, size_t);
     p->list = ARENA_NEW(job->arena, job->ncu, struct plan_list);
     TRY(arena_check(job->arena, "a plan of %zu tasks on %d units", job->n, job->ncu));

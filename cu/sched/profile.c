@@ -156,14 +156,14 @@ static enum ek_status read_seconds(const char *path, const json_t *list, struct 
                                    double **seconds)
 {
     if (!json_is_array(list) || json_array_size(list) != p->n)
-        FAIL(EK_USAGE, "%s: kinds.seconds has not one number for each of %zu tasks", path, p->n);
+        FAIL(EK_USAGE, "%s: kinds.seconds must have one number for each of %zu tasks", path, p->n);
     double *sec = *seconds = ARENA_NEW(&p->arena, p->n, double);
     TRY(arena_check(&p->arena, "%s: %zu tasks", path, p->n));
     for (size_t t = 0; t < p->n; t++) {
         const json_t *x = json_array_get(list, t);
         sec[t] = json_is_number(x) ? json_number_value(x) : NAN;
         if (!(sec[t] >= 0 && sec[t] <= LONGEST))
-            FAIL(EK_USAGE, "%s: kinds.seconds[%zu] is no time in seconds", path, t);
+            FAIL(EK_USAGE, "%s: kinds.seconds[%zu] is not a time in seconds", path, t);
     }
     return EK_OK;
 }

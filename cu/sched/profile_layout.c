@@ -39,7 +39,7 @@ static enum ek_status from_json(const char *path, json_t *root, struct profile_l
     if (json_unpack(root, "{s:s s:s s:s s:s s:i s:s s:s s:F s:i}", "program", &program, "problem",
                     &problem, "cpu", &cpu, "offered", &offered, "cores", &l->cores, "layout",
                     &layout, "devices", &devices, "steps_per_s", &l->rate, "tried", &l->tried))
-        FAIL(EK_USAGE, "%s: lacks a member of a layout", path);
+        FAIL(EK_USAGE, "%s: a member of the layout is missing", path);
     snprintf(l->program, sizeof l->program, "%s", program);
     snprintf(l->problem, sizeof l->problem, "%s", problem);
     snprintf(l->cpu, sizeof l->cpu, "%s", cpu);

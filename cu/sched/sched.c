@@ -86,7 +86,7 @@ enum ek_status sched_add(const struct sched_ops *ops)
 {
     if (nadded == ADDED || is_policy(ops->name))
         FAIL(EK_USAGE, "schedule %s: %s", ops->name,
-             nadded == ADDED ? "too many policies are added" : "there is one of this name");
+             nadded == ADDED ? "too many policies were added" : "the name is taken");
     added[nadded++] = ops;
     return EK_OK;
 }
@@ -201,7 +201,7 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     spec = spec ? spec : "evenkeel";
     TRY(find(spec, &ops));
     if (job->ncu < 1)
-        FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
+        FAIL(EK_USAGE, "schedule %s: there are no units", ops->name);
     NEW(struct sched, s, 1, "schedule %s: out of memory", ops->name);
     *s = (struct sched){.ops = ops, .job = *job, .living = job->ncu};
     pthread_mutex_init(&s->orphans.lock, NULL);
@@ -317,8 +317,7 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
     }
     s->index[cu] = -1;
     if (atomic_fetch_add(&s->retired, 1) + 1 == s->living)
-        FAIL(EK_UNAVAILABLE, "schedule %s: the last unit is lost; nobody is left to work",
-             s->ops->name);
+        FAIL(EK_UNAVAILABLE, "schedule %s: the last unit is lost", s->ops->name);
     return EK_OK;
 }
 

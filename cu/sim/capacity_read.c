@@ -101,7 +101,8 @@ static enum ek_status from_profile(struct capacity_work *w, const char *path)
     profile_close(&p);
     TRY(arena_check(&w->arena, "%zu tasks", w->n));
     if (!cpu)
-        FAIL(EK_USAGE, "%s: the profile has no times for CPU units; make it with such a layout",
+        FAIL(EK_USAGE,
+             "%s: the profile has no times for CPU units; make it with a layout that has some",
              path);
     return EK_OK;
 }
@@ -150,10 +151,11 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
     snprintf(w->name, sizeof w->name, "%s", name ? name : path);
     w->n = json_array_size(cost);
     if (!w->n)
-        FAIL(EK_USAGE,
-             "%s: tasks.cost is missing or no list: a program's --json, a profile or {\"tasks\": "
-             "{\"cost\": [...]}} is wanted",
-             path);
+        FAIL(
+            EK_USAGE,
+            "%s: tasks.cost is missing or not a list; give a program's --json output, a profile or "
+            "{\"tasks\": {\"cost\": [...]}}",
+            path);
     TRY(demand_optional(path, "tasks", tasks, "seconds_per_cost", &RATE, &factor));
     TRY(read_list(w, path, "tasks.cost", cost, factor, &w->cost));
     return bytes ? read_list(w, path, "tasks.bytes", bytes, 1, &w->bytes) : EK_OK;
@@ -189,7 +191,7 @@ static enum ek_status read_profile(const char *path, const char *where, const js
     struct capacity_work own;
     const char *text = json_string_value(name);
     if (!text)
-        FAIL(EK_USAGE, "%s: %s.profile is not the name of a file", path, where);
+        FAIL(EK_USAGE, "%s: %s.profile must be a file name", path, where);
     TRY(file_beside(path, text, file, sizeof file));
     TRY(capacity_work_open(&own, file));
     if (own.n != w->n || own.width != w->width) {
@@ -245,7 +247,7 @@ static enum ek_status check_complete(const char *path, const char *where,
             FAIL(EK_USAGE, "%s: %s.%s is missing", path, where, needed[i].name);
     for (int t = 0; t < m->ntypes; t++)
         if (!strcmp(m->node[t].name, node->name))
-            FAIL(EK_USAGE, "%s: %s.name = \"%s\" stands there twice", path, where, node->name);
+            FAIL(EK_USAGE, "%s: %s.name = \"%s\" occurs twice", path, where, node->name);
     return EK_OK;
 }
 

@@ -44,7 +44,7 @@ static enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *
                                         const double **out, size_t *length)
 {
     char text[160];
-    TRY(demand_that(r->path, json_array_size(array) > 0, key, "a list of numbers, at least one"));
+    TRY(demand_that(r->path, json_array_size(array) > 0, key, "a list of at least one number"));
     size_t count = json_array_size(array);
     if (n && count != n)
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", r->path, key, count, n);
@@ -220,7 +220,7 @@ static enum ek_status read_curve(struct reader *r, const char *key, const json_t
         TRY(demand_number(path, name, json_array_get(pair, 0), &COUNT, &point[i][0]));
         TRY(demand_number(path, name, json_array_get(pair, 1), &SLOWNESS, &point[i][1]));
         TRY(demand_that(path, i == 0 || point[i][0] > point[i - 1][0], name,
-                        "for more units than the one before"));
+                        "for more units than the point before"));
     }
     if (!list) {
         point[0][0] = 1;
@@ -334,8 +334,7 @@ static enum ek_status read_list(struct reader *r, const json_t *list)
         total += count;
     }
     if (total > PLAN_CASE_UNITS)
-        FAIL(EK_USAGE, "%s: units: %g of them are more than %d", r->r->path, total,
-             PLAN_CASE_UNITS);
+        FAIL(EK_USAGE, "%s: units: %g are more than %d", r->r->path, total, PLAN_CASE_UNITS);
     struct sim_unit *unit = plan_case_own(r->r, (size_t)total, sizeof *unit);
     if (!unit)
         return EK_UNAVAILABLE;
@@ -492,7 +491,7 @@ static enum ek_status read_record(struct plan_case_reader *r, const json_t *root
     if (json_is_null(json_object_get(root, "case")))
         FAIL(EK_USAGE,
              "%s: case is null: some unit did nothing in these runs; record a comparison, or runs "
-             "that know a profile",
+             "with a profile",
              r->path);
     TRY(read_root(r, json_object_get(root, "case")));
     r->c->measured = m;

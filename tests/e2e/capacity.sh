@@ -48,7 +48,7 @@ done
 refused 2 'either --simulate' --schedules heft
 refused 2 '--report goes with --machine' --simulate tests/data/cu/pcf-40.json --report "$work/r.html"
 refused 2 '--cold goes with --simulate' --machine x.json --cold
-refused 2 'by --run' --machine cu/examples/pcad.json
+refused 2 'from --run' --machine cu/examples/pcad.json
 refused 2 'nowhere' --machine nowhere.json --run cu/examples/cmp-451.json
 refused 2 'nowhere' --machine cu/examples/pcad.json --run nowhere.json
 sed 's/"cores": 24/"cores": -24/' cu/examples/pcad.json >"$work/machine.json"

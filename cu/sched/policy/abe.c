@@ -181,7 +181,8 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 
 const struct sched_ops sched_abe = {
     .name = "abe",
-    .summary = "a linear programme divides the sizes among kinds, sorted-greedy inside each",
+    .summary =
+        "a linear programme divides task sizes among kinds of units, sorted-greedy inside each",
     .state_size = sizeof(struct state),
     .begin = begin,
     LEARN_POLICY,

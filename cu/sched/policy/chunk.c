@@ -27,7 +27,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 
 const struct sched_ops sched_chunk = {
     .name = "chunk",
-    .summary = "an idle unit takes the next piece of one fixed size",
+    .summary = "an idle unit takes the next chunk of one fixed size",
     .opts = options,
     .opts_size = sizeof(struct options),
     TAKE_POLICY(begin),

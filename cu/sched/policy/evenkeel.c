@@ -49,10 +49,10 @@ struct state {
 
 static const struct opt options[] = {
     {"horizon", OPT_INT, offsetof(struct options, horizon), "N",
-     "steps in which moving tasks must pay off (all that are left, 20 if not known)", .min = 1,
+     "steps within which moving tasks must pay off (all that are left; 20 if unknown)", .min = 1,
      .max = 1e9},
     {"tolerance", OPT_REAL, offsetof(struct options, tolerance), "X",
-     "share of a step worth planning anew for (0.0005, and what the times scatter)", .min = 0,
+     "least gain worth a new plan, as a share of a step, besides noise (0.0005)", .min = 0,
      .max = 1},
     OPT_END,
 };
@@ -220,7 +220,7 @@ static void end(void *st)
 
 const struct sched_ops sched_evenkeel = {
     .name = "evenkeel",
-    .summary = "measures, predicts and divides by makespan, exchange and migrations",
+    .summary = "measures, predicts, and minimises makespan + exchange + migrations",
     .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),

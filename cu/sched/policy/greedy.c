@@ -16,7 +16,7 @@ struct state {
 
 static const struct opt options[] = {
     {"batch", OPT_INT, offsetof(struct options, batch), "N",
-     "tasks that a device takes at a time, fewer when few are left (16)", .min = 1, .max = 1e9},
+     "tasks that a device takes at a time, fewer near the end (16)", .min = 1, .max = 1e9},
     OPT_END,
 };
 

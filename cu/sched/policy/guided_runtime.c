@@ -42,7 +42,7 @@ static void step(void *st)
 
 const struct sched_ops sched_guided_runtime = {
     .name = "guided-runtime",
-    .summary = "consecutive tasks, equal sums of the seconds measured last",
+    .summary = "consecutive tasks, equal sums of the seconds measured in the last step",
     .state_size = sizeof(struct state),
     .begin = begin,
     .next = next,

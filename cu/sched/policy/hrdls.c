@@ -33,14 +33,14 @@ struct state {
 
 #define AT(member) offsetof(struct options, member)
 static const struct opt options[] = {
-    {"b", OPT_REAL, AT(b), "SHARE", "of all tasks, dealt by speed at a time (0.01)", .min = 1e-9,
+    {"b", OPT_REAL, AT(b), "SHARE", "share of all tasks handed out per round (0.01)", .min = 1e-9,
      .max = 1},
     {"c", OPT_INT, AT(c), "N",
-     "tasks of a first batch, which doubles (0: a 256th of a unit's equal share)", .min = 0,
+     "tasks of the first batch, then doubling (0: a 256th of a unit's equal share)", .min = 0,
      .max = 1e9},
-    {"s", OPT_INT, AT(s), "N", "batches that are bounded so (3)", .min = 0, .max = 60},
-    {"t_min", OPT_REAL, AT(t_min), "S",
-     "batches shorter than this say nothing of speed, in s (0.01)", .min = 0, .max = 1e6},
+    {"s", OPT_INT, AT(s), "N", "number of batches that c limits (3)", .min = 0, .max = 60},
+    {"t_min", OPT_REAL, AT(t_min), "S", "shorter batches do not count as measurements, in s (0.01)",
+     .min = 0, .max = 1e6},
     {"average", OPT_FLAG, AT(average), NULL, "speed over all batches instead of the last one",
      .env = NULL},
     OPT_END,
@@ -136,7 +136,7 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
 
 const struct sched_ops sched_hrdls = {
     .name = "hrdls",
-    .summary = "batches by the speed of the last one, the first ones small",
+    .summary = "batches in proportion to the speed of the last one, small at first",
     .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),

@@ -81,7 +81,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 
 const struct sched_ops sched_npb = {
     .name = "npb",
-    .summary = "by size as NPB-MZ does: the largest to the least loaded, beside its own",
+    .summary = "as NPB-MZ: the largest zone to the least loaded unit, near those it has",
     .begin = begin,
     PLAN_FIXED,
 };

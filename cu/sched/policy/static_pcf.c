@@ -29,7 +29,8 @@ struct state {
 
 static const struct opt options[] = {
     {"pcf", OPT_REAL, offsetof(struct options, pcf), "X",
-     "time on a CPU unit / time on a device (from profile or first step)", .min = 1e-6, .max = 1e6},
+     "time on a CPU unit / on a device (from the profile or the first step)", .min = 1e-6,
+     .max = 1e6},
     OPT_END,
 };
 
@@ -137,7 +138,7 @@ static void step(void *st)
 
 const struct sched_ops sched_static_pcf = {
     .name = "static-pcf",
-    .summary = "CPU units and devices share by a fixed factor, static inside each kind",
+    .summary = "a fixed factor splits tasks between CPU units and devices, static inside each kind",
     .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),

@@ -34,6 +34,6 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 
 const struct sched_ops sched_tss = {
     .name = "tss",
-    .summary = "trapezoid self-scheduling: pieces shrink linearly",
+    .summary = "trapezoid self-scheduling: chunks shrink linearly",
     TAKE_POLICY(begin),
 };

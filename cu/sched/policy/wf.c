@@ -49,12 +49,12 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 
 const struct sched_ops sched_fac = {
     .name = "fac",
-    .summary = "factoring: half of what is left in equal pieces, one for each unit, and so on",
+    .summary = "factoring: each round hands out half of what is left in equal chunks",
     TAKE_POLICY(begin_equal),
 };
 
 const struct sched_ops sched_wf = {
     .name = "wf",
-    .summary = "weighted factoring: the same in proportion to the units' speeds, or their cores",
+    .summary = "weighted factoring: chunks in proportion to speed, or to cores if unknown",
     TAKE_POLICY(begin),
 };
