@@ -2,16 +2,18 @@
  * `evenkeel`.
  *
  * Partitions of several shapes are compared by their predicted mean step, makespan + exchange +
- * migrations, from estimated task times and the link: listed      each task where it ends first
- * (earliest finish time), as in `heft` priced      each task on the kind of unit where it is
- * cheapest, at prices of a second that balance the kinds (the dual of the linear programme): each
- * kind does what it is best at stretches   consecutive tasks for each memory node or each unit
- * (from either end): few faces cross, few ranges begin one node    all tasks on one memory node,
- * but for a few: for expensive links present     the present partition, repaired exact       for a
- * few tasks: depth-first search, bounded by the prices Then tasks are moved and swapped between the
- * unit that ends last and others as long as that helps; where only times count, any unit may pass
- * tasks to a faster one to make room. A unit's predicted seconds are launches * runs of consecutive
- * tasks + its tasks' seconds. */
+ * migrations, from estimated task times and the link:
+ *   listed      each task where it ends first (earliest finish time), as in `heft`
+ *   priced      each task on the kind of unit where it is cheapest, at prices of a second that
+ *               balance the kinds (the linear programme's dual): each kind does what it is best at
+ *   stretches   consecutive tasks for each memory node or each unit (from either end): few faces
+ *               cross, few ranges begin
+ *   one node    all tasks on one memory node, but for a few: for expensive links
+ *   present     the present partition, repaired
+ *   exact       for a few tasks: depth-first search, bounded by the prices
+ * Then tasks are moved and swapped between the unit that ends last and others as long as that
+ * helps; where only times count, any unit may pass tasks to a faster one to make room. A unit's
+ * predicted seconds are launches * runs of consecutive tasks + its tasks' seconds. */
 #pragma once
 
 #include "cu/sched/estimate.h"

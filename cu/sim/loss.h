@@ -1,10 +1,11 @@
 /* cu/sim/loss.h – why a run takes longer than its lower bound: lost time by cause.
  *
  * A second of a unit is priced by bound_prices() (cu/sim/bound.h); all units' prices add up to 1,
- * so that the time between bound and run is divided completely: contention  tasks that took longer
- * than at best: busy neighbours, slow cores launch      beginning and ending ranges of tasks
- *    transfer    exchanges, and bringing tasks to where they are computed
- *    imbalance   the rest: idle units, and tasks on units that suit others better */
+ * so that the time between bound and run is divided completely:
+ *   contention  tasks that took longer than at best: busy neighbours, slow cores
+ *   launch      beginning and ending ranges of tasks
+ *   transfer    exchanges, and bringing tasks to where they are computed
+ *   imbalance   the rest: idle units, and tasks on units that suit others better */
 #pragma once
 
 #include "src/json.h"
