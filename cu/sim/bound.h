@@ -8,11 +8,11 @@
  * of each task on one unit of kind k.
  *
  * It is the optimum of the linear programme in which a task may be divided among units but never
- * runs on two at once, hence at least the longest task on its fastest unit: one kind, or times in
- * fixed proportion: closed form (Horvath, Lam & Sethi 1977); two kinds: filled in order of the
- * ratio of the two times (Lawler & Labetoulle 1978); more: the dual of the area bound by cutting
- * planes (GLPK), and the longest task. NAN when a time is missing (negative or not finite) or
- * memory is; 0 for no tasks. One thread. */
+ * runs on two at once, hence at least the longest task on its fastest unit:
+ *   one kind, or times in fixed proportion: closed form (Horvath, Lam & Sethi 1977);
+ *   two kinds: filled in order of the ratio of the two times (Lawler & Labetoulle 1978);
+ *   more: the dual of the area bound by cutting planes (GLPK), and the longest task.
+ * NAN when a time is missing (negative or not finite) or memory is; 0 for no tasks. One thread. */
 double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds);
 
 /* Prices of a second on each kind that balance the kinds, price [nkinds], 0 for kinds without
