@@ -1,4 +1,4 @@
-/* mcsem/cases.c – a table of cases in, a table of fields out. */
+/* mcsem/cases.c – reads a table of cases, writes a table of fields. */
 #include "mcsem/cases.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -29,7 +29,7 @@ void cases_close(struct cases *c)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A list "1.0;2.5" to x [at most `room`]; *n of them. */
+/* Parses a list "1.0;2.5" into x [at most `room`] and its length into *n. */
 static enum ek_status read_list(const struct cases *c, size_t row, int column, int room, double *x,
                                 int *n)
 {
@@ -61,7 +61,7 @@ static enum ek_status check_layers(const struct cases *c, size_t row, const stru
     return EK_OK;
 }
 
-/* If the table says how many layers there are, it must be so. */
+/* The column n_layers, if there is one, must match. */
 static enum ek_status check_count(const struct cases *c, size_t row, int layers)
 {
     double count = layers;
@@ -85,11 +85,12 @@ static enum ek_status read_layers(const struct cases *c, size_t row, struct eart
         TRY(read_list(c, row, c->rho_v >= 0 ? c->rho_v : c->anisotropy, ROOM + 1, l->rho_v,
                       &vertical));
     if (l->n < 2 || interfaces != l->n - 1 || vertical != l->n)
-        FAIL(EK_USAGE, "%s:%zu: %d interfaces, %d and %d resistivities do not make layers",
+        FAIL(EK_USAGE,
+             "%s:%zu: %d interfaces do not fit %d horizontal and %d vertical resistivities",
              c->table->path, c->table->line[row], interfaces, l->n, vertical);
     TRY(check_count(c, row, l->n));
     for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++)
-        l->rho_v[k] *= l->rho_v[k] * l->rho_h[k]; /* it was sqrt(rho_v / rho_h) */
+        l->rho_v[k] *= l->rho_v[k] * l->rho_h[k]; /* rho_v held sqrt(rho_v / rho_h) */
     l->sediments = l->n;
     return check_layers(c, row, l);
 }
@@ -99,7 +100,7 @@ enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r
     TRY(survey_columns_freq(c->table, &c->pair, row, &r->freq));
     TRY(survey_columns_pair(c->table, &c->pair, row, &r->pair));
     TRY(read_layers(c, row, &r->layers));
-    struct survey_pair below = r->pair; /* of the sea surface */
+    struct survey_pair below = r->pair; /* with depths below the sea surface */
     below.source[2] -= r->layers.z[0];
     below.receiver[2] -= r->layers.z[0];
     TRY(survey_check_pair(&below, c->table->path));
@@ -118,7 +119,7 @@ static enum ek_status compute(const struct cases *c, const struct forward_contro
     return forward_pair(f, &r->layers, &r->pair, 1, &r->freq, which, FORWARD_FIELD, field, NULL);
 }
 
-/* On every thread: rows as they come; ends early after a failure anywhere. */
+/* Computes the rows on all threads; after a failure the rest is skipped. */
 static enum ek_status compute_rows(const struct cases *c, const struct forward_control *control,
                                    double complex *field, struct forward_error *error)
 {
@@ -160,7 +161,7 @@ static enum ek_status write_fields(const struct cases *c, const double complex *
     return file_finish(f);
 }
 
-/* Every field has the tolerance, or it is said which have not. */
+/* Fails or warns if a field may miss the tolerance. */
 static enum ek_status check_errors(const struct cases *c, const struct forward_control *control,
                                    const struct forward_error *error)
 {

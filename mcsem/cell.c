@@ -1,7 +1,7 @@
-/* mcsem/cell.c – a cell, block of pairs by block of pairs: fill its rows, weigh them, square them.
+/* mcsem/cell.c – a cell, block of pairs by block of pairs: fill the rows, weigh them, square them.
  *
- * A row is [nfreq][2][columns] as in shared.h. Weighing turns it into rows of [r J] / sigma, in
- * real and imaginary parts: the residual takes the field's place in column 0. */
+ * A row is [nfreq][2][columns] as in shared.h. Weighing turns it into rows of [r J] / sigma, real
+ * and imaginary parts: the residual replaces the field in column 0. */
 #include "mcsem/cell_work.h"
 #include "mcsem/matmul.h"
 #include "src/arena.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64 };      /* pairs of a block and thread; a device takes more */
-enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
+enum { BLOCK = 64 };      /* pairs of a block per thread; a device's blocks are larger */
+enum { SQUARE_ROWS = 4 }; /* rows of the square that a thread computes at a time */
 #define CHECK_TOLERANCE 1e-9
 
 const char *const cell_modes[] = {"exact", "shared", NULL};
@@ -27,12 +27,12 @@ size_t cell_largest(const struct survey *s)
     return most;
 }
 
-static void take_worker(struct arena *arena, struct cell_worker *k, size_t layers, size_t nfreq)
+static void alloc_worker(struct arena *arena, struct cell_worker *k, size_t layers, size_t nfreq)
 {
     k->field = ARENA_NEW(arena, nfreq, double complex);
     k->derivative = ARENA_NEW(arena, nfreq * layers, double complex);
     k->parts = ARENA_NEW(arena, nfreq, double);
-    k->left = ARENA_NEW(arena, nfreq, double);
+    k->size = ARENA_NEW(arena, nfreq, double);
 }
 
 static enum ek_status open_all(struct cell_work *w, struct backend *device)
@@ -47,9 +47,9 @@ static enum ek_status open_all(struct cell_work *w, struct backend *device)
     w->pair = ARENA_NEW(&w->arena, most, struct survey_pair);
     w->rows = ARENA_NEW(&w->arena, w->block * cell_row_size(w), double);
     w->square = ARENA_NEW(&w->arena, columns * columns, double);
-    w->miss = ARENA_NEW(&w->arena, most * (size_t)w->survey->nfreq, double);
+    w->squares = ARENA_NEW(&w->arena, most * (size_t)w->survey->nfreq, double);
     for (int t = 0; w->worker && t < w->width; t++)
-        take_worker(&w->arena, &w->worker[t], (size_t)layers, (size_t)w->survey->nfreq);
+        alloc_worker(&w->arena, &w->worker[t], (size_t)layers, (size_t)w->survey->nfreq);
     TRY(arena_check(&w->arena, "the cells of a unit of %d threads", w->width));
     for (int t = 0; t < w->width; t++)
         TRY(forward_open(layers, w->survey->nfreq, &w->worker[t].forward));
@@ -93,9 +93,11 @@ size_t cell_sums(int nz)
     return cell_sum_at(1 + nz, 0) + MISFIT_BINS * sizeof(struct misfit_bin) / sizeof(double);
 }
 
-/* ---- what the cell sees ---------------------------------------------------------------------- */
+/* ---- pairs as the cell sees them
+ * --------------------------------------------------------------- */
 
-/* Depth of a point at the same height over this column's seabed; `floor`: below the point, or 0. */
+/* The depth at which a point keeps its height over the floor when moved to column c. `floor`: depth
+ * of the floor below the point, 0: that of the column there. */
 static double depth_over(const struct earth *e, int c, const double *at, double floor)
 {
     const double seabed = e->seabed[c];
@@ -105,7 +107,7 @@ static double depth_over(const struct earth *e, int c, const double *at, double 
     return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
 }
 
-static struct survey_pair seen_from(const struct earth *e, int c, const struct survey_pair *p)
+static struct survey_pair shift_pair(const struct earth *e, int c, const struct survey_pair *p)
 {
     struct survey_pair seen = *p;
     seen.source[2] = depth_over(e, c, p->source, p->floor[0]);
@@ -113,15 +115,15 @@ static struct survey_pair seen_from(const struct earth *e, int c, const struct s
     return seen;
 }
 
-static void see_pairs(struct cell_work *w)
+static void shift_pairs(struct cell_work *w)
 {
     for (size_t i = 0; i < cell_pairs(w); i++)
-        w->pair[i] = seen_from(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
+        w->pair[i] = shift_pair(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
 }
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-/* Fields and derivatives of a pair, those of two frequencies `step` apart, as a row. */
+/* Stores a pair's fields and derivatives, which are `field_step` and `step` apart, as a row. */
 static void put_row(const struct cell_work *w, const double complex *field, int field_step,
                     const double complex *derivative, int step, double *row)
 {
@@ -136,8 +138,8 @@ static void put_row(const struct cell_work *w, const double complex *field, int 
     }
 }
 
-/* Of a row with the derivatives for horizontal resistivities those for vertical ones: what is left
- * of the derivatives for both. */
+/* Adds the derivatives for vertical resistivities to a row that has those for horizontal ones, by
+ * subtraction from those for both together. */
 static void add_vertical(const struct cell_work *w, const double complex *both, double *row)
 {
     const int nz = w->earth->nz;
@@ -165,15 +167,15 @@ enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *
     return EK_OK;
 }
 
-/* Pairs of the block in exact mode. */
+/* Number of the block's pairs in exact mode. */
 static size_t exact_pairs(const struct cell_work *w)
 {
     const size_t left = w->near > w->first ? w->near - w->first : 0;
     return left < w->n ? left : w->n;
 }
 
-/* The block's pairs in exact mode, by the device. */
-static enum ek_status ask_for_block(struct cell_work *w)
+/* Has the device compute the block's pairs in exact mode. */
+static enum ek_status compute_block_on_device(struct cell_work *w)
 {
     const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter,
                                        false};
@@ -181,7 +183,7 @@ static enum ek_status ask_for_block(struct cell_work *w)
                               FORWARD_BELOW, w->sum);
 }
 
-static void take_from_device(const struct cell_work *w, size_t i, double *row)
+static void row_from_device(const struct cell_work *w, size_t i, double *row)
 {
     const int step = 1 + w->layers.n;
     const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
@@ -193,18 +195,18 @@ double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex 
 {
     const struct misfit_options *o = &w->options.misfit;
     const struct misfit miss =
-        misfit_of(o, &w->survey->pair[pair], cell_datum(w->survey, pair, q), field);
+        misfit_of(o, &w->survey->pair[pair], survey_at(w->survey, pair, q), field);
     const double square = misfit_square(&miss), weight = sqrt(misfit_weight(o, square));
     *to = (struct device_weight){.re = weight * creal(miss.factor),
                                  .im = weight * cimag(miss.factor),
                                  .has_re = miss.re,
                                  .has_im = miss.im,
-                                 .miss_re = weight * creal(miss.residual),
-                                 .miss_im = weight * cimag(miss.residual)};
+                                 .residual_re = weight * creal(miss.residual),
+                                 .residual_im = weight * cimag(miss.residual)};
     return square;
 }
 
-/* Where column 0 of a row, the field, is used up: its place in the response. */
+/* Weighs row i of the block; the field in column 0 moves to the response. */
 static void weigh(const struct cell_work *w, size_t i, double *row)
 {
     const int nfreq = w->survey->nfreq, columns = w->columns;
@@ -213,19 +215,20 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
     for (int q = 0; q < nfreq; q++, row += 2 * columns) {
         const double complex field = row[0] + I * row[columns];
         struct device_weight by;
-        w->miss[at + (size_t)q] = cell_weigh(w, pair, q, field, &by);
+        w->squares[at + (size_t)q] = cell_weigh(w, pair, q, field, &by);
         w->response[at + (size_t)q] = field;
         for (int c = 0; c < columns; c++) {
             const double x = row[c], y = row[columns + c];
             row[c] = by.has_re * (by.re * x - by.im * y);
             row[columns + c] = by.has_im * (by.re * y + by.im * x);
         }
-        row[0] = by.miss_re;
-        row[columns] = by.miss_im;
+        row[0] = by.residual_re;
+        row[columns] = by.residual_im;
     }
 }
 
-/* Rows i .. i+n-1 of the block by the table; by exact mode where that does not do. */
+/* Fills rows i .. i+n-1 of the block from the table, or in exact mode where cancellation forbids
+ * it. */
 static void fill_by_table(const struct cell_work *w, int thread, size_t i, size_t n)
 {
     struct cell_worker *k = &w->worker[thread];
@@ -238,7 +241,7 @@ static void fill_by_table(const struct cell_work *w, int thread, size_t i, size_
         }
 }
 
-/* Rows i .. i+n-1 of the block, some of pairs that the table has, some of others. */
+/* Fills rows i .. i+n-1 of the block, whose first pairs may be in exact mode. */
 static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
 {
     struct cell_worker *k = &w->worker[thread];
@@ -246,7 +249,7 @@ static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
     const size_t exact = i >= all ? 0 : all - i < n ? all - i : n;
     for (size_t j = i; j < i + exact && !k->status; j++)
         if (w->device)
-            take_from_device(w, j, cell_row(w, j));
+            row_from_device(w, j, cell_row(w, j));
         else
             k->status = cell_fill_exactly(w, k, w->first + j, w->filter, cell_row(w, j));
     if (exact < n && !k->status)
@@ -275,14 +278,14 @@ static void square_phase(void *arg, int thread)
                       i + SQUARE_ROWS);
 }
 
-/* Blocks of pairs, from number `first` of the cell on, are added to the square. */
+/* Adds the blocks from pair `first` of the cell on to the square. */
 static enum ek_status add_blocks(struct cell_work *w, size_t first, struct thread_pool *pool)
 {
     const size_t pairs = cell_pairs(w);
     for (w->first = first; w->first < pairs; w->first += w->block) {
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
         if (w->device && exact_pairs(w))
-            TRY(ask_for_block(w));
+            TRY(compute_block_on_device(w));
         thread_pool_run(pool, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
             if (w->worker[t].status)
@@ -294,7 +297,7 @@ static enum ek_status add_blocks(struct cell_work *w, size_t first, struct threa
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* The triangle; losses in the order of the data. */
+/* Stores the triangle; adds up the losses in the order of the data. */
 static void put_sums(const struct cell_work *w, double *sums)
 {
     const size_t nfreq = (size_t)w->survey->nfreq, first = w->survey->first[w->cell];
@@ -305,7 +308,7 @@ static void put_sums(const struct cell_work *w, double *sums)
                (size_t)(i + 1) * sizeof *sums);
     for (size_t i = 0; i < cell_pairs(w) * nfreq; i++) {
         const struct survey_datum *datum = &w->survey->datum[first * nfreq + i];
-        const double square = w->miss[i], counts = 0.5 * survey_numbers(datum);
+        const double square = w->squares[i], counts = 0.5 * survey_numbers(datum);
         struct misfit_bin *bin = &bins[misfit_bin(square)];
         bin->data += counts;
         bin->square += counts * square;
@@ -315,30 +318,30 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-void cell_go_to(struct cell_work *w, const double *m, int c)
+void cell_select(struct cell_work *w, const double *m, int c)
 {
     w->cell = c;
     w->near = 0;
     if (!cell_pairs(w))
         return;
     earth_column(w->earth, c, m + (size_t)c * (size_t)earth_unknowns(w->earth), &w->layers);
-    see_pairs(w);
+    shift_pairs(w);
     w->near =
         w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
 }
 
-/* What the device has computed of the cell at hand, its first pairs. */
-static void take_square(struct cell_work *w, const struct cell_call *c, int k)
+/* Copies the device's results for the first w->near pairs of the current cell. */
+static void copy_device_square(struct cell_work *w, const struct cell_call *c, int k)
 {
     const int unknowns = earth_unknowns(w->earth);
     const double *from = c->triangle + (size_t)k * cell_sum_at(1 + unknowns, 0);
     const size_t nfreq = (size_t)w->survey->nfreq, n = w->near * nfreq;
-    const size_t first = (size_t)(c->share[k].pair - c->seen) * nfreq;
+    const size_t first = (size_t)(c->share[k].pair - c->pair) * nfreq;
     for (int i = 0; i <= unknowns; i++)
         memcpy(w->square + (size_t)i * (size_t)w->columns, from + cell_sum_at(i, 0),
                (size_t)(i + 1) * sizeof *from);
     memcpy(w->response, c->field + first, n * sizeof *w->response);
-    memcpy(w->miss, c->miss + first, n * sizeof *w->miss);
+    memcpy(w->squares, c->squares + first, n * sizeof *w->squares);
 }
 
 enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
@@ -350,7 +353,7 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
     w->response = response;
     memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
     TRY(cell_ahead_next(w, c, &ahead, &k));
-    cell_go_to(w, m, c);
+    cell_select(w, m, c);
     if (!cell_pairs(w))
         return EK_OK;
     if (w->near < cell_pairs(w)) {
@@ -362,7 +365,7 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
     const bool known = ahead && ahead->share[k].n == w->near;
     if (known) {
         report->filter = ahead->share[k].filter;
-        take_square(w, ahead, k);
+        copy_device_square(w, ahead, k);
     } else if (w->near) {
         TRY(cell_choose_filter(w, report));
     }
@@ -401,7 +404,7 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
                           const double complex *response, double *difference)
 {
     const int cell = cell_of(s, pair);
-    const struct survey_pair seen = seen_from(earth, cell, &s->pair[pair]);
+    const struct survey_pair seen = shift_pair(earth, cell, &s->pair[pair]);
     const double floor = cell_floor(options, &seen);
     OWNED_MEMORY NEW(struct earth_layers, layers, 1, "out of memory for a pair");
     OWNED_MEMORY NEW(double complex, field, s->nfreq, "out of memory for a pair");

@@ -1,10 +1,9 @@
-/* mcsem/cell_ahead.c – cells to come, on a device, several calls of many cells each.
+/* mcsem/cell_ahead.c – keeps a device busy with cells to come, many cells per call.
  *
- * While the cells of call k are taken up, the device computes k + 1, and k + 2 waits behind that.
- * With call k it also tried samples of the cells of k + 2, so that their filters are known when the
- * host outlines their pairs. Fields come back as soon as they are there, how they count goes to the
- * device behind k + 1, and J'W^2 J comes back. Before the first call there are two of samples
- * alone. */
+ * While the host consumes the cells of call k, the device computes k + 1, and k + 2 is queued. Call
+ * k also carries samples of the cells of k + 2, so that their filters are known when k + 2 is
+ * prepared. Fields come back as soon as they are ready; their weights are sent while the device
+ * works on k + 1, and J'W^2 J comes back. Two calls with samples only come before the first. */
 #include "mcsem/cell_work.h"
 #include "cu/team/thread_pool.h"
 
@@ -35,10 +34,10 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
     for (struct cell_call *c = w->call; w->call && c < w->call + CELL_CALLS; c++) {
         c->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
         c->cell = ARENA_NEW(&w->arena, DEVICE_SQUARES, int);
-        c->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
-        c->tried = ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES, struct survey_pair);
+        c->pair = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
+        c->sample = ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES, struct survey_pair);
         c->field = ARENA_NEW(&w->arena, 2 * w->batch * nfreq, double complex);
-        c->miss = ARENA_NEW(&w->arena, w->batch * nfreq, double);
+        c->squares = ARENA_NEW(&w->arena, w->batch * nfreq, double);
         c->weight = ARENA_NEW(&w->arena, w->batch * nfreq, struct device_weight);
         c->triangle = ARENA_NEW(
             &w->arena, DEVICE_SQUARES * cell_sum_at(1 + earth_unknowns(w->earth), 0), double);
@@ -48,22 +47,22 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* Cells of the list from `first` on whose pairs the device computes together. */
+/* Fills a call with cells of the list from `first` on. */
 static enum ek_status gather(struct cell_work *w, size_t first, struct cell_call *c)
 {
     c->cells = c->shares = 0;
     c->pairs = 0;
-    for (c->end = first; c->end < w->listed && c->cells < DEVICE_SQUARES; c->end++) {
-        cell_go_to(w, w->m, w->list[c->end]);
+    for (c->end = first; c->end < w->nlist && c->cells < DEVICE_SQUARES; c->end++) {
+        cell_select(w, w->m, w->list[c->end]);
         TRY(cell_reject_table(w));
         if (!w->near || w->near > w->batch)
-            continue; /* nothing to do; or done block by block */
+            continue; /* nothing to do, or computed block by block */
         if (w->near > w->batch - c->pairs || (c->cells && w->layers.n != c->share->layers.n))
             break;
-        memcpy(c->seen + c->pairs, w->pair, w->near * sizeof *c->seen);
+        memcpy(c->pair + c->pairs, w->pair, w->near * sizeof *c->pair);
         c->cell[c->cells] = w->cell;
         c->share[c->cells++] =
-            (struct device_share){w->layers, c->seen + c->pairs, w->near, 0, false};
+            (struct device_share){w->layers, c->pair + c->pairs, w->near, 0, false};
         c->pairs += w->near;
     }
     return EK_OK;
@@ -76,30 +75,31 @@ static enum ek_status begin_call(struct cell_work *w, struct cell_call *c, int s
                      : EK_OK;
 }
 
-/* Begins with call `turn`, and with the samples of the one CELL_AHEAD later. */
+/* Starts call `turn`, with the samples of the call CELL_AHEAD later. */
 static enum ek_status begin(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
     TRY(gather(w, call_at(w, turn + CELL_AHEAD - 1)->end, later));
     c->shares = c->cells;
-    later->known = !c->cells || c->share->layers.n == later->share->layers.n;
-    if (later->known)
+    later->has_trials = !c->cells || c->share->layers.n == later->share->layers.n;
+    if (later->has_trials)
         c->shares += cell_add_trials(later, c->share + c->cells);
     return begin_call(w, c, slot_at(turn));
 }
 
-/* Fields of call `turn` are there, and with them the filters of the one CELL_AHEAD later. */
+/* Fetches the fields of call `turn`, and chooses the filters of the call CELL_AHEAD later. */
 static enum ek_status collect(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
     if (c->shares)
         TRY(mcsem_device_fields(w->device, slot_at(turn), c->field));
-    if (later->known) {
+    if (later->has_trials) {
         cell_judge_trials(w, later, c->share + c->cells,
                           c->field + c->pairs * (size_t)w->survey->nfreq);
         return EK_OK;
     }
-    struct device_share *share = later->share + later->cells; /* earths of other layers: alone */
+    struct device_share *share =
+        later->share + later->cells; /* a call of its own, as the number of layers differs */
     double complex *field = later->field;
     const int trials = cell_add_trials(later, share);
     if (trials) {
@@ -111,7 +111,7 @@ static enum ek_status collect(struct cell_work *w, int turn)
     return EK_OK;
 }
 
-/* Pairs of a call that are to be weighed. */
+/* Arguments of weigh_part(). */
 struct weighing {
     const struct cell_work *work;
     struct cell_call *call;
@@ -125,12 +125,12 @@ static void weigh_pair(const struct weighing *g, const struct device_share *shar
     const size_t nfreq = (size_t)w->survey->nfreq, pair = w->survey->first[cell] + i;
     for (size_t q = 0, datum = at * nfreq; q < nfreq; q++, datum++) {
         struct device_weight *to = &c->weight[datum];
-        c->miss[datum] = cell_weigh(w, pair, (int)q, c->field[datum], to);
-        to->turn = pair_turn(&share->pair[i], forward_line(w->survey->freq[q]));
+        c->squares[datum] = cell_weigh(w, pair, (int)q, c->field[datum], to);
+        to->loop = pair_loop_factor(&share->pair[i], forward_line(w->survey->freq[q]));
     }
 }
 
-/* A thread's part of them, in order. */
+/* A thread's contiguous part of the pairs. */
 static void weigh_part(void *arg, int thread)
 {
     const struct weighing *g = arg;
@@ -143,7 +143,7 @@ static void weigh_part(void *arg, int thread)
             weigh_pair(g, &c->share[k], c->cell[k], i, first + i);
 }
 
-/* How the call's fields count goes to the device. */
+/* Sends the weights of call `turn` and starts its J'W^2 J. */
 static enum ek_status square(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn);
@@ -163,11 +163,11 @@ enum ek_status cell_begin(struct cell_work *w, struct thread_pool *pool, const d
         return EK_OK;
     w->pool = pool;
     mcsem_device_feed(w->device, pool);
-    TRY(mcsem_device_settle(w->device));
+    TRY(mcsem_device_wait(w->device));
     w->m = m;
     w->list = cell;
-    w->listed = n;
-    w->taken = 0;
+    w->nlist = n;
+    w->ndone = 0;
     w->turn = -CELL_AHEAD - 1;
     for (struct cell_call *c = w->call; c < w->call + CELL_CALLS; c++) {
         c->cells = c->shares = 0;
@@ -178,7 +178,7 @@ enum ek_status cell_begin(struct cell_work *w, struct thread_pool *pool, const d
     return EK_OK;
 }
 
-/* On to the next call. */
+/* Advances to the next call. */
 static enum ek_status go_on(struct cell_work *w)
 {
     const int turn = ++w->turn;
@@ -193,17 +193,17 @@ enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_
 {
     const struct cell_call *c;
     *call = NULL;
-    if (w->taken == w->listed)
+    if (w->ndone == w->nlist)
         return EK_OK;
-    while (w->turn < -CELL_AHEAD || w->taken >= call_at(w, w->turn)->end) {
+    while (w->turn < -CELL_AHEAD || w->ndone >= call_at(w, w->turn)->end) {
         const enum ek_status st = go_on(w);
         if (st) {
-            w->listed = w->taken;
-            (void)MUTED(mcsem_device_settle(w->device));
+            w->nlist = w->ndone;
+            (void)MUTED(mcsem_device_wait(w->device));
             return st;
         }
     }
-    w->taken++;
+    w->ndone++;
     c = call_at(w, w->turn);
     for (*k = 0; *k < c->cells && c->cell[*k] != cell; ++*k)
         ;

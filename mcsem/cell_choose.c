@@ -1,5 +1,5 @@
-/* mcsem/cell_choose.c – which pairs the table of a cell serves, how dense it must be, and which
- * filter the others need: by comparison with exact mode for a few pairs. */
+/* mcsem/cell_choose.c – chooses which pairs of a cell a table serves, how dense it must be, and the
+ * filter for the others, by comparing a few pairs with exact mode. */
 #include "mcsem/cell_work.h"
 
 #include <math.h>
@@ -7,23 +7,22 @@
 enum { CHANNELS = 4, SAMPLES = CELL_SAMPLES, SAMPLE_FILTER = 3, FEW = 32 };
 enum { TRIALS = CELL_TRIALS };
 _Static_assert(CHANNELS + 2 == (int)SAMPLES && TRIALS * SAMPLES <= FEW, "cell_work.h");
-enum { FEW_OTHERS = 4, MANY = 50 }; /* a table that leaves more pairs than 4 + 2 % is too coarse */
-#define CAUTION         2.0         /* the table's error may be larger than at the samples */
+enum {
+    FEW_OTHERS = 4,
+    MANY = 50
+}; /* a table is too coarse if it cannot serve more than 4 + 2 % of the pairs */
+#define CAUTION         2.0 /* the error may be larger than at the samples */
 #define NEAR_SPREADS    8.0
 #define NEAR_CLEARANCES 4.0
-#define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
+#define EXACT_TOLERANCE                                                                            \
+    1e-7 /* difference of two filters; the error of the finer one is far smaller */
 
 struct samples {
     int n;
     size_t pair[SAMPLES];
 };
 
-static double offset_of(const struct survey_pair *p)
-{
-    return hypot(p->receiver[0] - p->source[0], p->receiver[1] - p->source[1]);
-}
-
-/* Depths from the first to the last one. */
+/* A range of depths. */
 struct span {
     double first, last;
 };
@@ -34,9 +33,8 @@ static void widen(struct span *s, double first, double last)
     s->last = fmax(s->last, last);
 }
 
-/* Close to the source, fields change with depth faster than a table over depths can follow: how
- * many pairs (they are sorted by offset) are closer than NEAR_SPREADS times the ranges of depths,
- * or have the wire almost above them. */
+/* A pair is near if it is closer than NEAR_SPREADS times the ranges of depths, or if its wire
+ * passes almost above the receiver. */
 size_t cell_count_near(const struct cell_work *w)
 {
     struct span source = {INFINITY, 0}, receiver = source;
@@ -52,7 +50,7 @@ size_t cell_count_near(const struct cell_work *w)
     const double ranges = source.last - source.first + receiver.last - receiver.first;
     const double reach = fmax(NEAR_SPREADS * ranges, NEAR_CLEARANCES * clearance);
     for (size_t i = 0; i < cell_pairs(w); i++)
-        if (offset_of(&w->pair[i]) - 0.5 * (w->pair[i].length + w->pair[i].span) < reach)
+        if (survey_offset(&w->pair[i]) - 0.5 * (w->pair[i].length + w->pair[i].span) < reach)
             near = i + 1;
     return near;
 }
@@ -65,8 +63,8 @@ static void add_sample(struct samples *s, size_t pair)
     s->pair[s->n++] = pair;
 }
 
-/* Of those pairs the one whose source is farthest from the mean depth. */
-static size_t strayed(const struct survey_pair *pair, size_t first, size_t last)
+/* The pair whose source is farthest from the mean depth. */
+static size_t farthest_in_depth(const struct survey_pair *pair, size_t first, size_t last)
 {
     double mean = 0;
     size_t most = (first + last) / 2;
@@ -78,8 +76,8 @@ static size_t strayed(const struct survey_pair *pair, size_t first, size_t last)
     return most;
 }
 
-/* Pairs that stand for first .. last-1: the nearest one of each kind of channel (E and H, level and
- * upright), the farthest one, the one whose source strays most. */
+/* Samples of pairs first .. last-1: the nearest one of each kind of channel (E and H, horizontal
+ * and vertical), the farthest one, the one whose source is farthest from the mean depth. */
 static struct samples choose_samples(const struct survey_pair *pair, size_t first, size_t last)
 {
     struct samples s = {0};
@@ -92,12 +90,12 @@ static struct samples choose_samples(const struct survey_pair *pair, size_t firs
         seen[channel] = true;
     }
     add_sample(&s, last - 1);
-    add_sample(&s, strayed(pair, first, last));
+    add_sample(&s, farthest_in_depth(pair, first, last));
     return s;
 }
 
-/* The filter that samples of the pairs in exact mode are content with, but no coarse one: others
- * may ask for more. A few pairs are not worth the trials. */
+/* At least SAMPLE_FILTER, since pairs other than the samples may need more. A few pairs are not
+ * worth the trials. */
 enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report)
 {
     w->filter = report->filter = CELL_FEW_FILTER;
@@ -119,7 +117,7 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
 
 int cell_add_trials(struct cell_call *c, struct device_share *to)
 {
-    struct survey_pair *tried = c->tried;
+    struct survey_pair *tried = c->sample;
     int trials = 0;
     for (const struct device_share *share = c->share; share < c->share + c->cells; share++) {
         if (share->n <= FEW)
@@ -134,8 +132,8 @@ int cell_add_trials(struct cell_call *c, struct device_share *to)
     return trials;
 }
 
-/* The filter that forward_choose() gives a sample, from the fields of filters 0 .. TRIALS-1, `step`
- * apart. */
+/* The filter that forward_choose() would choose for a sample, from the fields of filters 0 ..
+ * TRIALS-1, which are `step` apart. */
 static int filter_for(const struct cell_work *w, const struct survey_pair *p,
                       const double complex *field, size_t step)
 {
@@ -169,7 +167,7 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *c, const struct de
 }
 
 /* Largest difference of the first two rows of the block, field or derivative, relative to `sizes`
- * [nfreq] (NULL: the field's), at least to `floor`. */
+ * [nfreq] (NULL: the field's size), or to `floor` if that is larger. */
 static double difference(const struct cell_work *w, const double *sizes, double floor)
 {
     const double *a = cell_row(w, 0), *b = cell_row(w, 1);
@@ -182,7 +180,7 @@ static double difference(const struct cell_work *w, const double *sizes, double 
     return worst;
 }
 
-/* Sets *worst to the largest difference of the table's rows from exact mode's among samples, and
+/* Sets *worst to the largest difference of the table's rows from exact mode among samples, and
  * w->error. */
 static enum ek_status check_shared(struct cell_work *w, double *worst)
 {
@@ -193,30 +191,30 @@ static enum ek_status check_shared(struct cell_work *w, double *worst)
         const double floor = cell_floor(&w->options, &w->pair[s.pair[i]]);
         shared_rows(w->shared, 0, s.pair[i] - w->near, 1, cell_row(w, 0));
         TRY(cell_fill_exactly(w, k, s.pair[i], SAMPLE_FILTER, cell_row(w, 1)));
-        shared_parts(w->shared, s.pair[i] - w->near, k->parts, k->left);
+        shared_parts(w->shared, s.pair[i] - w->near, k->parts, k->size);
         *worst = fmax(*worst, difference(w, NULL, floor));
         w->error = fmax(w->error, difference(w, k->parts, floor));
     }
     return EK_OK;
 }
 
-/* Whether the table's error may be too much of what is left of a field. */
-static bool too_little(const struct cell_work *w, double parts, double left, double floor)
+/* Whether the table's error may exceed the tolerance after the parts of a field cancel. */
+static bool error_dominates(const struct cell_work *w, double parts, double size, double floor)
 {
-    return CAUTION * w->error * parts > w->options.tolerance * fmax(left, floor);
+    return CAUTION * w->error * parts > w->options.tolerance * fmax(size, floor);
 }
 
 bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row)
 {
     const double floor = cell_floor(&w->options, &w->pair[pair]);
-    shared_parts(w->shared, pair - w->near, k->parts, k->left);
+    shared_parts(w->shared, pair - w->near, k->parts, k->size);
     for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns)
-        if (too_little(w, k->parts[q], hypot(row[0], row[w->columns]), floor))
+        if (error_dominates(w, k->parts[q], hypot(row[0], row[w->columns]), floor))
             return true;
     return false;
 }
 
-/* How many pairs the table cannot serve, about. */
+/* Estimates how many pairs the table cannot serve. */
 static size_t count_cancelled(const struct cell_work *w)
 {
     struct cell_worker *k = &w->worker[0];
@@ -224,9 +222,9 @@ static size_t count_cancelled(const struct cell_work *w)
     for (size_t i = w->near; i < cell_pairs(w); i++) {
         const double floor = cell_floor(&w->options, &w->pair[i]);
         bool cancels = false;
-        shared_parts(w->shared, i - w->near, k->parts, k->left);
+        shared_parts(w->shared, i - w->near, k->parts, k->size);
         for (int q = 0; q < w->survey->nfreq; q++)
-            cancels = cancels || too_little(w, k->parts[q], k->left[q], floor);
+            cancels = cancels || error_dominates(w, k->parts[q], k->size[q], floor);
         n += cancels;
     }
     return n;
@@ -254,7 +252,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
                                    struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
-    double worth = worth_of(w); /* less what was spent */
+    double worth = worth_of(w); /* less what failed attempts cost */
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
         bool fits;

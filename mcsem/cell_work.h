@@ -1,4 +1,4 @@
-/* mcsem/cell_work.h – what the parts of a cell's computation know of one another. */
+/* mcsem/cell_work.h – internals shared by the cell*.c files. */
 #pragma once
 
 #include "mcsem/cell.h"
@@ -6,37 +6,37 @@
 #include "mcsem/shared.h"
 #include "src/arena.h"
 
-/* What a thread of the unit has for itself. */
+/* Working memory of one thread. */
 struct cell_worker {
     struct forward *forward;
     double complex *field, *derivative; /* [nfreq], [nfreq][layers] */
-    double *parts, *left;               /* [nfreq] as shared_parts() */
+    double *parts, *size;               /* [nfreq] as shared_parts() */
     size_t exact;                       /* pairs of the cell that the table could not serve */
-    enum ek_status status;              /* of the last phase */
+    enum ek_status status;              /* of this thread in the last phase */
 };
 
-/* Cells whose pairs the device computes together, and behind them samples of cells that come later,
- * by several filters. */
+/* One call of the device: the pairs of several cells, followed by samples of later cells, each with
+ * several filters. */
 struct cell_call {
-    int cells, shares;          /* cells: the first shares are theirs */
+    int cells, shares;          /* the first `cells` shares are those of the cells */
     struct device_share *share; /* [DEVICE_SHARES] */
     int *cell;                  /* [DEVICE_SQUARES] */
-    size_t end;                 /* of the list: the next call's cells begin there */
-    size_t pairs;               /* of the cells */
-    struct survey_pair *seen;   /* [batch] these, in the share's order */
-    struct survey_pair *tried; /* [DEVICE_SQUARES][CELL_SAMPLES] samples of this call's cells … */
-    bool known;                /* … that have been tried: the shares have their filters */
-    double complex *field;     /* [2 batch][nfreq] of the shares */
-    double *miss;              /* [batch][nfreq] squares of residuals */
+    size_t end;                 /* index in the list where the next call's cells begin */
+    size_t pairs;               /* pairs of all cells of this call */
+    struct survey_pair *pair;   /* [batch] the cells' pairs, in the order of the shares */
+    struct survey_pair *sample; /* [DEVICE_SQUARES][CELL_SAMPLES] of this call's cells */
+    bool has_trials; /* samples travel with an earlier call, so that the filters will be known */
+    double complex *field;        /* [2 batch][nfreq] fields of all shares */
+    double *squares;              /* [batch][nfreq] squared residuals */
     struct device_weight *weight; /* [batch][nfreq] */
     double *triangle;             /* [DEVICE_SQUARES][columns (columns + 1) / 2] */
 };
 
-/* Calls from the one whose cells are taken up to the one whose samples are next. */
+/* Calls in use, from the one whose cells are being consumed to the one whose samples come next. */
 enum { CELL_AHEAD = 2, CELL_CALLS = 2 * CELL_AHEAD + 1 };
 
-/* Filter for pairs that are too few for a trial; samples of a cell, filters that they are tried by:
- * if these do not agree, it is the finest one. */
+/* Filter where there are too few pairs for trials; samples of a cell; filters tried on them (if
+ * these disagree, the finest one is used). */
 enum { CELL_FEW_FILTER = 4, CELL_SAMPLES = 6, CELL_TRIALS = HANKEL_FILTERS - 1 };
 _Static_assert((CELL_TRIALS + 1) * DEVICE_SQUARES <= DEVICE_SHARES, "a call's cells and trials");
 
@@ -47,25 +47,26 @@ struct cell_work {
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
-    struct device *device;    /* NULL: pairs in exact mode are the workers' */
-    struct cell_call *call;   /* [CELL_CALLS] by turns */
-    struct thread_pool *pool; /* that feeds the device */
-    int turn;                 /* number of the call whose cells are taken up, from -CELL_AHEAD */
-    const double *m;          /* of the cells [ncells] that are listed, of which … */
-    const int *list;          /* … the first `taken` are done, */
-    size_t listed, taken;
-    double complex *sum;      /* [block][nfreq][1 + layers] for a block alone */
-    size_t batch, block;      /* pairs that the device takes, and of a block, at most */
-    struct survey_pair *pair; /* [pairs of the largest cell] as the cell sees them */
+    struct device *device;    /* NULL: the workers compute the pairs in exact mode */
+    struct cell_call *call;   /* [CELL_CALLS] a ring */
+    struct thread_pool *pool; /* threads that feed the device */
+    int turn;        /* number of the call whose cells are being consumed, from -CELL_AHEAD */
+    const double *m; /* unknowns of the announced cells */
+    const int *list; /* [nlist] the announced cells, of which the first ndone are done */
+    size_t nlist, ndone;
+    double complex *sum; /* [block][nfreq][1 + layers] field and derivatives of one block */
+    size_t batch, block; /* largest number of pairs of a device call, and of a block */
+    struct survey_pair
+        *pair; /* [pairs of the largest cell] at their heights over this cell's seabed */
     struct earth_layers layers;
     double *rows, *square; /* [block] rows; [columns][columns] */
-    double *miss;          /* [pairs of the largest cell][nfreq] squares of residuals */
-    /* the block at hand */
+    double *squares;       /* [pairs of the largest cell][nfreq] squared residuals */
+    /* the current block */
     int cell;
-    size_t first, n; /* pairs of the cell */
-    size_t near;     /* pairs 0 .. near-1 are computed in exact mode */
-    int filter;      /* of these */
-    double error;    /* of the table, relative to the parts of a field, where that was seen */
+    size_t first, n; /* pairs of the block */
+    size_t near;     /* pairs 0 .. near-1 of the cell are computed in exact mode */
+    int filter;      /* filter of the pairs in exact mode */
+    double error;    /* error of the table relative to the parts of a field, as seen in samples */
     double complex *response;
     struct arena arena;
 };
@@ -80,7 +81,7 @@ static inline double *cell_row(const struct cell_work *w, size_t i)
     return w->rows + i * cell_row_size(w);
 }
 
-/* Pairs of the survey's largest cell. */
+/* Number of pairs of the largest cell. */
 size_t cell_largest(const struct survey *survey);
 
 static inline size_t cell_pairs(const struct cell_work *w)
@@ -88,53 +89,49 @@ static inline size_t cell_pairs(const struct cell_work *w)
     return w->survey->first[w->cell + 1] - w->survey->first[w->cell];
 }
 
-/* The pair's datum at frequency q. */
-static inline const struct survey_datum *cell_datum(const struct survey *s, size_t pair, int q)
-{
-    return &s->datum[pair * (size_t)s->nfreq + (size_t)q];
-}
-
 static inline double cell_floor(const struct cell_options *o, const struct survey_pair *p)
 {
     return p->magnetic ? o->floor / CELL_IMPEDANCE : o->floor;
 }
 
-/* A pair's row, in exact mode; `k`: the calling thread's. As forward_pair(). */
+/* Computes a pair's row in exact mode; `k` is the calling thread's worker. As forward_pair(). */
 enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
                                  int filter, double *row);
 
-/* How a pair of the survey counts for its field at frequency q: but for `turn`; the square of its
+/* Sets the weight (all but `loop`) of a pair's field at frequency q; returns the squared
  * residual. */
 double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex field,
                   struct device_weight *weight);
-/* The cell at hand is c: its layers, its pairs, how many of them no table may serve. */
-void cell_go_to(struct cell_work *w, const double *m, int c);
+/* Makes c the current cell: its layers, its pairs, and how many of them a table cannot serve. */
+void cell_select(struct cell_work *w, const double *m, int c);
 
-/* ---- cell_ahead.c: what the device does for cells to come ---- */
+/* ---- cell_ahead.c: what the device computes ahead ---- */
 
 enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int layers);
-/* The next cell of the list is about to be computed; share *k of *call then has its pairs (NULL:
- * the device has none of them). */
+/* To be called before the next announced cell is computed; then share *k of *call has its pairs
+ * (*call is NULL if the device has none of them). */
 enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_call **call,
                                int *k);
 
 /* ---- cell_choose.c: how a cell is computed ---- */
 
-/* How many pairs (they are sorted by offset) a table cannot follow: close to the source fields
- * change with depth faster than that. */
+/* Number of pairs (sorted by offset) too close to the source for a table: there fields change too
+ * fast with depth. */
 size_t cell_count_near(const struct cell_work *w);
-/* The filter for pairs in exact mode, 0 .. w->near-1. */
+/* Chooses the filter for the pairs in exact mode, 0 .. w->near-1. */
 enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report);
-/* The same by a device: samples of the call's cells, by every filter that may do, become shares of
- * another call; and the filters follow from their fields. */
+/* The same on a device: add_trials appends samples of the call's cells, with every candidate
+ * filter, as shares of another call and returns their number; judge_trials sets the filters from
+ * their fields. */
 int cell_add_trials(struct cell_call *call, struct device_share *share);
 void cell_judge_trials(struct cell_work *w, struct cell_call *call,
                        const struct device_share *trial, const double complex *field);
-/* The coarsest table that is good enough for the others; none: report->density = -1. */
+/* Makes the coarsest table that is good enough for the other pairs; none: report->density = -1. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report);
-/* Where it can be told beforehand that there will be none: w->near are all pairs. */
+/* Sets w->near to all pairs if it is clear beforehand that there will be no table. */
 enum ek_status cell_reject_table(struct cell_work *w);
-/* Whether so little is left of a pair's field, whose row the table gave, that the table's error may
- * be too much of it: then exact mode must compute it. `k`: the calling thread's. */
+/* Whether the parts of a pair's field, which the table gave as `row`, cancel so far that the
+ * table's error may be too large; then exact mode must compute it. `k`: the calling thread's
+ * worker. */
 bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row);

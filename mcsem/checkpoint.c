@@ -1,5 +1,5 @@
-/* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file, with the numbers on which others
- * depend to their last bit, in hexadecimal. */
+/* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file; numbers that must be restored to
+ * the last bit are in hexadecimal. */
 #include "cu/sched/checksummed.h"
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
@@ -12,8 +12,8 @@
 enum { VERSION = 6 };
 static const char format[] = "checkpoint of mcsem";
 
-/* Of everything that a run's numbers depend on, but for the number of iterations; member by member,
- * for nobody says what stands in a struct's padding. */
+/* A checksum of everything that determines a run's numbers, except the number of iterations. Member
+ * by member, as the padding of structs is undefined. */
 static uint64_t fingerprint(const struct inversion *s)
 {
     const struct survey *v = s->survey;
@@ -47,7 +47,7 @@ static uint64_t fingerprint(const struct inversion *s)
         const struct prior_row *r = &s->prior->row[i];
         checksum_add(&c, r, offsetof(struct prior_row, at) + sizeof r->at);
         checksum_add(&c, r->factor, sizeof r->factor);
-        checksum_add(&c, &r->floats, sizeof r->floats);
+        checksum_add(&c, &r->median_factor, sizeof r->median_factor);
     }
     checksum_add(&c, s->prior->reference, unknowns * sizeof *s->prior->reference);
     checksum_add(&c, s->prior->low, unknowns * sizeof *s->prior->low);
@@ -107,12 +107,12 @@ enum ek_status checkpoint_save(void *st, int step)
     json_t *records = json_array();
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(inv->record[i]));
-    json_t *state =
-        json_pack("{s:s s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "format", format, "version",
-                  VERSION, "of", print, "iteration", inv->iteration, "stalls", inv->stalls,
-                  "damping", exact(inv->damping), "level", exact(inv->level), "ask",
-                  exact(inv->ask), "spread", exact(inv->sums_spread), "records", records, "m",
-                  exact_list(inv->earth->m, unknowns), "trial", exact_list(inv->trial, unknowns));
+    json_t *state = json_pack(
+        "{s:s s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "format", format, "version", VERSION,
+        "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",
+        exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->target_share), "spread",
+        exact(inv->sums_spread), "records", records, "m", exact_list(inv->earth->m, unknowns),
+        "trial", exact_list(inv->trial, unknowns));
     if (!state)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
     const enum ek_status written = checksummed_write(s->checkpoint, state);
@@ -142,11 +142,11 @@ static enum ek_status take(struct inversion *s, const json_t *state)
     inv->stalls = (int)json_integer_value(json_object_get(state, "stalls"));
     inv->damping = exact_value(json_object_get(state, "damping"));
     inv->level = exact_value(json_object_get(state, "level"));
-    inv->ask = exact_value(json_object_get(state, "ask"));
+    inv->target_share = exact_value(json_object_get(state, "ask"));
     inv->trial_spread = exact_value(json_object_get(state, "spread"));
     invert_resume(inv, model, model + unknowns);
     free(model);
-    if (!isfinite(sum + inv->damping + inv->level + inv->ask + inv->trial_spread) ||
+    if (!isfinite(sum + inv->damping + inv->level + inv->target_share + inv->trial_spread) ||
         inv->iteration < 0)
         FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start anew",
              s->checkpoint);

@@ -1,6 +1,6 @@
-/* mcsem/device.c – outlines of pairs go to a device batch by batch, which makes plans of them, sums
- * come back; while the device computes batches, one for each thread of the host that feeds it,
- * these outline the next. */
+/* mcsem/device.c – host threads pack the geometry of pairs into batches, the device computes plans
+ * and sums from them. While the device computes a group of batches, one per host thread, the
+ * threads pack the next group. */
 #include "mcsem/device.h"
 #include "cu/team/thread_pool.h"
 #include "src/kernel.h"
@@ -12,11 +12,12 @@
 #include <string.h>
 
 /* Buffers, kernels. */
-enum { FILTERS, WEIGHTS, DEEPEST, PLACE, SPANS, WEIGHING, TRIANGLES, BUFFERS };
+enum { FILTERS, WEIGHTS, DEEPEST, SCRATCH, SPANS, CASE_WEIGHTS, TRIANGLES, BUFFERS };
 enum { PLANS, WAVES, ADD, ROWS, SQUARES, KERNELS };
-/* Groups of batches under way; events of them, of slots, of squares. */
-enum { GROUPS = 2, LANDED = 0, BROUGHT = GROUPS, SUMMED = BROUGHT + GROUPS };
-enum { WEIGHED = SUMMED + DEVICE_SLOTS, SQUARED };
+/* Groups of batches in progress. Events, numbered one after another: a group's batches are
+ * computed, or sent; the sums of a slot are ready; weights are sent; squares are ready. */
+enum { GROUPS = 2, EVENT_COMPUTED = 0, EVENT_SENT = GROUPS, EVENT_SUMS = EVENT_SENT + GROUPS };
+enum { EVENT_WEIGHTS = EVENT_SUMS + DEVICE_SLOTS, EVENT_SQUARES };
 enum { GROUP = 64 };
 static const struct backend_kernel kernels[KERNELS] = {
     [PLANS] = {"exact_plans", {GROUP, 1, 1}},
@@ -25,19 +26,20 @@ static const struct backend_kernel kernels[KERNELS] = {
     [ROWS] = {"exact_rows", {GROUP, 1, 1}},
     [SQUARES] = {"exact_squares", {GROUP, 1, 1}}};
 
-/* Pairs of a batch, or as many as give each multiprocessor so many work-items; of the first one,
- * the next is twice as large; its sums. */
+/* Limits: MOST_PAIRS of a batch, or more if that gives each multiprocessor fewer than ITEMS
+ * work-items; pairs of the first batch, after which sizes double; doubles in its sums. */
 enum { MOST_PAIRS = 2048, ITEMS = 1024, FIRST_PAIRS = 32, MOST_SUMS = 1 << 26 };
-/* What an ample pair takes: levels, points, numbers of both, waves of the finest usual filter. */
-enum { AMPLE = 8, AMPLE_NUMBERS = 64, AMPLE_WAVES = 192 };
-#define SHARE_OF_MEMORY 0.25      /* for the place where work-items work; for sums */
+/* Room for a pair with many points: levels, numbers of each, wavenumbers of the finest usual
+ * filter. */
+enum { TYPICAL_LEVELS = 8, TYPICAL_NUMBERS = 64, TYPICAL_WAVES = 192 };
+#define SHARE_OF_MEMORY 0.25      /* for the work-items' scratch memory; for sums */
 #define SHARE_OF_PLANS  (1. / 16) /* for the weights of a batch */
-enum { MOST_FEEDERS = 16 };       /* threads that outline pairs */
+enum { MOST_FEEDERS = 16 };       /* threads that pack pairs */
 
 _Static_assert(HANKEL_SHIFTS == EXACT_SHIFTS && (int)PAIR_FUNCTIONS == EXACT_FUNCTIONS, "plan.h");
 _Static_assert(sizeof(struct device_weight) == EXACT_WEIGHT * sizeof(double), "plan.h");
 
-/* What somebody wants to know, and what the device has of it. */
+/* A call: its arguments and its results on the device. */
 struct slot {
     const struct device_share *share;
     int shares, nfreq;
@@ -47,28 +49,28 @@ struct slot {
     struct backend_mem *tables, *lines, *sums, *fields;
 };
 
-/* What plans take: doubles and integers that the host sends, weights and deepest layers that the
- * device adds. */
+/* Sizes of the parts of a batch's plans: the host sends numbers and rows, the device computes
+ * weights and deepest layers. */
 struct counts {
     size_t numbers, rows, weights, deepest;
 };
 
-/* Pairs of a slot that are to be packed: where they begin, the number of the first among all of the
- * slot, and how many. */
+/* A range of a slot's pairs to pack: the first one's share, index in it and number among all of the
+ * slot's pairs, and how many are left. */
 struct cursor {
     int share;
     size_t pair, number, left;
 };
 
-/* A batch, packed by one thread: its plans, here and on the device. */
-struct flight {
+/* A batch, packed by one thread: its plans, on the host and on the device. */
+struct batch {
     double *number;
     int *row;
     struct backend_mem *numbers, *plans;
-    struct pair_plan plan; /* the pair at hand */
-    struct cursor at;      /* what is to be packed yet */
-    size_t first, pairs;   /* that are: their number among the slot's */
-    struct counts used;    /* the first rows are the pairs' */
+    struct pair_plan plan; /* the current pair */
+    struct cursor at;      /* pairs still to be packed */
+    size_t first, pairs;   /* packed pairs: number of the first in the slot, and how many */
+    struct counts used;    /* room used; the rows begin with those of the pairs */
     enum ek_status status;
 };
 
@@ -77,30 +79,30 @@ struct device {
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     int layers, nfreq;
-    size_t batch,
-        next; /* pairs, at most; of the next one: few where the device has nothing to do */
-    struct counts most; /* of a batch */
-    int width;          /* batches of a group, a thread for each */
+    size_t most_pairs, next; /* largest number of pairs of a batch, number in the next one: small
+                                while the device is idle */
+    struct counts most;      /* of a batch */
+    int width;               /* batches of a group, one per thread */
     struct thread_pool *pool;
-    struct flight *flight; /* [GROUPS][width] */
-    long turn;             /* groups so far */
+    struct batch *batches; /* [GROUPS][width] */
+    long turn;             /* number of groups so far */
     struct arena arena;
     struct slot slot[DEVICE_SLOTS];
     int span[2 * DEVICE_SQUARES];
-    int squares; /* that are under way */
+    int squares; /* shares being squared */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Bytes of the place for n pairs. */
-static size_t place_bytes(const struct device *d, size_t n)
+/* Bytes of scratch memory for n pairs. */
+static size_t scratch_bytes(const struct device *d, size_t n)
 {
     const size_t items = n * (size_t)d->nfreq * EXACT_STRANDS;
     const size_t groups = (items + EXACT_BESIDE - 1) / EXACT_BESIDE;
     return groups * EXACT_BESIDE * (size_t)exact_numbers(d->layers) * sizeof(double);
 }
 
-/* Pairs of a call of batches of n, at most. */
+/* Largest number of pairs of a call with batches of n. */
 static size_t call_pairs(size_t n)
 {
     return 2 * n + 64;
@@ -114,38 +116,38 @@ static size_t sums(const struct device *d, size_t n)
 static bool fits(const struct device *d, size_t n)
 {
     const struct backend_info *info = &d->backend->info;
-    const size_t place = place_bytes(d, n), numbers = sums(d, n) * sizeof(double);
+    const size_t place = scratch_bytes(d, n), numbers = sums(d, n) * sizeof(double);
     const double most = SHARE_OF_MEMORY * (double)info->memory;
     return place <= info->max_alloc && numbers <= info->max_alloc && (double)place <= most &&
            DEVICE_SLOTS * (double)numbers <= most && sums(d, n) <= MOST_SUMS;
 }
 
-/* Room for ample pairs and a very long one. */
+/* Room for pairs with many points, and one very long wire. */
 static struct counts room_for(const struct device *d, size_t pairs)
 {
-    const size_t groups = (size_t)d->nfreq, levels = AMPLE * pairs + PAIR_POINTS;
+    const size_t groups = (size_t)d->nfreq, levels = TYPICAL_LEVELS * pairs + PAIR_POINTS;
     const size_t parts = PAIR_PART * (2 + (size_t)d->layers);
     const double plans = SHARE_OF_PLANS * (double)d->backend->info.memory / sizeof(double);
     struct counts n = {
-        .numbers = AMPLE_NUMBERS * levels + PAIR_POINTS * parts,
+        .numbers = TYPICAL_NUMBERS * levels + PAIR_POINTS * parts,
         .rows = EXACT_PAIR * pairs + (EXACT_LEVEL + EXACT_POINT + PAIR_ADDITIONS) * levels,
-        .weights =
-            (1 + PAIR_FUNCTIONS) * (AMPLE * AMPLE_WAVES * pairs + (size_t)PAIR_POINTS * PAIR_WAVES),
-        .deepest = groups * ((AMPLE_WAVES * pairs + PAIR_WAVES) / PAIR_GROUP)};
+        .weights = (1 + PAIR_FUNCTIONS) *
+                   (TYPICAL_LEVELS * TYPICAL_WAVES * pairs + (size_t)PAIR_POINTS * PAIR_WAVES),
+        .deepest = groups * ((TYPICAL_WAVES * pairs + PAIR_WAVES) / PAIR_GROUP)};
     n.weights = (double)n.weights < plans ? n.weights : (size_t)plans;
     return n;
 }
 
-/* As many pairs as there are or the device has room for, one at least. */
+/* As many pairs as there are or as fit on the device, at least one. */
 static void choose_batch(struct device *d, size_t pairs)
 {
     const size_t items = ITEMS * (size_t)d->backend->info.compute_units;
     const size_t fill = items / ((size_t)d->nfreq * EXACT_STRANDS);
     const size_t most = fill > MOST_PAIRS ? fill : MOST_PAIRS;
-    d->batch = pairs < 1 ? 1 : pairs < most ? pairs : most;
-    while (d->batch > 1 && !fits(d, d->batch))
-        d->batch /= 2;
-    d->most = room_for(d, d->batch);
+    d->most_pairs = pairs < 1 ? 1 : pairs < most ? pairs : most;
+    while (d->most_pairs > 1 && !fits(d, d->most_pairs))
+        d->most_pairs /= 2;
+    d->most = room_for(d, d->most_pairs);
 }
 
 static enum ek_status open_host(struct device *d)
@@ -154,35 +156,36 @@ static enum ek_status open_host(struct device *d)
         d->slot[k].table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
         d->slot[k].line = ARENA_NEW(&d->arena, d->nfreq, double);
     }
-    d->flight = ARENA_NEW(&d->arena, GROUPS * d->width, struct flight);
-    for (int f = 0; d->flight && f < GROUPS * d->width; f++) {
-        d->flight[f].number = ARENA_NEW(&d->arena, d->most.numbers, double);
-        d->flight[f].row = ARENA_NEW(&d->arena, d->most.rows, int);
+    d->batches = ARENA_NEW(&d->arena, GROUPS * d->width, struct batch);
+    for (int f = 0; d->batches && f < GROUPS * d->width; f++) {
+        d->batches[f].number = ARENA_NEW(&d->arena, d->most.numbers, double);
+        d->batches[f].row = ARENA_NEW(&d->arena, d->most.rows, int);
     }
     TRY(arena_check(&d->arena, "plans of pairs for %s", d->backend->label));
     for (int f = 0; f < GROUPS * d->width; f++)
-        TRY(pair_open(d->layers, &d->flight[f].plan));
+        TRY(pair_open(d->layers, &d->batches[f].plan));
     return EK_OK;
 }
 
 static enum ek_status open_slot(struct device *d, struct slot *s)
 {
-    const size_t cases = call_pairs(d->batch) * (size_t)d->nfreq, layers = (size_t)d->layers;
+    const size_t cases = call_pairs(d->most_pairs) * (size_t)d->nfreq, layers = (size_t)d->layers;
     TRY(backend_alloc(d->backend, DEVICE_SHARES * 4 * layers * sizeof(double), &s->tables));
     TRY(backend_alloc(d->backend, (size_t)d->nfreq * sizeof(double), &s->lines));
-    TRY(backend_alloc(d->backend, sums(d, d->batch) * sizeof(double), &s->sums));
+    TRY(backend_alloc(d->backend, sums(d, d->most_pairs) * sizeof(double), &s->sums));
     return backend_alloc(d->backend, 2 * cases * sizeof(double), &s->fields);
 }
 
 static enum ek_status open_buffers(struct device *d)
 {
-    const size_t cases = call_pairs(d->batch) * (size_t)d->nfreq, numbers = 1 + (size_t)d->layers;
+    const size_t cases = call_pairs(d->most_pairs) * (size_t)d->nfreq,
+                 numbers = 1 + (size_t)d->layers;
     const size_t bytes[BUFFERS] = {[FILTERS] = sizeof(double[HANKEL_FILTERS][HANKEL_NUMBERS]),
                                    [WEIGHTS] = d->most.weights * sizeof(double),
                                    [DEEPEST] = d->most.deepest * sizeof(int),
-                                   [PLACE] = place_bytes(d, d->batch),
+                                   [SCRATCH] = scratch_bytes(d, d->most_pairs),
                                    [SPANS] = sizeof d->span,
-                                   [WEIGHING] = cases * sizeof(struct device_weight),
+                                   [CASE_WEIGHTS] = cases * sizeof(struct device_weight),
                                    [TRIANGLES] = DEVICE_SQUARES * (numbers * (numbers + 1) / 2) *
                                                  sizeof(double)};
     for (int b = 0; b < BUFFERS; b++)
@@ -190,7 +193,7 @@ static enum ek_status open_buffers(struct device *d)
     for (int k = 0; k < DEVICE_SLOTS; k++)
         TRY(open_slot(d, &d->slot[k]));
     for (int f = 0; f < GROUPS * d->width; f++) {
-        struct flight *at = &d->flight[f];
+        struct batch *at = &d->batches[f];
         TRY(backend_alloc(d->backend, d->most.numbers * sizeof(double), &at->numbers));
         TRY(backend_alloc(d->backend, d->most.rows * sizeof(int), &at->plans));
     }
@@ -245,7 +248,7 @@ void mcsem_device_close(struct device *d)
 {
     if (!d)
         return;
-    (void)MUTED(mcsem_device_settle(d));
+    (void)MUTED(mcsem_device_wait(d));
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
     for (struct slot *s = d->slot; s < d->slot + DEVICE_SLOTS; s++) {
@@ -254,10 +257,10 @@ void mcsem_device_close(struct device *d)
         backend_free(d->backend, s->sums);
         backend_free(d->backend, s->fields);
     }
-    for (int f = 0; d->flight && f < GROUPS * d->width; f++) {
-        backend_free(d->backend, d->flight[f].numbers);
-        backend_free(d->backend, d->flight[f].plans);
-        pair_close(&d->flight[f].plan);
+    for (int f = 0; d->batches && f < GROUPS * d->width; f++) {
+        backend_free(d->backend, d->batches[f].numbers);
+        backend_free(d->backend, d->batches[f].plans);
+        pair_close(&d->batches[f].plan);
     }
     backend_unbuild(d->backend, d->program);
     arena_free(&d->arena);
@@ -266,7 +269,7 @@ void mcsem_device_close(struct device *d)
 
 size_t mcsem_device_batch(const struct device *d)
 {
-    return d->batch;
+    return d->most_pairs;
 }
 
 void mcsem_device_feed(struct device *d, struct thread_pool *pool)
@@ -281,8 +284,8 @@ static int parts_of(const struct pair_view *v)
     return v->below + v->between + v->above;
 }
 
-/* What the plan at hand takes. */
-static struct counts plan_counts(const struct device *d, const struct flight *f)
+/* Room that the current plan needs. */
+static struct counts plan_counts(const struct device *d, const struct batch *f)
 {
     const struct pair_plan *p = &f->plan;
     const size_t nwaves = (size_t)p->nwaves, levels = (size_t)p->nlevels;
@@ -301,14 +304,14 @@ static struct counts plan_counts(const struct device *d, const struct flight *f)
     return n;
 }
 
-static bool there_is_room(const struct device *d, const struct flight *f)
+static bool there_is_room(const struct device *d, const struct batch *f)
 {
     const struct counts n = plan_counts(d, f), *has = &f->used, *most = &d->most;
     return has->numbers + n.numbers <= most->numbers && has->rows + n.rows <= most->rows &&
            has->weights + n.weights <= most->weights && has->deepest + n.deepest <= most->deepest;
 }
 
-static int add_numbers(struct flight *f, const double *from, size_t n)
+static int add_numbers(struct batch *f, const double *from, size_t n)
 {
     const size_t at = f->used.numbers;
     memcpy(f->number + at, from, n * sizeof *from);
@@ -316,7 +319,7 @@ static int add_numbers(struct flight *f, const double *from, size_t n)
     return (int)at;
 }
 
-static void add_point(struct flight *f, const struct pair_point *p)
+static void add_point(struct batch *f, const struct pair_point *p)
 {
     const double place = hankel_place(f->plan.filter, p->shift);
     int *row = f->row + f->used.rows;
@@ -330,8 +333,8 @@ static void add_point(struct flight *f, const struct pair_point *p)
     f->used.rows += EXACT_POINT + (size_t)p->additions;
 }
 
-/* Levels stand one after another, then all their points. */
-static void add_levels(struct flight *f)
+/* Adds the levels, one after another, then all their points. */
+static void add_levels(struct batch *f)
 {
     const struct pair_point *point = f->plan.point;
     int *row = f->row + f->used.rows;
@@ -348,8 +351,9 @@ static void add_levels(struct flight *f)
     }
 }
 
-/* The plan, by filter number `filter`, becomes the batch's next pair, over earth number `share`. */
-static void add_plan(const struct device *d, struct flight *f, int filter, int share, int derive)
+/* Adds the current plan, with filter number `filter`, as the batch's next pair, over earth
+ * `share`. */
+static void add_plan(const struct device *d, struct batch *f, int filter, int share, int derive)
 {
     const struct pair_plan *p = &f->plan;
     int *row = f->row + EXACT_PAIR * f->pairs++;
@@ -372,7 +376,7 @@ static void add_plan(const struct device *d, struct flight *f, int filter, int s
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static enum ek_status launch_batch(struct device *d, const struct slot *s, const struct flight *f)
+static enum ek_status launch_batch(struct device *d, const struct slot *s, const struct batch *f)
 {
     const int nlayers = s->share->layers.n, nfreq = s->nfreq;
     const struct backend_arg plans[] = {
@@ -392,11 +396,14 @@ static enum ek_status launch_batch(struct device *d, const struct slot *s, const
                                         backend_arg_mem(d->buffer[DEEPEST]),
                                         backend_arg_int((int)f->pairs),
                                         backend_arg_double(s->derivatives == FORWARD_HORIZONTAL),
-                                        backend_arg_mem(d->buffer[PLACE])};
-    const struct backend_arg add[] = {
-        backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),       backend_arg_int(nfreq),
-        backend_arg_int((int)f->pairs),    backend_arg_int((int)f->first), backend_arg_mem(s->sums),
-        backend_arg_mem(s->fields)};
+                                        backend_arg_mem(d->buffer[SCRATCH])};
+    const struct backend_arg add[] = {backend_arg_mem(d->buffer[SCRATCH]),
+                                      backend_arg_int(nlayers),
+                                      backend_arg_int(nfreq),
+                                      backend_arg_int((int)f->pairs),
+                                      backend_arg_int((int)f->first),
+                                      backend_arg_mem(s->sums),
+                                      backend_arg_mem(s->fields)};
     const size_t cases = f->pairs * (size_t)nfreq;
     TRY(backend_launch_items(d->backend, d->program, PLANS, f->pairs * GROUP,
                              sizeof plans / sizeof *plans, plans));
@@ -406,34 +413,34 @@ static enum ek_status launch_batch(struct device *d, const struct slot *s, const
                                 sizeof add / sizeof *add, add);
 }
 
-/* A batch of group number `group` sets off. */
-static enum ek_status begin_batch(struct device *d, const struct slot *s, const struct flight *f,
+/* Sends a batch of group `group` and launches its kernels. */
+static enum ek_status begin_batch(struct device *d, const struct slot *s, const struct batch *f,
                                   int group)
 {
     struct backend *b = d->backend;
     TRY(backend_send(b, BACKEND_FEED, f->numbers, f->number, f->used.numbers * sizeof *f->number));
     TRY(backend_send(b, BACKEND_FEED, f->plans, f->row, f->used.rows * sizeof *f->row));
-    TRY(backend_record(b, BACKEND_FEED, BROUGHT + group));
-    TRY(backend_after(b, BACKEND_COMPUTE, BROUGHT + group));
+    TRY(backend_record(b, BACKEND_FEED, EVENT_SENT + group));
+    TRY(backend_after(b, BACKEND_COMPUTE, EVENT_SENT + group));
     return launch_batch(d, s, f);
 }
 
-/* Waits until a group's flights are free for the next batches. */
-static enum ek_status land(struct device *d, int group)
+/* Waits until a group's batches can be reused. */
+static enum ek_status wait_for_group(struct device *d, int group)
 {
-    return backend_reach(d->backend, LANDED + group);
+    return backend_reach(d->backend, EVENT_COMPUTED + group);
 }
 
-enum ek_status mcsem_device_settle(struct device *d)
+enum ek_status mcsem_device_wait(struct device *d)
 {
     d->next = FIRST_PAIRS;
     TRY(backend_wait(d->backend, BACKEND_FEED));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-/* Packs pairs until the batch is full or all are in. On any thread. */
+/* Packs pairs until the batch is full or all are packed. Any thread. */
 static enum ek_status fill_batch(const struct device *d, const struct slot *c, const double *freq,
-                                 struct flight *f)
+                                 struct batch *f)
 {
     struct cursor *at = &f->at;
     f->first = at->number;
@@ -448,13 +455,13 @@ static enum ek_status fill_batch(const struct device *d, const struct slot *c, c
             at->pair = 0;
             continue;
         }
-        seen = pair_seen(&s->pair[at->pair]);
+        seen = pair_reciprocal(&s->pair[at->pair]);
         const int which = forward_filter(&seen, s->filter);
         TRY(hankel_open(which, &filter));
         TRY(pair_outline(&s->layers, &seen, filter, forward_wire(&s->layers, &seen, c->nfreq, freq),
                          &f->plan));
         if (!there_is_room(d, f))
-            break; /* to a later batch, or never */
+            break; /* goes into a later batch, or never fits */
         add_plan(d, f, which, at->share,
                  forward_derive(&s->layers, &f->plan, s->fields ? FORWARD_FIELD : c->derivatives));
         at->pair++;
@@ -467,20 +474,20 @@ static enum ek_status fill_batch(const struct device *d, const struct slot *c, c
     return EK_OK;
 }
 
-/* A group on its way, and what of the slot is left to pack: the rest, and before that what did not
- * fit into former batches. */
+/* The packing of a group: its batches, and the slot's remaining pairs, with ranges left over from
+ * batches that were full. */
 struct packing {
     struct device *d;
     const struct slot *slot;
     const double *freq;
-    struct flight *flight; /* [n] */
+    struct batch *batches; /* [n] */
     int n;
-    struct cursor rest, again[MOST_FEEDERS];
-    int nagain;
+    struct cursor rest, leftover[MOST_FEEDERS];
+    int nleftover;
 };
 
-/* Takes n pairs off the rest. */
-static struct cursor cut(struct packing *p, size_t n)
+/* Takes n pairs from the rest. */
+static struct cursor take_pairs(struct packing *p, size_t n)
 {
     struct cursor *rest = &p->rest, part = *rest;
     part.left = n;
@@ -491,27 +498,27 @@ static struct cursor cut(struct packing *p, size_t n)
     return part;
 }
 
-/* Each flight its pairs: equally many, as far as there are enough. */
-static void hand_out(struct packing *p)
+/* Gives the batches equal numbers of pairs, as far as there are enough. */
+static void assign_pairs(struct packing *p)
 {
     const struct device *d = p->d;
-    const size_t width = (size_t)d->width, few = d->next < d->batch ? d->next : d->batch;
+    const size_t width = (size_t)d->width, few = d->next < d->most_pairs ? d->next : d->most_pairs;
     const size_t even = (p->rest.left + width - 1) / width;
     const size_t most = even > FIRST_PAIRS ? even : FIRST_PAIRS, n = few < most ? few : most;
-    for (p->n = 0; p->n < d->width && (p->nagain || p->rest.left); p->n++)
-        p->flight[p->n].at =
-            p->nagain ? p->again[--p->nagain] : cut(p, p->rest.left < n ? p->rest.left : n);
+    for (p->n = 0; p->n < d->width && (p->nleftover || p->rest.left); p->n++)
+        p->batches[p->n].at = p->nleftover ? p->leftover[--p->nleftover]
+                                           : take_pairs(p, p->rest.left < n ? p->rest.left : n);
 }
 
 static void fill_part(void *arg, int thread)
 {
     const struct packing *p = arg;
     if (thread < p->n)
-        p->flight[thread].status = fill_batch(p->d, p->slot, p->freq, &p->flight[thread]);
+        p->batches[thread].status = fill_batch(p->d, p->slot, p->freq, &p->batches[thread]);
 }
 
-/* What did not fit: what stands before the rest joins it. */
-static void take_back(struct packing *p, const struct cursor *at)
+/* Returns pairs that did not fit; the range just before the rest is merged with it. */
+static void return_leftover(struct packing *p, const struct cursor *at)
 {
     if (!at->left)
         return;
@@ -520,7 +527,7 @@ static void take_back(struct packing *p, const struct cursor *at)
         p->rest = *at;
         p->rest.left = left;
     } else {
-        p->again[p->nagain++] = *at;
+        p->leftover[p->nleftover++] = *at;
     }
 }
 
@@ -530,26 +537,26 @@ static enum ek_status begin_group(struct packing *p, int group)
     bool full = true;
     thread_pool_run(d->pool, d->width, fill_part, p);
     for (int f = 0; f < p->n; f++) {
-        TRY(p->flight[f].status);
-        TRY(begin_batch(d, p->slot, &p->flight[f], group));
-        full &= p->flight[f].pairs >= d->next;
+        TRY(p->batches[f].status);
+        TRY(begin_batch(d, p->slot, &p->batches[f], group));
+        full &= p->batches[f].pairs >= d->next;
     }
     for (int f = p->n - 1; f >= 0; f--)
-        take_back(p, &p->flight[f].at);
+        return_leftover(p, &p->batches[f].at);
     if (full)
         d->next *= 2;
-    return backend_record(d->backend, BACKEND_COMPUTE, LANDED + group);
+    return backend_record(d->backend, BACKEND_COMPUTE, EVENT_COMPUTED + group);
 }
 
 static enum ek_status begin_batches(struct device *d, const struct slot *s, const double *freq)
 {
     struct packing p = {.d = d, .slot = s, .freq = freq, .rest = {.left = s->pairs}};
-    for (; p.rest.left || p.nagain; d->turn++) {
+    for (; p.rest.left || p.nleftover; d->turn++) {
         const int group = (int)(d->turn % GROUPS);
-        p.flight = d->flight + group * d->width;
+        p.batches = d->batches + group * d->width;
         if (d->turn >= GROUPS)
-            TRY(land(d, group));
-        hand_out(&p);
+            TRY(wait_for_group(d, group));
+        assign_pairs(&p);
         TRY(begin_group(&p, group));
     }
     return EK_OK;
@@ -562,7 +569,7 @@ static enum ek_status begin(struct device *d, struct slot *s, const double *freq
         forward_layers(&s->share[k].layers, s->table + k * 4 * nlayers);
         s->pairs += s->share[k].n;
     }
-    if (s->pairs > call_pairs(d->batch))
+    if (s->pairs > call_pairs(d->most_pairs))
         FAIL(EK_USAGE, "%s: %zu pairs in one call", d->backend->label, s->pairs);
     for (int q = 0; q < s->nfreq; q++)
         s->line[q] = forward_line(freq[q]);
@@ -571,7 +578,7 @@ static enum ek_status begin(struct device *d, struct slot *s, const double *freq
     TRY(backend_send(d->backend, BACKEND_FEED, s->lines, s->line,
                      (size_t)s->nfreq * sizeof *s->line));
     TRY(begin_batches(d, s, freq));
-    return backend_record(d->backend, BACKEND_COMPUTE, SUMMED + (int)(s - d->slot));
+    return backend_record(d->backend, BACKEND_COMPUTE, EVENT_SUMS + (int)(s - d->slot));
 }
 
 enum ek_status mcsem_device_begin(struct device *d, int slot, const struct device_share *share,
@@ -585,14 +592,14 @@ enum ek_status mcsem_device_begin(struct device *d, int slot, const struct devic
     s->pairs = 0;
     s->derivatives = derivatives;
     const enum ek_status st = begin(d, s, freq);
-    if (st) /* what is under way must not read from memory that is given back */
-        (void)MUTED(mcsem_device_settle(d));
+    if (st) /* running commands must not read memory that the caller frees */
+        (void)MUTED(mcsem_device_wait(d));
     return st;
 }
 
 /* ---- what comes back ------------------------------------------------------------------------- */
 
-/* Beside what is computed by then. */
+/* Waits for an event and reads a buffer while later work is computed. */
 static enum ek_status fetch(struct device *d, int event, struct backend_mem *from, void *to,
                             size_t bytes)
 {
@@ -601,21 +608,21 @@ static enum ek_status fetch(struct device *d, int event, struct backend_mem *fro
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-/* What the sums of magnetic dipoles lack; n numbers of each are there. */
-static void turn_loops(const struct slot *c, size_t n, size_t numbers, double complex *sum)
+/* Applies the loop factor to the sums, n of each `numbers`. */
+static void scale_loops(const struct slot *c, size_t n, size_t numbers, double complex *sum)
 {
     const size_t nfreq = (size_t)c->nfreq;
     for (const struct device_share *s = c->share; s < c->share + c->shares; s++)
         for (size_t i = 0; i < s->n * nfreq; i++, sum += numbers)
-            pair_factor(&s->pair[i / nfreq], c->line[i % nfreq], n, sum);
+            pair_scale_loop(&s->pair[i / nfreq], c->line[i % nfreq], n, sum);
 }
 
 enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *field)
 {
     const struct slot *s = &d->slot[slot];
     const size_t cases = s->pairs * (size_t)s->nfreq;
-    TRY(fetch(d, SUMMED + slot, s->fields, field, cases * sizeof *field));
-    turn_loops(s, 1, 1, field);
+    TRY(fetch(d, EVENT_SUMS + slot, s->fields, field, cases * sizeof *field));
+    scale_loops(s, 1, 1, field);
     return EK_OK;
 }
 
@@ -627,8 +634,9 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
     const size_t numbers = 1 + (size_t)share->layers.n;
     const struct slot *s = &d->slot[slot];
     TRY(mcsem_device_begin(d, slot, share, shares, nfreq, freq, derivatives));
-    TRY(fetch(d, SUMMED + slot, s->sums, sum, s->pairs * (size_t)s->nfreq * numbers * sizeof *sum));
-    turn_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
+    TRY(fetch(d, EVENT_SUMS + slot, s->sums, sum,
+              s->pairs * (size_t)s->nfreq * numbers * sizeof *sum));
+    scale_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
     return EK_OK;
 }
 
@@ -647,7 +655,7 @@ static enum ek_status launch_squares(struct device *d, const struct slot *s, siz
     const size_t tiles = (columns + EXACT_TILE - 1) / EXACT_TILE;
     const struct backend_arg rows[] = {backend_arg_mem(s->sums), backend_arg_int(nlayers),
                                        backend_arg_int(sediments), backend_arg_int((int)cases),
-                                       backend_arg_mem(d->buffer[WEIGHING])};
+                                       backend_arg_mem(d->buffer[CASE_WEIGHTS])};
     const struct backend_arg squares[] = {backend_arg_mem(s->sums),
                                           backend_arg_int(nlayers),
                                           backend_arg_int(sediments),
@@ -675,16 +683,16 @@ enum ek_status mcsem_device_square(struct device *d, int slot, int shares,
     d->squares = shares;
     TRY(backend_send(b, BACKEND_FEED, d->buffer[SPANS], d->span,
                      2 * (size_t)shares * sizeof *d->span));
-    TRY(backend_send(b, BACKEND_FEED, d->buffer[WEIGHING], weight,
+    TRY(backend_send(b, BACKEND_FEED, d->buffer[CASE_WEIGHTS], weight,
                      pairs * (size_t)s->nfreq * sizeof *weight));
-    TRY(backend_record(b, BACKEND_FEED, WEIGHED));
-    TRY(backend_after(b, BACKEND_COMPUTE, WEIGHED));
+    TRY(backend_record(b, BACKEND_FEED, EVENT_WEIGHTS));
+    TRY(backend_after(b, BACKEND_COMPUTE, EVENT_WEIGHTS));
     TRY(launch_squares(d, s, pairs));
-    return backend_record(b, BACKEND_COMPUTE, SQUARED);
+    return backend_record(b, BACKEND_COMPUTE, EVENT_SQUARES);
 }
 
 enum ek_status mcsem_device_squares(struct device *d, int slot, double *to)
 {
-    return fetch(d, SQUARED, d->buffer[TRIANGLES], to,
+    return fetch(d, EVENT_SQUARES, d->buffer[TRIANGLES], to,
                  (size_t)d->squares * triangle(&d->slot[slot]) * sizeof *to);
 }

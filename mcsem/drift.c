@@ -1,15 +1,15 @@
-/* mcsem/drift.c – means of what is left, data without them. */
+/* mcsem/drift.c – mean residuals of each sensor, and data corrected by them. */
 #include "mcsem/drift.h"
 #include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of a sensor's data at a frequency. */
+/* A sensor at one frequency. */
 struct sensor {
     double complex factor;          /* g */
-    double sum[2], weight[2];       /* of gain and phase */
-    const struct survey_pair *pair; /* one that it measured, NULL: none */
+    double sum[2], weight[2];       /* of gain, of phase */
+    const struct survey_pair *pair; /* a pair that it measured, or NULL */
 };
 
 struct drift {
@@ -69,7 +69,7 @@ void drift_reset(struct drift *d)
         d->sensor[k].factor = 0;
 }
 
-/* Adds what the corrected datum leaves, and what was taken from it before. */
+/* Adds a datum's residual and undoes the correction that it contains. */
 static void add_datum(const struct drift *d, const struct misfit_options *o, size_t i,
                       double complex field)
 {
@@ -97,7 +97,8 @@ static void find_factor(struct sensor *s, double spread)
     s->factor = g[0] + I * g[1];
 }
 
-/* Without phases a correction is the gain's alone; a phase's number keeps its size. */
+/* Real and imaginary parts alone and amplitudes are corrected for gain only, phases for phase
+ * only. */
 static struct survey_datum correct(struct survey_datum d, double complex factor)
 {
     const bool turns = d.part == SURVEY_BOTH || d.part == SURVEY_PHASE;

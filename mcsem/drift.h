@@ -1,30 +1,33 @@
-/* mcsem/drift.h – what receivers made of the field: a factor exp(g) for each one's E and H and for
- * each frequency, its amplifier's gain and what its clock and its compass of phases are off by.
+/* mcsem/drift.h – calibration errors of receivers: a factor exp(g) for each receiver's E and H at
+ * each frequency, its gain error and its phase error (clock, orientation).
  *
- * g is what the model leaves of the logarithms of the sensor's data, their mean with the weights of
- * the misfit, drawn towards 0 as far as `spread`, its standard deviation, asks for; neither gain
- * nor phase goes beyond DRIFT_MOST of these. After an accepted model the data are corrected, and
- * the next one is judged by them. Data whose residual is none of logarithms are corrected only. */
+ * g is the weighted mean of the logarithmic residuals of the sensor's data, pulled towards 0
+ * according to `spread`, its prior standard deviation; gain and phase stay within DRIFT_MOST of
+ * these. After each accepted model the data are corrected, and the next model is judged by the
+ * corrected data. Data with residuals that are not logarithmic are corrected but do not
+ * contribute. */
 #pragma once
 
 #include "mcsem/misfit.h"
 #include "src/json.h"
 
 #define DRIFT_MOST 3.0
-#define DRIFT_RMS  5.0 /* a model that is worse tells nothing of receivers */
+#define DRIFT_RMS  5.0 /* a model that fits worse says nothing about receivers */
 
 struct drift;
 
-/* Of a binned survey, borrowed, whose data it changes. EK_UNAVAILABLE. close accepts NULL. */
+/* For a binned survey (borrowed), whose data it changes. EK_UNAVAILABLE. close accepts NULL. */
 enum ek_status drift_open(struct survey *survey, double spread, struct drift **drift);
 void drift_close(struct drift *drift);
 
-/* The data as they were measured. */
+/* Restores the data as measured. */
 void drift_reset(struct drift *drift);
 
-/* Corrects the data by what all responses [npairs][nfreq] leave of them. */
+/* Estimates the factors from the residuals of all responses [npairs][nfreq] and corrects the
+ * data. */
 void drift_update(struct drift *drift, const struct misfit_options *options,
                   const double complex *response);
 
-/* {x y z field freq_hz gain phase_deg} of each sensor and frequency: a new reference. */
+/* A new reference to a list of {x y z field freq_hz gain phase_deg}, one per sensor and
+ * frequency. */
 json_t *drift_list(const struct drift *drift);

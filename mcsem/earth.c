@@ -154,7 +154,7 @@ void earth_column(const struct earth *e, int c, const double *m, struct earth_la
     }
 }
 
-/* Number of the nearest of n points that stand at x0 + i dx; -1: outside. */
+/* Index of the nearest of n points at x0 + i dx; -1: outside. */
 static int nearest(double x, double x0, double dx, int n, bool clip)
 {
     const double i = floor((x - x0) / dx + 0.5);

@@ -1,12 +1,11 @@
 /* mcsem/earth.h – the model: columns of layers below the sea, on a grid of common midpoints.
  *
  * Frame: right-handed, x and y horizontal, z positive down from the sea surface; metres, ohm m.
- * A column stands at (x0 + ix dx, y0 + iy dy) and has the number c = iy nx + ix. From the top:
- * air, `nwater` layers of sea down to the column's seabed, then nz layers of sediment whose tops
- * lie top[k] below the seabed; the last one has no bottom. The unknowns are the natural logarithms
- * of the horizontal resistivities of the sediments, and of the vertical ones after
- * earth_add_vertical(); air, sea and otherwise the ratio of vertical to horizontal resistivity are
- * given. */
+ * Column c = iy nx + ix stands at (x0 + ix dx, y0 + iy dy). From the top it has air, up to `nwater`
+ * layers of sea down to its seabed, and nz layers of sediment with tops top[k] below the seabed;
+ * the last one extends to infinity. The unknowns are the natural logarithms of the horizontal
+ * resistivities of the sediments and, after earth_add_vertical(), of the vertical ones. Air, sea
+ * and otherwise the ratio rho_v / rho_h are given. */
 #pragma once
 
 #include "src/arena.h"
@@ -14,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EARTH_WATER = 16, EARTH_LAYERS = 512 }; /* most layers of sea, of sediment */
+enum { EARTH_WATER = 16, EARTH_LAYERS = 512 }; /* largest numbers of layers of sea, of sediment */
 
 struct earth {
     int nx, ny, nz, nwater;
@@ -24,34 +23,34 @@ struct earth {
     double water[EARTH_WATER];     /* resistivity */
     double *top;                   /* [nz] m below the seabed, ascending from 0 */
     double *anisotropy;            /* [nz] rho_v / rho_h, 1 where isotropic */
-    double *seabed;                /* [nx ny] depth of the seabed; deeper sea is not there */
-    bool vertical;                 /* vertical resistivities are unknown, too */
-    double *m; /* [nx ny][unknowns] ln(horizontal resistivity / ohm m), then vertical ones */
+    double *seabed; /* [nx ny] depth of the seabed; layers of sea below it do not exist there */
+    bool vertical;  /* vertical resistivities are unknown too */
+    double *m;      /* [nx ny][unknowns] ln(horizontal resistivity / ohm m), then vertical ones */
     struct arena arena; /* of the arrays */
 };
 
-/* A layered earth as the pairs of one column see it. */
+/* The layers that the pairs of one column see. */
 struct earth_layers {
-    int n;         /* layers with both half-spaces: the air first */
+    int n;         /* number of layers including both half-spaces; layer 0 is the air */
     int sediments; /* index of the first layer of sediment; n - sediments = nz */
     double z[EARTH_WATER + EARTH_LAYERS];         /* [n-1] depth of the interfaces, m */
     double rho_h[EARTH_WATER + EARTH_LAYERS + 1]; /* [n] */
     double rho_v[EARTH_WATER + EARTH_LAYERS + 1]; /* [n] */
 };
 
-/* nz layers `dz` thick below a flat seabed under one layer of sea, every one of `rho`. EK_USAGE: a
- * number that is not positive, too many layers; EK_UNAVAILABLE: memory. earth_close() accepts
+/* nz layers of thickness dz and resistivity rho below a flat seabed and one layer of sea. EK_USAGE:
+ * a number that is not positive, too many layers; EK_UNAVAILABLE: memory. earth_close() accepts
  * NULL. */
 enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
                           struct earth **earth);
-/* Vertical resistivities become unknown, with the ratios that were given. */
+/* Makes vertical resistivities unknown; they start from the given ratios. */
 void earth_add_vertical(struct earth *earth);
 enum ek_status earth_copy(const struct earth *from, struct earth **earth);
 void earth_close(struct earth *earth);
 OWNED_POINTER(struct earth, earth_close)
 
-/* Resistivities not positive, tops that do not ascend, seabed above the last layer of sea, NaN:
- * EK_USAGE; `where` names the file in the message. */
+/* EK_USAGE: resistivities not positive, tops that do not ascend, a seabed above the last layer of
+ * sea, NaN. `where` names the file in the message. */
 enum ek_status earth_check(const struct earth *earth, const char *where);
 
 static inline int earth_columns(const struct earth *earth)
@@ -59,7 +58,7 @@ static inline int earth_columns(const struct earth *earth)
     return earth->nx * earth->ny;
 }
 
-/* Of a column, and of all of them. */
+/* Number of unknowns of a column, and of the earth. */
 static inline int earth_unknowns(const struct earth *earth)
 {
     return earth->vertical ? 2 * earth->nz : earth->nz;
@@ -69,7 +68,7 @@ static inline size_t earth_size(const struct earth *earth)
     return (size_t)earth_columns(earth) * (size_t)earth_unknowns(earth);
 }
 
-/* The column behind c in x (0) or y (1); -1: none. */
+/* The next column after c in x (0) or y (1); -1: none. */
 static inline int earth_next(const struct earth *earth, int c, int axis)
 {
     if (axis == 0)
@@ -77,7 +76,8 @@ static inline int earth_next(const struct earth *earth, int c, int axis)
     return c + earth->nx < earth_columns(earth) ? c + earth->nx : -1;
 }
 
-/* Whether layers can have it: 1e-30 to 1e30 ohm m, so that squares of impedances are numbers. */
+/* Resistivities from 1e-30 to 1e30 ohm m are accepted, so that squares of impedances stay
+ * finite. */
 static inline bool earth_is_resistivity(double rho)
 {
     return rho >= 1e-30 && rho <= 1e30;
@@ -86,6 +86,6 @@ static inline bool earth_is_resistivity(double rho)
 /* The layers of column c for its unknowns m (NULL: the earth's own). */
 void earth_column(const struct earth *earth, int c, const double *m, struct earth_layers *layers);
 
-/* The column nearest to (x, y), ties to the larger index; -1: farther than half a cell outside.
- * With `clip` the outermost columns reach to infinity. */
+/* The column nearest to (x, y), ties to the larger index; -1: more than half a cell outside the
+ * grid. With `clip` the outermost columns extend to infinity. */
 int earth_find(const struct earth *earth, double x, double y, bool clip);

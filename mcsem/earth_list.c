@@ -1,4 +1,4 @@
-/* mcsem/earth_list.c – flat earths from text. */
+/* mcsem/earth_list.c – flat earths from and to text. */
 #include "mcsem/earth_list.h"
 #include "src/opt.h"
 #include "src/arena.h"
@@ -24,7 +24,7 @@ static const struct opt keys[] = {
     OPT_END,
 };
 
-#define SOMEWHERE 1e5 /* m, a seabed that is to be laid yet */
+#define SOMEWHERE 1e5 /* m, placeholder for a seabed that seabed_set() will set */
 
 const struct earth_list earth_list_defaults = {.nx = 1,
                                                .ny = 1,

@@ -1,4 +1,4 @@
-/* mcsem/emdata.c – block after block, row after row. */
+/* mcsem/emdata.c – reads the file block by block, row by row. */
 #include "mcsem/emdata.h"
 #include "mcsem/survey.h"
 #include "src/arena.h"
@@ -15,20 +15,20 @@
 #include <strings.h>
 #include <sys/types.h>
 
-enum { MOST_WORDS = 16, METHOD = 100 }; /* types of other methods begin at METHOD */
+enum { MOST_WORDS = 16, METHOD = 100 }; /* data types from METHOD on belong to other methods */
 
 struct reader {
     struct emdata *to;
     FILE *in;
     char *text;
     size_t room, line;
-    char *word[MOST_WORDS]; /* of the row at hand */
+    char *word[MOST_WORDS]; /* words of the current row */
     int nwords;
 };
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static char *blanks_off(char *text)
+static char *trim(char *text)
 {
     text += strspn(text, " \t");
     size_t n = strlen(text);
@@ -37,11 +37,11 @@ static char *blanks_off(char *text)
     return text;
 }
 
-/* A comment may describe the earth. */
+/* Keeps a comment that describes the earth. */
 static enum ek_status read_comment(struct reader *r, char *comment)
 {
     char **to = NULL;
-    comment = blanks_off(comment);
+    comment = trim(comment);
     if (!strncmp(comment, "earth ", 6))
         to = &r->to->earth;
     else if (!strncmp(comment, "sea ", 4))
@@ -50,11 +50,11 @@ static enum ek_status read_comment(struct reader *r, char *comment)
         to = &r->to->floor;
     if (!to)
         return EK_OK;
-    *to = arena_text(&r->to->arena, blanks_off(strchr(comment, ' ')));
+    *to = arena_text(&r->to->arena, trim(strchr(comment, ' ')));
     return arena_check(&r->to->arena, "a comment of %s", r->to->path);
 }
 
-/* The next line with something on it, without its comment; NULL at the end of the file. */
+/* The next line that is not empty, without its comment; NULL at the end of the file. */
 static enum ek_status next_line(struct reader *r, char **line)
 {
     while (getline(&r->text, &r->room, r->in) >= 0) {
@@ -64,7 +64,7 @@ static enum ek_status next_line(struct reader *r, char **line)
             *comment++ = '\0';
             TRY(read_comment(r, comment));
         }
-        *line = blanks_off(r->text);
+        *line = trim(r->text);
         if (**line)
             return EK_OK;
     }
@@ -74,13 +74,13 @@ static enum ek_status next_line(struct reader *r, char **line)
     return EK_OK;
 }
 
-/* The next row, cut into words. */
+/* Reads the next row and splits it into words. */
 static enum ek_status next_row(struct reader *r, const char *block, size_t i, size_t n)
 {
     char *line, *rest;
     do
         TRY(next_line(r, &line));
-    while (line && r->to->version < 2 && *line == '#' && !strchr(line, ':')); /* heads of columns */
+    while (line && r->to->version < 2 && *line == '#' && !strchr(line, ':')); /* column headings */
     if (!line)
         FAIL(EK_USAGE, "%s:%zu: cut short: row %zu of %zu of '%s' is missing", r->to->path, r->line,
              i + 1, n, block);
@@ -91,23 +91,38 @@ static enum ek_status next_row(struct reader *r, const char *block, size_t i, si
     return EK_OK;
 }
 
-/* The row's first n words as finite numbers. */
+/* table_parse(), and Fortran's exponents, 1.5D-13. */
+static bool parse(char *word, double *x)
+{
+    if (table_parse(word, x))
+        return true;
+    char *exponent = strpbrk(word, "dD"), was;
+    if (!exponent)
+        return false;
+    was = *exponent;
+    *exponent = 'e';
+    const bool number = table_parse(word, x);
+    *exponent = number ? 'e' : was;
+    return number;
+}
+
+/* Parses the row's first n words as finite numbers. */
 static enum ek_status numbers(const struct reader *r, const char *what, int n, double *x)
 {
     if (r->nwords < n)
-        FAIL(EK_USAGE, "%s:%zu: a %s has at least %d numbers, here are %d words", r->to->path,
-             r->line, what, n, r->nwords);
+        FAIL(EK_USAGE, "%s:%zu: a %s needs at least %d numbers, this line has %d words",
+             r->to->path, r->line, what, n, r->nwords);
     for (int i = 0; i < n; i++)
-        if (!table_parse(r->word[i], &x[i]) || !isfinite(x[i]))
-            FAIL(EK_USAGE, "%s:%zu: '%s' is no finite number", r->to->path, r->line, r->word[i]);
+        if (!parse(r->word[i], &x[i]) || !isfinite(x[i]))
+            FAIL(EK_USAGE, "%s:%zu: '%s' is not a finite number", r->to->path, r->line, r->word[i]);
     return EK_OK;
 }
 
-/* A length that may stand behind six numbers. */
+/* The length at word `place`, 0 if there is none. */
 static double length_at(const struct reader *r, int place)
 {
     double x;
-    return r->nwords > place && table_parse(r->word[place], &x) && isfinite(x) ? x : 0;
+    return r->nwords > place && parse(r->word[place], &x) && isfinite(x) ? x : 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -124,10 +139,10 @@ static enum ek_status read_transmitter(struct reader *r, void *to)
     struct emdata_transmitter *t = to;
     double x[5], number;
     TRY(numbers(r, "transmitter", 5, x));
-    int type = 5; /* the first word behind the numbers */
+    int type = 5; /* index of the first word after the numbers */
     while (type < r->nwords && r->to->version < 2)
         type++;
-    while (type < r->nwords && table_parse(r->word[type], &number))
+    while (type < r->nwords && parse(r->word[type], &number))
         type++;
     const bool loop = type < r->nwords && !strcasecmp(r->word[type], "bdipole");
     if (type < r->nwords && !loop && strcasecmp(r->word[type], "edipole"))
@@ -147,25 +162,23 @@ static enum ek_status read_receiver(struct reader *r, void *to)
     return EK_OK;
 }
 
-static enum ek_status index_at(const struct reader *r, int place, const char *what, size_t n,
-                               int *index)
+/* Not checked against its table, which may come later. */
+static enum ek_status index_at(const struct reader *r, int place, const char *what, int *index)
 {
     long number;
     if (!opt_integer(r->word[place], -1000000000, 1000000000, &number))
-        FAIL(EK_USAGE, "%s:%zu: '%s' is no number of a %s", r->to->path, r->line, r->word[place],
-             what);
-    if (number < 1 || (size_t)number > n)
-        FAIL(EK_USAGE, "%s:%zu: %s %ld, there are 1 to %zu", r->to->path, r->line, what, number, n);
+        FAIL(EK_USAGE, "%s:%zu: '%s' is not the number of a %s", r->to->path, r->line,
+             r->word[place], what);
     *index = (int)number - 1;
     return EK_OK;
 }
 
-/* A data type by its number, or by its name, as ReEx or PhsBz. */
+/* Parses a data type, a number or a name such as ReEx or PhsBz. */
 static bool find_type(const char *word, long *type)
 {
     static const struct {
         const char *name;
-        int first, step; /* type of Ex; from one axis to the next */
+        int first, step; /* type for Ex; increment between axes */
     } parts[] = {{"re", 1, 2},   {"real", 1, 2}, {"im", 2, 2},     {"imag", 2, 2},
                  {"amp", 21, 2}, {"phs", 22, 2}, {"phase", 22, 2}, {"log10amp", 27, 1}};
     if (opt_integer(word, 1, 999, type))
@@ -192,16 +205,16 @@ static enum ek_status read_datum(struct reader *r, void *to)
         FAIL(EK_USAGE, "%s:%zu: a datum is: type frequency transmitter receiver value error",
              e->path, r->line);
     if (!find_type(r->word[0], &type))
-        FAIL(EK_USAGE, "%s:%zu: '%s' is no data type", e->path, r->line, r->word[0]);
+        FAIL(EK_USAGE, "%s:%zu: '%s' is not a data type", e->path, r->line, r->word[0]);
     *d = (struct emdata_datum){.type = (int)type, .line = r->line};
     if (type > METHOD)
         return EK_OK;
-    TRY(index_at(r, 1, "frequency", e->nfreq, &d->freq));
-    TRY(index_at(r, 2, "transmitter", e->ntransmitters, &d->transmitter));
-    TRY(index_at(r, 3, "receiver", e->nreceivers, &d->receiver));
+    TRY(index_at(r, 1, "frequency", &d->freq));
+    TRY(index_at(r, 2, "transmitter", &d->transmitter));
+    TRY(index_at(r, 3, "receiver", &d->receiver));
     for (int i = 0; i < 2; i++)
-        if (!table_parse(r->word[4 + i], &x[i]) || !isfinite(x[i]))
-            FAIL(EK_USAGE, "%s:%zu: '%s' is no finite number", e->path, r->line, r->word[4 + i]);
+        if (!parse(r->word[4 + i], &x[i]) || !isfinite(x[i]))
+            FAIL(EK_USAGE, "%s:%zu: '%s' is not a finite number", e->path, r->line, r->word[4 + i]);
     d->value = x[0];
     d->error = x[1];
     return EK_OK;
@@ -212,7 +225,8 @@ static enum ek_status read_datum(struct reader *r, void *to)
 #define AT(member) offsetof(struct emdata, member)
 static const struct block {
     const char *name;
-    size_t size, rows, count; /* of a row; where rows and their number are kept */
+    size_t size, rows,
+        count; /* size of a row; offsets of the rows and of their number in struct emdata */
     enum ek_status (*read)(struct reader *, void *);
 } blocks[] = {
     {"# csem frequencies", sizeof(double), AT(freq), AT(nfreq), read_frequency},
@@ -245,7 +259,7 @@ static enum ek_status read_block(struct reader *r, const struct block *b, size_t
     return EK_OK;
 }
 
-static enum ek_status pass_over(struct reader *r, const char *name, size_t n)
+static enum ek_status skip_block(struct reader *r, const char *name, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         TRY(next_row(r, name, i, n));
@@ -266,10 +280,10 @@ static enum ek_status read_format(struct reader *r, const char *value)
     return EK_OK;
 }
 
-static enum ek_status read_length(struct reader *r, const char *value)
+static enum ek_status read_length(struct reader *r, char *value)
 {
-    if (!table_parse(value, &r->to->length) || !isfinite(r->to->length) || r->to->length < 0)
-        FAIL(EK_USAGE, "%s:%zu: '%s' is no length of a dipole", r->to->path, r->line, value);
+    if (!parse(value, &r->to->length) || !isfinite(r->to->length) || r->to->length < 0)
+        FAIL(EK_USAGE, "%s:%zu: '%s' is not the length of a dipole", r->to->path, r->line, value);
     return EK_OK;
 }
 
@@ -282,16 +296,16 @@ static enum ek_status read_phase(struct reader *r, const char *value)
     return EK_OK;
 }
 
-/* A line "token: value", and the block behind it if it counts one. */
+/* Reads a line "token: value" and, if the value is a number of rows, the block that follows. */
 static enum ek_status read_header(struct reader *r, char *line)
 {
     char *colon = strchr(line, ':');
     if (!colon)
-        FAIL(EK_USAGE, "%s:%zu: '%.40s' is no line of the form 'token: value'", r->to->path,
+        FAIL(EK_USAGE, "%s:%zu: '%.40s' is not a line of the form 'token: value'", r->to->path,
              r->line, line);
     *colon = '\0';
-    char *value = blanks_off(colon + 1);
-    const char *name = blanks_off(line);
+    char *value = trim(colon + 1);
+    const char *name = trim(line);
     if (!strcasecmp(name, "format"))
         return read_format(r, value);
     if (!strcasecmp(name, "phase convention") || !strcasecmp(name, "phase"))
@@ -304,18 +318,18 @@ static enum ek_status read_header(struct reader *r, char *line)
             b = &blocks[i];
     long n;
     if (!b && (*name != '#' || !strcasecmp(name, "# integ pts")))
-        return EK_OK; /* the origin of x and y, reciprocity, … */
+        return EK_OK; /* UTM origin, reciprocity, … */
     if (!b && r->to->version < 2)
-        FAIL(EK_USAGE, "%s:%zu: what '%s' means to the data is not known; leave it out",
+        FAIL(EK_USAGE, "%s:%zu: the effect of '%s' on the data is unknown; leave it out",
              r->to->path, r->line, name);
     if (!opt_integer(value, 0, 1000000000, &n))
-        FAIL(EK_USAGE, "%s:%zu: '%s' is no number of rows of '%s'", r->to->path, r->line, value,
+        FAIL(EK_USAGE, "%s:%zu: '%s' is not a number of rows of '%s'", r->to->path, r->line, value,
              name);
-    return b ? read_block(r, b, (size_t)n) : pass_over(r, "a block of other data", (size_t)n);
+    return b ? read_block(r, b, (size_t)n) : skip_block(r, "a block of other data", (size_t)n);
 }
 
-/* Data of other methods go. */
-static void keep_own(struct emdata *e)
+/* Removes data of other methods. */
+static void drop_other_methods(struct emdata *e)
 {
     size_t kept = 0;
     for (size_t i = 0; i < e->ndata; i++)
@@ -323,6 +337,16 @@ static void keep_own(struct emdata *e)
             e->datum[kept++] = e->datum[i];
     e->nothers = e->ndata - kept;
     e->ndata = kept;
+}
+
+static enum ek_status check_index(const struct emdata *e, const struct emdata_datum *d,
+                                  const char *what, int index, size_t n)
+{
+    if (!n)
+        FAIL(EK_USAGE, "%s:%zu: the file has no table of any %s", e->path, d->line, what);
+    if (index < 0 || (size_t)index >= n)
+        FAIL(EK_USAGE, "%s:%zu: %s %d, there are 1 to %zu", e->path, d->line, what, index + 1, n);
+    return EK_OK;
 }
 
 static enum ek_status read_all(struct reader *r)
@@ -341,7 +365,13 @@ static enum ek_status read_all(struct reader *r)
         FAIL(EK_USAGE, "%s:%zu: cut short: there is no block '# Data'", e->path, r->line);
     for (size_t i = 0; i < e->ntransmitters; i++)
         e->transmitter[i].length = fmax(e->transmitter[i].length, e->length);
-    keep_own(e);
+    drop_other_methods(e);
+    for (size_t i = 0; i < e->ndata; i++) {
+        const struct emdata_datum *d = &e->datum[i];
+        TRY(check_index(e, d, "frequency", d->freq, e->nfreq));
+        TRY(check_index(e, d, "transmitter", d->transmitter, e->ntransmitters));
+        TRY(check_index(e, d, "receiver", d->receiver, e->nreceivers));
+    }
     return EK_OK;
 }
 
@@ -351,9 +381,9 @@ bool emdata_is(const char *path)
 {
     char line[256];
     bool is = false;
-    FILE *in = file_replaceable(path) ? fopen(path, "r") : NULL; /* a pipe is read once */
+    FILE *in = file_replaceable(path) ? fopen(path, "r") : NULL; /* a pipe can be read only once */
     while (in && fgets(line, sizeof line, in)) {
-        const char *text = blanks_off(file_text_start(line));
+        const char *text = trim(file_text_start(line));
         if (!*text || *text == '!' || *text == '%')
             continue;
         is = !strncasecmp(text, "format", 6) &&
@@ -373,7 +403,7 @@ enum ek_status emdata_open(const char *path, struct emdata **emdata)
     e->path = path;
     enum ek_status st = file_read_text(path, &whole);
     r.in = whole ? fmemopen(whole, strlen(whole), "r") : NULL;
-    THEN(st, r.in ? read_all(&r) : status_fail(EK_USAGE, "%s: nothing in it", path));
+    THEN(st, r.in ? read_all(&r) : status_fail(EK_USAGE, "%s: the file is empty", path));
     if (r.in)
         fclose(r.in);
     free(r.text);

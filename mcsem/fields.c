@@ -1,4 +1,4 @@
-/* mcsem/fields.c – pairs of a survey one by one, each with the filter that keeps the tolerance. */
+/* mcsem/fields.c – the library's entry: each pair with the filter that meets the tolerance. */
 #include "mcsem/fields.h"
 #include "mcsem/forward.h"
 
@@ -9,7 +9,7 @@
 
 enum { MOST_LAYERS = EARTH_WATER + EARTH_LAYERS };
 
-static const double FLOOR = 1e-17; /* fields below it are as good as none */
+static const double FLOOR = 1e-17; /* absolute accuracy is enough below this */
 
 static double tolerance_of(const struct mcsem_survey *s)
 {
@@ -28,7 +28,7 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
         if (!earth_is_resistivity(l->rho_h[k]) || !(lambda > 0) ||
             !earth_is_resistivity(l->rho_v[k]))
             FAIL(EK_USAGE,
-                 "layer %d: %g ohm m with anisotropy %g is no resistivity from 1e-30 to 1e30",
+                 "layer %d: %g ohm m with anisotropy %g is not a resistivity from 1e-30 to 1e30",
                  k + 1, from->res[k], lambda);
     }
     for (int k = 0; k < l->n - 1; k++) {
@@ -56,7 +56,7 @@ static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec
     return p;
 }
 
-/* What one thread works with. */
+/* Working memory of one thread. */
 struct worker {
     struct forward *forward;
     double complex *field, *jac; /* [nfreq], [nfreq][n] of one pair */
@@ -78,7 +78,7 @@ static void worker_close(struct worker *w)
     free(w->field);
 }
 
-/* A pair's numbers go to their places in field and jac. *error: relative, estimated. */
+/* Computes a pair and stores its numbers in field and jac; *error is relative. */
 static enum ek_status compute(struct worker *w, const struct earth_layers *l,
                               const struct mcsem_survey *s, int src, int rec, double *field,
                               double *jac, struct forward_error *error)
@@ -100,7 +100,7 @@ static enum ek_status compute(struct worker *w, const struct earth_layers *l,
     return EK_OK;
 }
 
-/* On every thread: pairs as they come; after a failure anywhere the rest is left. */
+/* Computes the pairs on all threads; after a failure the rest is skipped. */
 static enum ek_status compute_all(const struct earth_layers *l, const struct mcsem_survey *s,
                                   double *field, double *jac, double *worst)
 {
@@ -142,7 +142,7 @@ static enum ek_status check_pair(const struct mcsem_survey *s, int src, int rec,
     return pair_check(&below, FORWARD_TOLERANCE, where);
 }
 
-/* On the caller's thread, which has the message. */
+/* On the caller's thread, where the error message belongs. */
 static enum ek_status check(const struct mcsem_survey *s, double surface)
 {
     if (s->nsrc < 1 || s->nrec < 1 || s->nfreq < 1)

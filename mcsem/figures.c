@@ -1,23 +1,24 @@
-/* mcsem/figures.c – figures in numbers. */
+/* mcsem/figures.c – figures as JSON numbers. */
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { OFFSETS = 60 }; /* bins of offset, at most */
+enum { OFFSETS = 60 }; /* largest number of offset bins */
 
 json_t *figures_number(double x, double unit)
 {
     return json_number_or_null(round(x / unit) * unit);
 }
 
-/* Of each `own` numbers the first `few`, in units of `scale`. */
-static json_t *list_of(const double *x, size_t n, size_t own, size_t few, double scale, double unit)
+/* The first `keep` of each `stride` numbers, divided by `scale`, rounded to multiples of `unit`. */
+static json_t *list_of(const double *x, size_t n, size_t stride, size_t keep, double scale,
+                       double unit)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        if (i % own < few)
+        if (i % stride < keep)
             json_array_append_new(list, figures_number(x[i] / scale, unit));
     return list;
 }
@@ -35,9 +36,9 @@ static json_t *model_of(const struct earth *e)
     return list_of(e->m, earth_size(e), (size_t)earth_unknowns(e), (size_t)e->nz, log(10), 1e-3);
 }
 
-json_t *figures_certainty(const struct inversion *s, bool all)
+json_t *figures_uncertainty(const struct inversion *s, bool all)
 {
-    const struct certainty *c = s->sure;
+    const struct uncertainty *c = s->uncertainty;
     const size_t own = (size_t)earth_unknowns(s->start), n = earth_size(s->start);
     const size_t few = all ? own : (size_t)s->start->nz;
     if (!c)
@@ -48,7 +49,7 @@ json_t *figures_certainty(const struct inversion *s, bool all)
                      list_of(c->depth, (size_t)earth_columns(s->start), 1, 1, 1, 1));
 }
 
-/* Adds what is known of each cell. */
+/* Adds pairs, misfit and seconds of each cell. */
 static void add_cells(const struct inversion *s, json_t *view)
 {
     const struct survey *v = s->survey;
@@ -68,27 +69,22 @@ static void add_cells(const struct inversion *s, json_t *view)
 struct bins {
     double step;
     int n;
-    double *square, *data, *pairs; /* [nfreq][OFFSETS] twice, [OFFSETS] */
+    double *square, *data, *pairs; /* square, data: [nfreq][OFFSETS]; pairs: [OFFSETS] */
 };
-
-static double offset_of(const struct survey_pair *p)
-{
-    return hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
-}
 
 static void fill_bins(const struct inversion *s, struct bins *b)
 {
     const struct survey *v = s->survey;
     double farthest = 0;
     for (size_t i = 0; i < v->npairs; i++)
-        farthest = fmax(farthest, offset_of(&v->pair[i]));
+        farthest = fmax(farthest, survey_offset(&v->pair[i]));
     b->step = fmax(1, ceil(farthest / OFFSETS / 50) * 50);
     b->n = (int)fmin(OFFSETS, floor(farthest / b->step) + 1);
     for (size_t i = 0; i < v->npairs; i++) {
-        const int bin = (int)fmin(b->n - 1, offset_of(&v->pair[i]) / b->step);
+        const int bin = (int)fmin(b->n - 1, survey_offset(&v->pair[i]) / b->step);
         b->pairs[bin]++;
         for (int q = 0; q < v->nfreq; q++) {
-            const struct survey_datum *d = &v->datum[i * (size_t)v->nfreq + (size_t)q];
+            const struct survey_datum *d = survey_at(v, i, q);
             const double complex field = s->response[i * (size_t)v->nfreq + (size_t)q];
             const double miss = cabs(survey_residual(d, field));
             b->square[q * OFFSETS + bin] += miss * miss;
@@ -129,8 +125,8 @@ static json_t *offsets_of(const struct inversion *s)
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
-    *view = json_pack("{s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false), "grid",
-                      grid_of(s->start), "model", model_of(s->inv->earth), "truth",
+    *view = json_pack("{s:o s:o s:o s:o s:o s:o}", "uncertainty", figures_uncertainty(s, false),
+                      "grid", grid_of(s->start), "model", model_of(s->inv->earth), "truth",
                       s->true_earth ? model_of(s->true_earth) : json_null(), "offsets",
                       offsets_of(s), "instruments", figures_instruments(s));
     if (!*view)

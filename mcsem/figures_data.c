@@ -1,4 +1,4 @@
-/* mcsem/figures_data.c – instruments, and data beside what the model says of them. */
+/* mcsem/figures_data.c – instruments, and the data beside the model's responses. */
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
 #include "mcsem/survey_columns.h"
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SOURCES = 3000, MOST_DATA = 24000 }; /* on a page, about */
+enum { MOST_SOURCES = 3000, MOST_DATA = 24000 }; /* approximate limits for a page */
 
-/* What of a datum a figure has: logarithmic amplitude, phase in degrees, relative error; the same
- * of the model, its phase within half a turn of the datum's. Of a real or imaginary part alone
- * there is neither. */
+/* A datum of a figure: log10 of the amplitude, phase in degrees, relative error; the same of the
+ * model, with its phase within half a turn of the datum's. Real or imaginary parts alone have
+ * neither amplitude nor phase. */
 static json_t *datum_of(const char *channel, int freq, double offset, const struct survey_datum *d,
                         double complex field)
 {
@@ -28,7 +28,7 @@ static json_t *datum_of(const char *channel, int freq, double offset, const stru
                      figures_number(turn ? phase + off : NAN, 0.01));
 }
 
-/* What becomes of a receiver. */
+/* A receiver's entry under construction. */
 struct station {
     const double *at;
     double square, data;
@@ -40,7 +40,6 @@ static void add_pair(const struct inversion *s, size_t pair, bool shown, struct 
 {
     const struct survey *v = s->survey;
     const struct survey_pair *p = &v->pair[pair];
-    const double offset = hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
     for (int q = 0; q < v->nfreq; q++) {
         const size_t at = pair * (size_t)v->nfreq + (size_t)q;
         const struct survey_datum *d = &v->datum[at];
@@ -49,13 +48,12 @@ static void add_pair(const struct inversion *s, size_t pair, bool shown, struct 
         to->square += pow(cabs(survey_residual(d, s->response[at])), 2);
         to->data += survey_numbers(d);
         if (shown)
-            json_array_append_new(
-                to->rows, datum_of(survey_columns_component(p), q, offset, d, s->response[at]));
+            json_array_append_new(to->rows, datum_of(survey_columns_component(p), q,
+                                                     survey_offset(p), d, s->response[at]));
     }
 }
 
-/* Receivers with data: [x, y, RMS misfit, data]; of a large survey each one's every `every`th
- * pair. */
+/* Receivers with their RMS misfit and the data of every `every`-th pair. */
 static json_t *stations_of(const struct inversion *s, size_t every, struct station *station)
 {
     const struct survey *v = s->survey;
@@ -76,7 +74,7 @@ static json_t *stations_of(const struct inversion *s, size_t every, struct stati
     return list;
 }
 
-/* Places of sources, of many every so many-th. */
+/* Positions of sources, thinned to MOST_SOURCES. */
 static json_t *sources_of(const struct survey *v, bool *seen)
 {
     const int every = (int)((v->nsources + MOST_SOURCES - 1) / MOST_SOURCES);

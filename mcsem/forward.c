@@ -1,4 +1,4 @@
-/* mcsem/forward.c – exact mode on the host: kernels/exact.h with one wavenumber a lane. */
+/* mcsem/forward.c – exact mode on the host: kernels/exact.h with one wavenumber per lane. */
 #include "mcsem/forward.h"
 
 #include "mcsem/simd.h"
@@ -10,16 +10,19 @@
 
 enum { VECTORS = PAIR_GROUP / LANES, FINEST = HANKEL_FILTERS - 1 };
 _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");
-#define GAIN        0.1       /* a filter's error over the coarser one's, at most */
-#define COMMON      0.25      /* but neighbours share some of theirs where fields are static */
-#define UNEVEN      2         /* what the coarsest filter leaves out may cancel in part */
-#define LEAST_ERROR 1e-13     /* of sums in double precision */
-#define TWIN        (8 / 7.0) /* lengths of the pair that is rounded otherwise; see rounding_of() */
-#define FINER       1e6       /* times, its sum over the wire, where there are so many points */
-#define UNLIKE      16        /* rounding may be larger than what two pairs differ by */
+#define GAIN 0.1 /* largest ratio of a filter's error to the next coarser one's */
+#define COMMON                                                                                     \
+    0.25 /* but neighbouring filters share part of their error where fields are static             \
+          */
+#define UNEVEN      2         /* what the coarsest filter omits may cancel in part */
+#define LEAST_ERROR 1e-13     /* rounding of sums in double precision */
+#define TWIN        (8 / 7.0) /* scale of the twin pair, whose rounding differs; see rounding_of() */
+#define FINER                                                                                      \
+    1e6 /* how much finer the twin's sum over the wire is, if there is room for the points */
+#define UNLIKE 16 /* rounding may exceed the difference of the twins by this factor */
 
 struct forward {
-    struct arena arena; /* of what follows */
+    struct arena arena; /* owns the arrays below */
     int layers, nfreq;
     struct pair_plan plan;
     int level[PAIR_POINTS * EXACT_LEVEL]; /* of the plan */
@@ -60,7 +63,7 @@ void forward_deepest(int layers, int base, const double *table, int nwaves, cons
     exact_deepest(layers, base, table, nwaves, wave, 1, w, deepest);
 }
 
-/* The plan as kernels/exact.h reads it: where it is. */
+/* The plan as kernels/exact.h reads it, without copying. */
 static struct exact_plan plan_of(struct forward *f)
 {
     const struct pair_plan *plan = &f->plan;
@@ -78,8 +81,8 @@ static struct exact_plan plan_of(struct forward *f)
                                .magnetic = plan->magnetic};
 }
 
-/* The strands of a sum, added in a fixed order. */
-static double strands(const struct forward *f, int number)
+/* Adds the strands of a sum in a fixed order. */
+static double sum_strands(const struct forward *f, int number)
 {
     double s[PAIR_GROUP];
     for (int v = 0; v < VECTORS; v++)
@@ -112,13 +115,13 @@ static void sum_frequency(struct forward *f, double freq, bool alone, int derive
     }
 }
 
-/* Sums and results of one filter; the sum over the wire is `finer` times as fine as it must be. */
-static enum ek_status run(struct forward *f, const struct earth_layers *layers,
-                          const struct survey_pair *pair, int nfreq, const double *freq, int which,
-                          enum forward_derivatives derivatives, double finer, double complex *field,
-                          double complex *derivative)
+/* Computes a pair with one filter; the tolerance of the sum over the wire is divided by `finer`. */
+static enum ek_status compute(struct forward *f, const struct earth_layers *layers,
+                              const struct survey_pair *pair, int nfreq, const double *freq,
+                              int which, enum forward_derivatives derivatives, double finer,
+                              double complex *field, double complex *derivative)
 {
-    const struct survey_pair seen = pair_seen(pair);
+    const struct survey_pair seen = pair_reciprocal(pair);
     const struct hankel *filter;
     TRY(hankel_open(forward_filter(&seen, which), &filter));
     TRY(pair_make(layers, &seen, filter, forward_wire(layers, &seen, nfreq, freq) / finer,
@@ -127,12 +130,14 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
     const int derive = forward_derive(layers, &f->plan, derivatives);
     for (int q = 0; q < nfreq; q++) {
         sum_frequency(f, freq[q], derivatives == FORWARD_HORIZONTAL, derive);
-        field[q] = strands(f, 0) + I * strands(f, 1);
+        field[q] = sum_strands(f, 0) + I * sum_strands(f, 1);
         for (int k = 0; k < layers->n && derivatives != FORWARD_FIELD; k++)
-            derivative[q * layers->n + k] = strands(f, 2 + 2 * k) + I * strands(f, 3 + 2 * k);
-        pair_factor(pair, forward_line(freq[q]), 1, field + q);
+            derivative[q * layers->n + k] =
+                sum_strands(f, 2 + 2 * k) + I * sum_strands(f, 3 + 2 * k);
+        pair_scale_loop(pair, forward_line(freq[q]), 1, field + q);
         if (derivatives != FORWARD_FIELD)
-            pair_factor(pair, forward_line(freq[q]), (size_t)layers->n, derivative + q * layers->n);
+            pair_scale_loop(pair, forward_line(freq[q]), (size_t)layers->n,
+                            derivative + q * layers->n);
     }
     return EK_OK;
 }
@@ -142,10 +147,10 @@ enum ek_status forward_pair(struct forward *f, const struct earth_layers *layers
                             int which, enum forward_derivatives derivatives, double complex *field,
                             double complex *derivative)
 {
-    return run(f, layers, pair, nfreq, freq, which, derivatives, 1, field, derivative);
+    return compute(f, layers, pair, nfreq, freq, which, derivatives, 1, field, derivative);
 }
 
-/* What forward_choose() works with. */
+/* State of forward_choose(). */
 struct choice {
     struct forward *forward;
     const struct earth_layers *layers;
@@ -153,8 +158,8 @@ struct choice {
     int nfreq;
     const double *freq;
     struct forward_control control;
-    double complex *field[2]; /* [nfreq] of the last two filters */
-    double *slow;             /* [nfreq] */
+    double complex *field[2]; /* [nfreq] fields of the last two filters */
+    double *slow;             /* [nfreq] frequencies of the twin */
 };
 
 static enum ek_status try_filter(struct choice *c, int which)
@@ -162,19 +167,19 @@ static enum ek_status try_filter(struct choice *c, int which)
     double complex *before = c->field[0];
     c->field[0] = c->field[1];
     c->field[1] = before;
-    return run(c->forward, c->layers, c->pair, c->nfreq, c->freq, which, FORWARD_FIELD, 1, before,
-               NULL);
+    return compute(c->forward, c->layers, c->pair, c->nfreq, c->freq, which, FORWARD_FIELD, 1,
+                   before, NULL);
 }
 
-/* Of the last two filters. */
+/* Difference of the last two filters. */
 static double difference(const struct choice *c)
 {
     return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, c->control.floor);
 }
 
-/* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
- * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller (of loops by
- * TWIN more) but for rounding, and for what the sum over the wire leaves out. */
+/* Estimates the rounding of the last fields by a twin: scaling all lengths by TWIN and frequencies
+ * by TWIN^-2 scales E by TWIN^-3 and H by TWIN^-2 (loops: one power more), except for rounding and
+ * for the error of the sum over the wire. */
 static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
 {
     const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN) * (c->pair->loop ? TWIN : 1);
@@ -191,9 +196,9 @@ static enum ek_status rounding_of(struct choice *c, int which, struct forward_er
     p.span *= TWIN;
     for (int q = 0; q < c->nfreq; q++)
         c->slow[q] = c->freq[q] / (TWIN * TWIN);
-    if (p.length + p.span == 0 ||
-        MUTED(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, FINER, twin, NULL)))
-        TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL));
+    if (p.length + p.span == 0 || MUTED(compute(c->forward, &l, &p, c->nfreq, c->slow, which,
+                                                FORWARD_FIELD, FINER, twin, NULL)))
+        TRY(compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL));
     *rounding = (struct forward_error){LEAST_ERROR, LEAST_ERROR};
     for (int q = 0; q < c->nfreq; q++) {
         const double unit = fmax(cabs(field[q]), c->control.floor);
@@ -206,9 +211,10 @@ static enum ek_status rounding_of(struct choice *c, int which, struct forward_er
     return EK_OK;
 }
 
-/* Filter after filter until two agree to `limit`; *error. `careful`: all but the finest one
- * extrapolate from wavenumbers of a hundredth of 1 / offset to 0; where layers or skin depths are
- * so large that this is too bold, and straight above the wire, none of them will do. */
+/* Tries finer and finer filters until two agree to `limit`; *error is the estimated error. All but
+ * the finest filter extrapolate from wavenumbers of a hundredth of 1 / offset to 0; `careful`
+ * checks this, as it fails where layers or skin depths are very large, or straight above the
+ * wire. */
 static enum ek_status choose(struct choice *c, bool careful, double limit, int *which,
                              double *error)
 {

@@ -1,5 +1,5 @@
 /* mcsem/forward.h – fields of a dipole or an electric wire in a layered earth, and their
- * derivatives with respect to the logarithm of every layer's resistivity: each pair by itself
+ * derivatives with respect to the logarithm of every layer's resistivity, one pair at a time
  * ("exact mode").
  *
  * Quasi-static, time factor exp(+i w t), mu = 4 pi 1e-7 everywhere, vertical anisotropy allowed. A
@@ -14,7 +14,7 @@
 
 enum forward_derivatives {
     FORWARD_FIELD,     /* none */
-    FORWARD_BELOW,     /* of the sediments; others' may be 0 */
+    FORWARD_BELOW,     /* of the sediments; those of other layers may be 0 */
     FORWARD_ALL,       /* of all layers, rho_h and rho_v of a layer together */
     FORWARD_HORIZONTAL /* of all layers, rho_h alone */
 };
@@ -27,24 +27,23 @@ enum ek_status forward_open(int layers, int nfreq, struct forward **forward);
 void forward_close(struct forward *forward);
 OWNED_POINTER(struct forward, forward_close)
 
-/* Filter `which` (hankel.h), or the finest one where the receiver is almost below the wire, for a
- * pair at nfreq frequencies: field [nfreq], derivative [nfreq][layers->n] (may be NULL without
- * derivatives). Every sum is taken in the same order wherever it is taken. EK_USAGE: as
- * pair_make(). */
+/* Computes a pair at nfreq frequencies with filter `which` (hankel.h), or with the finest one where
+ * the receiver is almost below the wire: field [nfreq], derivative [nfreq][layers->n] (may be NULL
+ * without derivatives). The order of every sum is fixed. EK_USAGE: as pair_make(). */
 enum ek_status forward_pair(struct forward *forward, const struct earth_layers *layers,
                             const struct survey_pair *pair, int nfreq, const double *freq,
                             int which, enum forward_derivatives derivatives, double complex *field,
                             double complex *derivative);
 
-/* Error control: the coarsest filter whose fields differ from the next finer one's by no more than
- * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): the
- * field's error relative to max(|field|, floor), estimated from what filters differ by and from
- * what rounding changes; where it is asked for, filters differ by a quarter as much. */
+/* Error control: finds the coarsest filter whose fields differ from the next finer one's by at most
+ * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL)
+ * becomes the estimated error relative to max(|field|, floor), from the differences of filters and
+ * from the effect of rounding; if it is asked for, the filters must agree four times better. */
 struct forward_control {
     double tolerance, floor;
 };
 struct forward_error {
-    double likely, most; /* with rounding as it is seen; with as much as it has ever been */
+    double likely, most; /* with rounding as observed here; with the largest ever observed */
 };
 enum ek_status forward_choose(struct forward *forward, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
@@ -55,25 +54,25 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
 double forward_difference(const double complex *field, const double complex *finer, size_t n,
                           double floor);
 
-/* ---- what every mode of computing needs ---- */
+/* ---- used by every mode ---- */
 
-#define FORWARD_TOLERANCE 1e-12 /* of the sum over a wire */
-/* The same for a wire of which fields die out along its depths. */
+#define FORWARD_TOLERANCE 1e-12 /* relative error of the sum over a wire */
+/* The same for a wire whose field decays over its range of depths. */
 double forward_wire(const struct earth_layers *layers, const struct survey_pair *pair, int nfreq,
                     const double *freq);
 
 /* w mu0 */
 double forward_line(double freq);
-/* The layers as kernels/line.h reads them, table [n][4]. */
+/* The layers as kernels/line.h reads them: table [n][4]. */
 void forward_layers(const struct earth_layers *layers, double *table);
-/* The filter that serves the pair where filter `which` is asked for. */
+/* The filter to use for a pair where filter `which` is asked for. */
 int forward_filter(const struct survey_pair *pair, int which);
-/* A level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; its parts and weights begin at
- * these numbers. And its word for what derivatives are wanted. */
+/* Writes a level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; `parts` and `weights`
+ * are the offsets of its parts and weights. forward_derive: the code for the derivatives wanted. */
 void forward_level(const struct pair_level *level, int parts, int weights, int *row);
 int forward_derive(const struct earth_layers *layers, const struct pair_plan *plan,
                    enum forward_derivatives derivatives);
-/* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them),
+/* The last layer that matters to each group of PAIR_GROUP of the nwaves wavenumbers, which ascend;
  * as exact_deepest() of kernels/exact.h. */
 void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
                      double w, int *deepest);

@@ -1,5 +1,4 @@
-/* mcsem/forward_parts.c – what every mode of computing needs of a pair and its layers; nothing that
- * lanes would make faster. */
+/* mcsem/forward_parts.c – preparation of a pair and its layers that does not profit from lanes. */
 #include "mcsem/forward.h"
 #include "src/kernel.h"
 
@@ -9,8 +8,8 @@
 #include <math.h>
 
 #define STEEP      0.3
-#define LEAST_WIRE 1e-30 /* tolerance of the sum over a wire */
-#define LOSSES     10    /* a rule for fields that die out so many times as fast would do */
+#define LEAST_WIRE 1e-30 /* least tolerance of the sum over a wire */
+#define LOSSES     10    /* factor of the decay that a quadrature rule must resolve */
 
 double forward_line(double freq)
 {
@@ -47,12 +46,13 @@ int forward_derive(const struct earth_layers *layers, const struct pair_plan *pl
                    enum forward_derivatives derivatives)
 {
     static const int wanted[] = {FIELD_NONE, FIELD_BASE, FIELD_ALL, FIELD_ALL};
-    const bool buried = plan->base > layers->sediments; /* the base lacks what lies beside them */
+    const bool buried =
+        plan->base > layers->sediments; /* the base omits sediments beside or above the pair */
     return derivatives == FORWARD_BELOW && buried ? FIELD_ALL : wanted[derivatives];
 }
 
-/* Where the receiver is almost below the wire, at a horizontal distance r and a vertical one d, the
- * integrand reaches down to l r = r / d: coarser filters begin above that. */
+/* Where the receiver is almost below the wire, at a horizontal distance r and a vertical distance
+ * d, the integrand extends down to l r = r / d, below the first point of coarser filters. */
 int forward_filter(const struct survey_pair *p, int which)
 {
     const double x = p->receiver[0] - p->source[0], y = p->receiver[1] - p->source[1];

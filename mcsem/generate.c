@@ -79,10 +79,10 @@ static const struct generate_design designs[] = {
 };
 enum { DESIGNS = sizeof designs / sizeof *designs };
 
-/* How ships and receivers stray: standard deviations. */
-static const double STRAY_X = 10, STRAY_Y = 30, ALTITUDE = 35, STRAY_ALTITUDE = 3, /* m */
-    STRAY_AZIMUTH = 3, STRAY_DIP = 1,                                              /* degrees */
-    WIRE = 270, CLEARANCE = 0.1;                                                   /* m */
+/* Standard deviations of the jitter; nominal altitude, wire and clearance. */
+static const double JITTER_X = 10, JITTER_Y = 30, ALTITUDE = 35, JITTER_ALTITUDE = 3, /* m */
+    JITTER_AZIMUTH = 3, JITTER_DIP = 1,                                               /* degrees */
+    WIRE = 270, CLEARANCE = 0.1;                                                      /* m */
 
 enum ek_status generate_find(const char *name, const struct generate_design **design)
 {
@@ -94,8 +94,8 @@ enum ek_status generate_find(const char *name, const struct generate_design **de
             return EK_OK;
         }
     }
-    FAIL(EK_USAGE, "there is no survey '%s' to be generated%s; there are tiny, small and published",
-         name, opt_suggest(name, names, DESIGNS));
+    FAIL(EK_USAGE, "there is no design '%s'%s; there are tiny, small and published", name,
+         opt_suggest(name, names, DESIGNS));
 }
 
 struct generate_design generate_scaled(const struct generate_design *design, double scale)
@@ -132,18 +132,19 @@ enum ek_status generate_earth(const struct generate_design *d, bool start, struc
     return EK_OK;
 }
 
-/* ---- chance ---------------------------------------------------------------------------------- */
+/* ---- random numbers
+ * ----------------------------------------------------------------------------- */
 
-/* A number's own random number. */
-static uint64_t mix(uint64_t x)
+/* A random number that depends on x alone. */
+static uint64_t hash(uint64_t x)
 {
     return random_bits(&x);
 }
 
-/* The normally distributed number `which` of whatever has this key (Box & Muller). */
-static double chance(uint64_t key, int which)
+/* The `which`-th normally distributed number of this key (Box & Muller). */
+static double random_normal(uint64_t key, int which)
 {
-    const uint64_t a = mix(key + 2 * (uint64_t)which), b = mix(key + 2 * (uint64_t)which + 1);
+    const uint64_t a = hash(key + 2 * (uint64_t)which), b = hash(key + 2 * (uint64_t)which + 1);
     const double u = ((double)(a >> 11) + 1) * 0x1p-53, v = (double)(b >> 11) * 0x1p-53;
     return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
 }
@@ -151,12 +152,12 @@ static double chance(uint64_t key, int which)
 /* ---- shots ----------------------------------------------------------------------------------- */
 
 struct shot {
-    uint64_t hash; /* first: sort_by_u64 */
+    uint64_t hash; /* first member: sort_by_u64 */
     double x, y;
-    int receiver[2]; /* of the duo */
+    int receiver[2]; /* the duo */
 };
 
-struct fleet {
+struct acquisition {
     const struct generate_design *design;
     unsigned seed;
     int nreceivers;
@@ -175,7 +176,7 @@ static double height_of(const struct generate_design *d)
     return (d->ny - 1) * d->dy;
 }
 
-static void place_receivers(struct fleet *f)
+static void place_receivers(struct acquisition *f)
 {
     const struct generate_design *d = f->design;
     f->nreceivers = 0;
@@ -186,15 +187,15 @@ static void place_receivers(struct fleet *f)
         }
 }
 
-static enum ek_status add_shot(struct fleet *f, struct shot s)
+static enum ek_status add_shot(struct acquisition *f, struct shot s)
 {
     TRY(arena_grow(&f->shot, &f->room, f->nshots, sizeof *f->shot, "shots"));
     f->shot[f->nshots++] = s;
     return EK_OK;
 }
 
-/* Both receivers' midpoints lie over the columns. */
-static bool useful(const struct fleet *f, const struct shot *s)
+/* Whether the midpoints with both receivers lie over the columns. */
+static bool midpoints_in_grid(const struct acquisition *f, const struct shot *s)
 {
     const struct generate_design *d = f->design;
     for (int k = 0; k < 2; k++) {
@@ -206,8 +207,8 @@ static bool useful(const struct fleet *f, const struct shot *s)
     return y >= -0.5 * d->dy && y <= height_of(d) + 0.5 * d->dy;
 }
 
-/* The shots of one duo, whose number is `duo`. */
-static enum ek_status shoot(struct fleet *f, int duo, int first, int second)
+/* Adds the shots of duo number `duo`. */
+static enum ek_status add_duo_shots(struct acquisition *f, int duo, int first, int second)
 {
     const struct generate_design *d = f->design;
     const double x = 0.5 * (f->receiver[first][0] + f->receiver[second][0]);
@@ -218,45 +219,46 @@ static enum ek_status shoot(struct fleet *f, int duo, int first, int second)
         for (int k = -shots; k <= shots && fabs(t * d->tow - y) <= d->across; k++) {
             const uint64_t number =
                 ((uint64_t)duo << 40) + ((uint64_t)(t + 512) << 20) + (uint64_t)(k + 65536);
-            const struct shot s = {mix(f->seed * (uint64_t)1000003 + number),
+            const struct shot s = {hash(f->seed * (uint64_t)1000003 + number),
                                    x + k * d->shot,
                                    t * d->tow,
                                    {first, second}};
-            if (useful(f, &s))
+            if (midpoints_in_grid(f, &s))
                 TRY(add_shot(f, s));
         }
     return EK_OK;
 }
 
-/* Neighbours on a line are a duo; where one is left over, it forms one with its predecessor. */
-static enum ek_status shoot_all(struct fleet *f)
+/* Neighbours on a line form duos; a last single one is paired with its predecessor. */
+static enum ek_status add_all_shots(struct acquisition *f)
 {
     const struct generate_design *d = f->design;
     int duo = 0, line = 0;
     for (int l = 0; l < d->lines; line += d->receivers[l++])
         for (int i = 0; i < d->receivers[l]; i += 2) {
             const int first = i + 1 < d->receivers[l] ? i : i - 1;
-            TRY(shoot(f, duo++, line + first, line + first + 1));
+            TRY(add_duo_shots(f, duo++, line + first, line + first + 1));
         }
     return EK_OK;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static void fill_pairs(const struct fleet *f, struct survey *s)
+static void fill_pairs(const struct acquisition *f, struct survey *s)
 {
     const struct generate_design *d = f->design;
     const double degree = acos(-1) / 180;
     for (size_t i = 0; i < f->nshots; i++)
         for (int k = 0; k < 2; k++) {
             const struct shot *shot = &f->shot[i];
-            const uint64_t key = mix(shot->hash);
+            const uint64_t key = hash(shot->hash);
             const double *receiver = f->receiver[shot->receiver[k]];
             s->pair[2 * i + (size_t)k] = (struct survey_pair){
-                .source = {shot->x + STRAY_X * chance(key, 0), shot->y + STRAY_Y * chance(key, 1),
-                           d->water - ALTITUDE - STRAY_ALTITUDE * chance(key, 2)},
-                .azimuth = STRAY_AZIMUTH * degree * chance(key, 3),
-                .dip = STRAY_DIP * degree * chance(key, 4),
+                .source = {shot->x + JITTER_X * random_normal(key, 0),
+                           shot->y + JITTER_Y * random_normal(key, 1),
+                           d->water - ALTITUDE - JITTER_ALTITUDE * random_normal(key, 2)},
+                .azimuth = JITTER_AZIMUTH * degree * random_normal(key, 3),
+                .dip = JITTER_DIP * degree * random_normal(key, 4),
                 .length = WIRE,
                 .receiver = {receiver[0], receiver[1], d->water - CLEARANCE},
                 .direction = {1, 0, 0},
@@ -265,13 +267,13 @@ static void fill_pairs(const struct fleet *f, struct survey *s)
         }
 }
 
-static enum ek_status make_survey(struct fleet *f, const struct earth *earth,
+static enum ek_status make_survey(struct acquisition *f, const struct earth *earth,
                                   struct survey **survey)
 {
     const struct generate_design *d = f->design;
     struct survey *s;
     place_receivers(f);
-    TRY(shoot_all(f));
+    TRY(add_all_shots(f));
     qsort(f->shot, f->nshots, sizeof *f->shot, sort_by_u64);
     if (d->shots && d->shots < f->nshots)
         f->nshots = d->shots;
@@ -287,7 +289,7 @@ static enum ek_status make_survey(struct fleet *f, const struct earth *earth,
 enum ek_status generate_survey(const struct generate_design *design, const struct earth *earth,
                                unsigned seed, struct survey **survey)
 {
-    struct fleet f = {.design = design, .seed = seed};
+    struct acquisition f = {.design = design, .seed = seed};
     int receivers = 0;
     for (int l = 0; l < design->lines; l++)
         receivers += design->receivers[l];
@@ -302,7 +304,7 @@ enum ek_status generate_survey(const struct generate_design *design, const struc
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Fields of one cell into its data. */
+/* Replaces the data of one cell by its fields. */
 static enum ek_status compute_cell(struct survey *s, struct cell_work *w, const struct earth *earth,
                                    bool all, int c, double *sums, double complex *field)
 {
@@ -347,7 +349,7 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
     return failed;
 }
 
-/* Tells a receiver's channels apart, so that each has its own noise; 0: Ex. */
+/* A number for each channel of a receiver, so that each has its own noise; 0: Ex. */
 static uint64_t channel_of(const struct survey_pair *p)
 {
     return (uint64_t)llround(2000 * p->direction[1]) * 8192 +
@@ -356,7 +358,7 @@ static uint64_t channel_of(const struct survey_pair *p)
 
 enum ek_status generate_data(struct survey *s, const struct earth *earth,
                              const struct cell_options *options, const struct survey_noise *noise,
-                             bool strays, unsigned seed)
+                             bool add_noise, unsigned seed)
 {
     double complex *field = calloc(s->npairs * (size_t)s->nfreq + 1, sizeof *field);
     if (!field)
@@ -365,17 +367,18 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
     free(field);
     if (st)
         return st;
-    survey_weigh(s, noise);
+    survey_set_errors(s, noise);
     for (size_t i = 0; i < s->npairs; i++)
         for (int q = 0; q < s->nfreq; q++) {
-            struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+            struct survey_datum *d = survey_at(s, i, q);
             const struct survey_pair *p = &s->pair[i];
             const uint64_t number = (uint64_t)p->source_id * 4096 + (uint64_t)p->receiver_id;
-            const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q + (channel_of(p) << 38));
-            const double sigma = strays && isfinite(d->sigma) ? d->sigma : 0;
+            const uint64_t key =
+                hash(hash(seed) + number * 64 + (uint64_t)q + (channel_of(p) << 38));
+            const double sigma = add_noise && isfinite(d->sigma) ? d->sigma : 0;
             d->part = SURVEY_BOTH;
-            d->re += sigma * chance(key, 0);
-            d->im += sigma * chance(key, 1);
+            d->re += sigma * random_normal(key, 0);
+            d->im += sigma * random_normal(key, 1);
         }
     return EK_OK;
 }

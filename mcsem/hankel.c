@@ -1,5 +1,5 @@
-/* mcsem/hankel.c – the weights: an inverse Fourier transform by the trapezoidal rule in extended
- * precision, once for each of a few shifts, from which Chebyshev series in the shift follow. */
+/* mcsem/hankel.c – computes the weights: an inverse Fourier transform by the trapezoidal rule in
+ * extended precision at a few shifts, from which Chebyshev series in the shift follow. */
 #include "mcsem/hankel.h"
 #include "src/owned.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 enum { SHIFTS = HANKEL_SHIFTS };
-enum { FOLDED = 4 };        /* samples of which the extrapolation to x = 0 is made */
-#define FREQUENCY_STEP 0.1L /* of the rule in s; its images lie 20 pi away in u */
+enum { FOLDED = 4 };        /* samples used for the extrapolation to x = 0 */
+#define FREQUENCY_STEP 0.1L /* step of the rule in s; its images are 20 pi away in u */
 
-/* Errors: largest over 414 fields of six sea floors, of those above 1e-15 V/(A m^2), and of all. */
+/* Largest errors over 414 fields of six sea floors, of those above 1e-15 V/(A m^2) and of all. */
 static const struct design {
     double step, width, x_first, x_last;
 } designs[HANKEL_DESIGNS] = {
@@ -23,8 +23,8 @@ static const struct design {
     {0.08, 0.35, 1e-2, 600},  /* 138 points, 2e-10, 2e-7 */
     {0.065, 0.35, 5e-3, 900}, /* 187 points, 7e-11, 7e-9 */
     {0.05, 0.35, 1e-6, 3e4},  /* 483 points: the rest */
-    {0.14, 0.50, 1e-6, 300},  /* 140 points: the first one but for extrapolation */
-    {0.065, 0.35, 1e-6, 900}, /* 318 points: the last but one likewise */
+    {0.14, 0.50, 1e-6, 300},  /* 140 points: the first one without extrapolation */
+    {0.065, 0.35, 1e-6, 900}, /* 318 points: the last but one without extrapolation */
 };
 
 /* ln Gamma(z), re z > 0: Stirling's series after a shift to re z >= 12. POWER divides long doubles
@@ -75,8 +75,8 @@ static double weight(const struct design *d, const long double complex *at, int 
     return (double)(sum * FREQUENCY_STEP * d->step / acosl(-1));
 }
 
-/* Adds to the weights w [FOLDED samples, `stride` apart] what the samples left of them contribute
- * when K/l is the cubic through these. There w(u) = step x J_nu(x). */
+/* Adds to the weights w [FOLDED samples, `stride` apart] the contribution of x below the first
+ * sample, where K/l is the cubic through these samples and w(u) = step x J_nu(x). */
 static void fold(const struct design *d, int nu, double u_first, int stride, double *w)
 {
     double at[FOLDED];
@@ -93,13 +93,13 @@ static void fold(const struct design *d, int nu, double u_first, int stride, dou
     }
 }
 
-/* The shift of Chebyshev node j. */
+/* The shift at Chebyshev node j. */
 static double node(const struct design *d, int j)
 {
     return 0.5 * d->step * (1 + cos(acos(-1) * (j + 0.5) / SHIFTS));
 }
 
-/* Weights of one order for every node, w [SHIFTS][n]. */
+/* Weights of one order at every node, w [SHIFTS][n]. */
 static void sample(const struct design *d, const struct hankel *h, int nu, long double complex *at,
                    double *w)
 {

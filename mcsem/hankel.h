@@ -6,15 +6,15 @@
  * through a cardinal function whose spectrum falls smoothly (an error function of width `width`)
  * around the Nyquist frequency,
  *   phi^(t) = 1/4 erfc((t - pi) / width) erfc((-t - pi) / width),  t = s step,
- * and the spectrum of J_nu is known: int J_nu(x) x^is dx = 2^is G((1+nu+is)/2) / G((1+nu-is)/2).
- * So the weights are an inverse Fourier transform,
+ * and the spectrum of J_nu is known: int J_nu(x) x^is dx = 2^is G((1+nu+is)/2) / G((1+nu-is)/2). So
+ * the weights are an inverse Fourier transform,
  *   w(u) = step / 2 pi int phi^(s step) e^-isu 2^is G(..)/G(..) ds,   f(r) = 1/r sum_n w(u_n) K_n.
  * Kernels of layered media are analytic for |arg l| < pi/4, so their spectra fall like e^(-pi s/4):
- * the error is about e^(-pi^2 / (4 step)), and 129 points reach what least-squares filters need 201
- * for. Samples with x < x_first are not taken; K/l is extrapolated there by a cubic through the
+ * the error is about e^(-pi^2 / (4 step)), and 129 points achieve what least-squares filters need
+ * 201 for. There are no samples at x < x_first: there K/l is extrapolated by a cubic through the
  * first samples, which is folded into their weights.
  *
- * w(u) is known for every u: filters can be used on any grid of wavenumbers with this step, so that
+ * w(u) is known for every u, so a filter can be used on any grid of wavenumbers with its step, and
  * one set of kernel values serves every offset. */
 #pragma once
 
@@ -25,29 +25,31 @@ enum {
     HANKEL_LOW = HANKEL_FILTERS, /* two of them without extrapolation, for comparison */
     HANKEL_LOW_FINE,
     HANKEL_DESIGNS,
-    HANKEL_POINTS = 512, /* most points of one */
-    HANKEL_SHIFTS =
-        14, /* terms of a series: enough for half a period of J at Nyquist's frequency */
-    HANKEL_LADDER = 2 * HANKEL_POINTS, /* wavenumbers that several of a filter may share */
-    HANKEL_NUMBERS = HANKEL_LADDER + 2 * HANKEL_SHIFTS * HANKEL_POINTS /* most of a filter's */
+    HANKEL_POINTS = 512, /* largest number of points of a filter */
+    HANKEL_SHIFTS = 14, /* terms of a Chebyshev series: enough for half a period of J at the Nyquist
+                           frequency */
+    HANKEL_LADDER = 2 * HANKEL_POINTS, /* wavenumbers of several shifted copies of a filter */
+    HANKEL_NUMBERS =
+        HANKEL_LADDER + 2 * HANKEL_SHIFTS * HANKEL_POINTS /* doubles of a filter, at most */
 };
 
 struct hankel {
     double step; /* of ln x */
     int first;   /* point n stands at x = exp((first + n) step + shift), 0 <= shift < step */
     int n;
-    double *ladder; /* [HANKEL_LADDER] x without a shift, beyond the points, too; then comes … */
-    double *series; /* … [order nu][power][n] of the weights, in Chebyshev polynomials of … */
+    double
+        *ladder; /* [HANKEL_LADDER] x without a shift, continued beyond the points; followed by */
+    double *series; /* [order nu][power][n] the weights as Chebyshev series in hankel_place() */
 };
 
-/* … the shift's place in its range, -1 .. 1. */
+/* The position of a shift within its range, mapped to -1 .. 1. */
 static inline double hankel_place(const struct hankel *h, double shift)
 {
     return 2 * shift / h->step - 1;
 }
 
-/* Filter `which`, 0 .. HANKEL_DESIGNS-1; made on first use, then shared for ever. EK_UNAVAILABLE:
- * memory. Any thread. */
+/* Filter `which`, 0 .. HANKEL_DESIGNS-1; computed on first use, then shared for the life of the
+ * process. EK_UNAVAILABLE: memory. Any thread. */
 enum ek_status hankel_open(int which, const struct hankel **filter);
 
 /* Weights [n] of both orders for points shifted by `shift`. Any thread. */

@@ -1,4 +1,4 @@
-/* mcsem/inversion.c – a survey on the units and ranks that there are. */
+/* mcsem/inversion.c – opens and closes an inversion on the available units and ranks. */
 #include "mcsem/inversion.h"
 #include "cu/sched/assignment.h"
 #include "mcsem/read_model.h"
@@ -12,17 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a cell's table costs, in pairs interpolated from it. */
+/* Cost of a cell's table in pairs interpolated from it. */
 #define TABLE_COST 1500.0
 
-/* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
+/* Declared cost of a cell: its table, plus its pairs. */
 static double cost_of(const struct inversion *s, int cell)
 {
     const double pairs = (double)(s->survey->first[cell + 1] - s->survey->first[cell]);
     return s->cell_options.mode == CELL_SHARED && pairs > 0 ? TABLE_COST + pairs : pairs;
 }
 
-int inversion_empty(const struct inversion *s, int *cell)
+int inversion_cells_without_data(const struct inversion *s, int *cell)
 {
     int n = 0;
     for (int c = 0; c < s->survey->ncells; c++) {
@@ -39,7 +39,7 @@ int inversion_empty(const struct inversion *s, int *cell)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Where the sea floor is no plane a layered earth is a bad one. */
+/* A layered earth is a poor approximation where the sea floor is not flat. */
 static void warn_of_rough_floor(const struct survey *s)
 {
     struct seabed_cell worst = {0, 0, 0};
@@ -58,11 +58,11 @@ static void warn_of_rough_floor(const struct survey *s)
 
 enum ek_status inversion_read(struct inversion *s)
 {
-    TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
+    TRY(survey_file_read(s->path, &s->earth_options, &s->noise, &s->survey, &s->start));
     if (s->errors)
-        TRY(survey_floor(s->survey, s->errors));
-    survey_use(s->survey, (enum survey_part)s->use);
-    TRY(survey_bin(s->survey, s->start, !s->drop));
+        TRY(survey_raise_errors(s->survey, s->errors));
+    survey_select_part(s->survey, (enum survey_part)s->use);
+    TRY(survey_bin(s->survey, s->start, !s->drop_outside));
     for (size_t i = 0; i < s->survey->npairs; i++)
         s->survey->pair[i].null = pair_is_null(&s->survey->pair[i]);
     warn_of_rough_floor(s->survey);
@@ -77,7 +77,7 @@ enum ek_status inversion_read(struct inversion *s)
         s->start->m[i] += shift;
     if (s->model_in)
         TRY(read_model(s->model_in, s->start));
-    const int empty = inversion_empty(s, NULL);
+    const int empty = inversion_cells_without_data(s, NULL);
     if (empty && cluster_rank() == 0)
         status_warn("%d of %d cells have no data; smoothness carries them (--json lists them)",
                     empty, s->survey->ncells);
@@ -99,7 +99,7 @@ static enum ek_status allocate(struct inversion *s)
     return arena_check(&s->arena, "%zu cells of %zu data", cells, data);
 }
 
-/* Cells over ranks by declared cost and by the threads that each rank has; rank 0 says how. */
+/* Divides the cells among ranks by declared cost and by the threads of each rank, on rank 0. */
 static enum ek_status divide_among_ranks(struct inversion *s)
 {
     const int ranks = cluster_size(), cells = s->survey->ncells;
@@ -135,7 +135,7 @@ static void claim_cells(struct inversion *s, struct sched_job *job)
     *job = (struct sched_job){.n = s->ntasks, .grain = 1, .cost = s->cost};
 }
 
-/* One message for each cell that is not rank 0's. */
+/* Opens one message for each cell that is not rank 0's. */
 static enum ek_status open_mail(struct inversion *s)
 {
     const int cells = s->survey->ncells, rank = cluster_rank();
@@ -157,7 +157,7 @@ static enum ek_status open_mail(struct inversion *s)
     return cluster_mail_open(m, s->nmessages, &s->mail);
 }
 
-/* First touch. */
+/* On the unit's own thread, so that its memory is local. */
 enum ek_status inversion_prepare(void *st, const struct cu *cu)
 {
     struct inversion *s = st;
@@ -189,8 +189,8 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
     TRY(allocate(s));
     TRY(divide_among_ranks(s));
     claim_cells(s, job);
-    if (s->drifting > 0)
-        TRY(drift_open(s->survey, s->drifting, &s->drift));
+    if (s->drift_sigma > 0)
+        TRY(drift_open(s->survey, s->drift_sigma, &s->drift));
     TRY(prior_open(s->start, &s->prior_options, &s->prior));
     TRY(invert_open(s->survey, s->start, s->prior, &s->invert_options, cluster_rank() == 0,
                     &s->inv));
@@ -206,7 +206,7 @@ void inversion_close(void *st)
     survey_close(s->survey);
     earth_close(s->start);
     earth_close(s->true_earth);
-    certainty_close(s->sure);
+    uncertainty_close(s->uncertainty);
     drift_close(s->drift);
     json_decref(s->verdict);
     free(s->first_model);

@@ -1,4 +1,4 @@
-/* mcsem/invert.c – which trials are accepted, and where the next one lies. */
+/* mcsem/invert.c – which trials are accepted, and which trial comes next. */
 #include "mcsem/invert.h"
 #include "src/arena.h"
 #include "src/clock.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Levenberg-Marquardt: what gain ratio is worth a step, and what damping makes of it. */
+/* Levenberg-Marquardt: bounds of the gain ratio, and how they change the damping. */
 #define LEAST_GAIN    1e-4
 #define GOOD_GAIN     0.75
 #define POOR_GAIN     0.25
@@ -15,28 +15,28 @@
 #define LESS_DAMPING  (1 / 3.0)
 #define LEAST_DAMPING 1e-3
 #define MOST_DAMPING  1e8
-#define ZERO_STEP     1e-7 /* of ln rho */
-#define LEAST_SHARE   0.1  /* of a rejected step */
+#define ZERO_STEP     1e-7 /* change of ln rho */
+#define LEAST_SHARE   0.1  /* least share of a rejected step */
 
-/* Shifts of the start: by how much ln rho, and what uniform step is worth one. */
+/* Shifts of the start in ln rho, and the least-squares uniform step that makes one worthwhile. */
 #define SHIFT       1.2
 #define WORTH_SHIFT 0.4
 #define BAD_RMS     10.0
 
-/* How much smoothness: steps of the level, its top, how many steps up in one iteration; what share
- * of the misfit a step is asked to leave, at first and at least; the aim a little below the target,
- * so that it is passed. */
-#define LEVEL_STEP  3.0
-#define TOP_LEVEL   1e4
-#define MOST_UP     4
-#define WORTH_LEVEL 1.15
-#define LEAST_ASK   0.3
-#define MODEST_ASK  0.8 /* where even this fails, damping grows */
-#define AIM         0.99
+/* The smoothness level: factor of a step, its maximum, steps up in one iteration, gain that
+ * justifies a step down; the share of the misfit that a step should leave, at first and at least;
+ * an aim slightly below the target, so that it is reached. */
+#define LEVEL_STEP          3.0
+#define TOP_LEVEL           1e4
+#define MOST_UP             4
+#define WORTH_LEVEL         1.15
+#define LEAST_TARGET_SHARE  0.3
+#define MODEST_TARGET_SHARE 0.8 /* where even this fails, damping grows */
+#define AIM                 0.99
 
-/* Of residuals of a start of which nothing is known, and by what share it may shrink in an
- * iteration. Data that only a body explains look like outliers where the rest is explained without:
- * with less haste they have their say before they lose it. */
+/* Spread of the residuals of an unknown start, and the factor by which it may shrink in an
+ * iteration. Data that only a body explains look like outliers to a model that explains the others;
+ * a slow decrease lets them influence the model before they lose their weight. */
 #define FIRST_SPREAD 16.0
 #define LESS_SPREAD  1.4142135623730951
 
@@ -72,7 +72,7 @@ static double count_data(const struct survey *s)
 static enum ek_status allocate(struct invert *inv, bool solves)
 {
     inv->trial = ARENA_NEW(&inv->arena, earth_size(inv->earth), double);
-    inv->other = ARENA_NEW(&inv->arena, earth_size(inv->earth), double);
+    inv->spare = ARENA_NEW(&inv->arena, earth_size(inv->earth), double);
     inv->trial_sums = ARENA_NEW(&inv->arena, all_sums(inv), double);
     inv->room = 1 + 16 * (inv->options.iterations + 1);
     inv->record = ARENA_NEW(&inv->arena, inv->room, struct invert_record);
@@ -117,10 +117,10 @@ void invert_reset(struct invert *inv, const struct earth *start)
     for (size_t i = 0; i < earth_size(inv->earth); i++)
         inv->trial[i] = inv->earth->m[i] =
             start->m[i] + prior_change(inv->prior, i, start->m[i], 0);
-    prior_settle(inv->prior, inv->earth->m);
+    prior_update_median(inv->prior, inv->earth->m);
     inv->damping = inv->options.damping;
     inv->level = 1;
-    inv->ask = LEAST_ASK;
+    inv->target_share = LEAST_TARGET_SHARE;
     inv->trial_spread = FIRST_SPREAD;
     inv->nrecords = inv->iteration = inv->stalls = 0;
     inv->phi = inv->rms = INFINITY;
@@ -134,7 +134,7 @@ void invert_resume(struct invert *inv, const double *m, const double *trial)
 {
     memcpy(inv->earth->m, m, earth_size(inv->earth) * sizeof *m);
     memcpy(inv->trial, m, earth_size(inv->earth) * sizeof *m);
-    memcpy(inv->other, trial, earth_size(inv->earth) * sizeof *m);
+    memcpy(inv->spare, trial, earth_size(inv->earth) * sizeof *m);
     inv->resumed = true;
 }
 
@@ -191,7 +191,7 @@ static double roughness(const struct invert *inv, const double *m)
     return sum;
 }
 
-/* Fills in what the trial's fields and model say. */
+/* Fills in the trial's misfit, roughness and range. */
 static void describe_trial(struct invert *inv, struct invert_record *r)
 {
     const struct misfit_summary s = invert_misfit(inv, inv->trial_sums);
@@ -212,7 +212,7 @@ static void describe_trial(struct invert *inv, struct invert_record *r)
     }
 }
 
-/* Does the inversion end with the trial that has just been accepted? */
+/* Whether the inversion ends with the trial just accepted. */
 static enum invert_stop stop_after(struct invert *inv, double rms_before)
 {
     const struct invert_options *o = &inv->options;
@@ -238,33 +238,33 @@ static void accept(struct invert *inv, const struct invert_record *r)
     inv->stop = stop_after(inv, before);
 }
 
-/* What the gain of a step that was none of the start's shifts teaches. */
-static void learn(struct invert *inv, const struct invert_record *r)
+/* Adapts damping and requested share to the gain of a step (not of a shift of the start). */
+static void adapt(struct invert *inv, const struct invert_record *r)
 {
     const bool shortened = r->iteration == r[-1].iteration;
     if (!r->accepted || r->gain < POOR_GAIN) {
-        if (inv->ask > MODEST_ASK)
+        if (inv->target_share > MODEST_TARGET_SHARE)
             inv->damping *= MORE_DAMPING;
-        inv->ask = sqrt(inv->ask);
+        inv->target_share = sqrt(inv->target_share);
     } else if (r->gain > GOOD_GAIN && !shortened) {
         inv->damping = fmax(inv->damping * LESS_DAMPING, LEAST_DAMPING);
-        inv->ask = fmax(pow(inv->ask, 1.5), LEAST_ASK);
+        inv->target_share = fmax(pow(inv->target_share, 1.5), LEAST_TARGET_SHARE);
     }
 }
 
-static void keep_other(struct invert *inv)
+static void swap_trials(struct invert *inv)
 {
-    double *kept = inv->other;
-    inv->other = inv->trial;
+    double *kept = inv->spare;
+    inv->spare = inv->trial;
     inv->trial = kept;
 }
 
-/* The sums of the model with which a former run ended; and its last trial, which may be
- * shortened. */
-static void take_up(struct invert *inv)
+/* The trial was the accepted model of a checkpoint: takes its sums, and restores the last trial,
+ * which may have to be shortened. */
+static void resume_with_sums(struct invert *inv)
 {
     inv->resumed = false;
-    keep_other(inv);
+    swap_trials(inv);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->sums_spread = inv->trial_spread;
     inv->rms = invert_misfit(inv, inv->sums).rms;
@@ -274,7 +274,7 @@ static void take_up(struct invert *inv)
 enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
 {
     if (inv->resumed) {
-        take_up(inv);
+        resume_with_sums(inv);
         return EK_OK;
     }
     struct invert_record *r = &inv->record[inv->nrecords++];
@@ -291,7 +291,7 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
         first || (isfinite(r->phi) &&
                   (r->iteration ? inv->predicted > 0 && r->gain > LEAST_GAIN : r->rms < inv->rms));
     if (r->iteration)
-        learn(inv, r);
+        adapt(inv, r);
     if (r->accepted)
         accept(inv, r);
     if (!inv->stop && (inv->damping > MOST_DAMPING || inv->nrecords == inv->room))
@@ -301,7 +301,7 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
 
 /* ---- shifting the start ---------------------------------------------------------------------- */
 
-/* The uniform step that least squares would take. */
+/* The uniform step of least squares. */
 static double uniform_step(const struct invert *inv)
 {
     const int nz = earth_unknowns(inv->earth);
@@ -317,7 +317,7 @@ static double uniform_step(const struct invert *inv)
     return curvature > 0 ? slope / curvature : 0;
 }
 
-/* Mean ln rho of the model before any shift. */
+/* Mean ln rho of the start before any shift. */
 static double mean_start(const struct invert *inv)
 {
     double sum = 0;
@@ -329,8 +329,8 @@ static double mean_start(const struct invert *inv)
     return 0;
 }
 
-/* The next shift: to a mean of 1 ohm m, as sediments of the sea floor have it, then beside the best
- * one. Phases of a bad start may be off by turns, so that its slope is no guide. */
+/* The next shift: to a mean of 1 ohm m, typical of marine sediments, then to both sides of the best
+ * one. Phases of a bad start may be off by whole turns, so its gradient is no guide. */
 static bool next_shift(const struct invert *inv, double *shift)
 {
     const struct invert_record *r = inv->record, *best = r;
@@ -359,13 +359,13 @@ static void shift_start(struct invert *inv, double shift)
     for (size_t i = 0; i < earth_size(inv->earth); i++)
         inv->trial[i] =
             inv->earth->m[i] + prior_change(inv->prior, i, inv->earth->m[i], shift - here);
-    prior_settle(inv->prior, inv->trial);
+    prior_update_median(inv->prior, inv->trial);
     inv->record[inv->nrecords] = (struct invert_record){.step = shift};
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
-/* The step within its limits. */
+/* Limits the step. */
 static void limit(const struct invert *inv, double *dm)
 {
     for (size_t i = 0; i < earth_size(inv->earth); i++) {
@@ -374,9 +374,9 @@ static void limit(const struct invert *inv, double *dm)
     }
 }
 
-/* The step of a level, and by how much the loss should fall. Damping grows until the equations can
- * be solved. */
-static enum ek_status solve(struct invert *inv, double level, double *dm, double *falls)
+/* Computes the step at a level and the expected decrease of the loss. Damping grows until the
+ * equations can be solved. */
+static enum ek_status solve(struct invert *inv, double level, double *dm, double *decrease)
 {
     enum ek_status st = EK_UNVERIFIED;
     inv->level = level;
@@ -390,35 +390,35 @@ static enum ek_status solve(struct invert *inv, double level, double *dm, double
         FAIL(EK_USAGE, "the normal equations cannot be solved: give more smoothness or data");
     TRY(st);
     limit(inv, dm);
-    *falls = normal_predict(inv->earth, inv->sums, dm);
+    *decrease = normal_predict(inv->earth, inv->sums, dm);
     return EK_OK;
 }
 
-/* The step of the highest level at which the loss should fall by `want`, or else of the lowest that
- * is worth it. */
+/* Finds the step at the highest level that should reduce the loss by `want`, or else at the lowest
+ * level that is worth it. */
 static enum ek_status choose_level(struct invert *inv, double want)
 {
     const double least = fmax(inv->options.coolest, inv->level * inv->options.cooling);
-    double falls;
-    TRY(solve(inv, inv->level, inv->trial, &falls));
-    const bool down = falls < want;
-    for (int n = 0; down ? falls < want && inv->level > least
+    double decrease;
+    TRY(solve(inv, inv->level, inv->trial, &decrease));
+    const bool down = decrease < want;
+    for (int n = 0; down ? decrease < want && inv->level > least
                          : n < MOST_UP && inv->level > 0 && inv->level < TOP_LEVEL;
          n++) {
-        const double level = inv->level, enough = down ? WORTH_LEVEL * falls : want;
-        TRY(solve(inv, down ? fmax(least, level / LEVEL_STEP) : level * LEVEL_STEP, inv->other,
-                  &falls));
-        if (falls < enough) {
+        const double level = inv->level, enough = down ? WORTH_LEVEL * decrease : want;
+        TRY(solve(inv, down ? fmax(least, level / LEVEL_STEP) : level * LEVEL_STEP, inv->spare,
+                  &decrease));
+        if (decrease < enough) {
             inv->level = level;
             break;
         }
-        keep_other(inv);
+        swap_trials(inv);
     }
     return EK_OK;
 }
 
-/* Phi was higher at the trial than here: the trial becomes the step to where the parabola through
- * both, with the slope that was expected, is lowest. */
+/* Phi rose at the trial: shortens the step to the minimum of the parabola through both values with
+ * the expected slope. */
 static void shorten(const struct invert *inv, double gain)
 {
     const double share = isfinite(gain) ? fmax(LEAST_SHARE, 1 / (2 - gain)) : LEAST_SHARE;
@@ -437,12 +437,12 @@ static enum ek_status take_step(struct invert *inv, struct invert_record *r)
     const struct misfit_summary s = invert_misfit(inv, inv->sums);
     const double aim = AIM * pow(inv->options.target / s.rms, 2);
     inv->scale = normal_scale(inv->earth, inv->sums);
-    prior_settle(inv->prior, inv->earth->m);
+    prior_update_median(inv->prior, inv->earth->m);
     if (rejected(inv))
         shorten(inv, r[-1].gain);
     else
-        TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->ask))));
-    double *dm = inv->trial; /* the step, until it is added to the model */
+        TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->target_share))));
+    double *dm = inv->trial; /* the step; below the model is added */
     *r = (struct invert_record){.iteration = inv->iteration + 1};
     inv->phi = roughness(inv, inv->earth->m) +
                loss(inv, inv->sums) * s.loss / summary(inv, inv->sums, inv->sums_spread).loss;

@@ -1,4 +1,4 @@
-/* mcsem/isa.c – what is compiled for every instruction level: each level's table, and the calls. */
+/* mcsem/isa.c – the table of functions of each instruction level, and the calls through it. */
 #include "mcsem/forward.h"
 #include "mcsem/matmul.h"
 #include "mcsem/shared.h"

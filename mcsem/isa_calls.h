@@ -1,4 +1,4 @@
-/* mcsem/isa_calls.h – what others call of the sources that are compiled for each level:
+/* mcsem/isa_calls.h – the functions that are compiled once per instruction level:
  * src/isa_calls.h. */
 ISA_CALL(void, matmul_add,
          (int m, int n, int k, struct matmul_view a, const double *b, long b_row, double *c,
@@ -40,6 +40,6 @@ ISA_CALL(void, shared_rows,
          (const struct shared *shared, int thread, size_t first, int n, double *rows),
          (shared, thread, first, n, rows))
 ISA_CALL(void, shared_parts,
-         (const struct shared *shared, size_t pair, double *parts, double *left),
-         (shared, pair, parts, left))
+         (const struct shared *shared, size_t pair, double *parts, double *size),
+         (shared, pair, parts, size))
 ISA_CALL(int, shared_columns, (int nz), (nz))

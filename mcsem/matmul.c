@@ -1,11 +1,11 @@
-/* mcsem/matmul.c – a block of C in registers: ROWS x VECTORS vectors (AVX2 has sixteen of them,
- * AVX-512 thirty-two). */
+/* mcsem/matmul.c – blocks of C are kept in registers: ROWS x VECTORS vectors (AVX2 has sixteen
+ * registers, AVX-512 thirty-two). */
 #include "mcsem/matmul.h"
 #include "mcsem/simd.h"
 
 enum { FEW = 4, ROWS = LANES == 8 ? 8 : FEW, VECTORS = 3 };
 
-/* One block: m <= ROWS rows, v <= VECTORS vectors; both are constants where it is called. */
+/* One block of m <= ROWS rows and v <= VECTORS vectors; both are constants at the call. */
 FN void block(int m, int v, int k, struct matmul_view a, const double *b, long b_row, double *c,
               long c_row)
 {

@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-#define LOG_SIGNAL 4.0   /* |d| / sigma of data whose logarithm counts */
+#define LOG_SIGNAL 4.0   /* least |d| / sigma for a logarithmic residual */
 #define HUBER      2.5   /* one complex residual in 23 is larger by chance */
 #define STUDENT    4.0   /* degrees of freedom */
-#define LEAST      1e-60 /* of a field that has a logarithm */
+#define LEAST      1e-60 /* least field that has a logarithm */
 #define FIRST_EDGE 0.5
-#define MOST       1e300 /* of squares */
-#define INLIERS    0.9   /* share of the data that are none */
+#define MOST       1e300 /* largest square */
+#define INLIERS    0.9   /* share of the data that are not outliers */
 
 const char *const misfit_residuals[] = {"complex", "log", NULL};
 const char *const misfit_losses[] = {"none", "huber", "student", NULL};
 
-/* Whether it is, for a datum of this many standard errors. */
+/* misfit_is_log() for a datum of `signal` standard errors. */
 static bool is_log(const struct misfit_options *o, const struct survey_pair *pair,
                    const struct survey_datum *d, double signal)
 {
@@ -29,12 +29,12 @@ bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pai
     return is_log(o, pair, d, hypot(d->re, d->im) / d->sigma);
 }
 
-/* ln(d / F) to within rounding of 1, which is far below any error; clog() asks for more and takes
- * ten times as long. */
+/* ln(d / F) to within rounding of 1, far below any error; clog() is more accurate but takes ten
+ * times as long. */
 struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair *pair,
                         const struct survey_datum *d, double complex field)
 {
-    const double size = hypot(d->re, d->im), signal = size / d->sigma; /* 0: there is no datum */
+    const double size = hypot(d->re, d->im), signal = size / d->sigma; /* 0: no datum */
     const bool re = d->part != SURVEY_IMAGINARY && d->part != SURVEY_PHASE;
     const bool im = d->part == SURVEY_BOTH || !re;
     if (!isfinite(d->sigma) || (pair->null && d->part == SURVEY_PHASE))
@@ -71,7 +71,7 @@ double misfit_weight(const struct misfit_options *o, double square)
 
 /* ---- outliers -------------------------------------------------------------------------------- */
 
-/* Bin b holds sizes up to this; the last one all that are larger. */
+/* Upper edge of bin b; the last bin has none. */
 static double edge(int bin)
 {
     return FIRST_EDGE * pow(2, 0.5 * bin);
@@ -82,12 +82,13 @@ int misfit_bin(double square)
     int bin; /* ceil(log2(square / the first edge's)) */
     const double part = frexp(fmin(square, MOST) / (FIRST_EDGE * FIRST_EDGE), &bin);
     bin -= part == 0.5;
-    return isnan(square) || bin < 0 ? 0 /* NaN's sums tell */
+    return isnan(square) || bin < 0 ? 0 /* the sums will be NaN, too */
            : bin < MISFIT_BINS      ? bin
                                     : MISFIT_BINS - 1;
 }
 
-/* Standard deviation of a number, from the size that INLIERS of the residuals do not pass. */
+/* Standard deviation of a number, from the size that the share INLIERS of the residuals stays
+ * below. */
 static double spread(const struct misfit_bin *bin, double data)
 {
     double below = 0;

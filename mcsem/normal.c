@@ -1,6 +1,6 @@
-/* mcsem/normal.c – assembly in CHOLMOD's columns, whose pattern never changes. Unknown c nz + k is
- * layer k of column c; of a symmetric matrix the lower triangle is stored: below each entry of the
- * diagonal the rest of its block, then the same layer of the next column in x and in y. */
+/* mcsem/normal.c – assembles the matrix in CHOLMOD's columns; its pattern is fixed. Unknown c nz +
+ * k is layer k of column c. The lower triangle is stored: each column has the rest of its diagonal
+ * block, then the same layer of the next column in x and in y. */
 #include "mcsem/normal_internal.h"
 #include "mcsem/cell.h"
 #include "src/arena.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LEAST_SHARE 1e-6 /* of the mean diagonal, where data see nothing */
+#define LEAST_SHARE 1e-6 /* of the mean diagonal, for unknowns without data */
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -42,11 +42,11 @@ static void fill_pattern(const struct earth *e, cholmod_sparse *a)
     *start = at;
 }
 
-/* OpenBLAS asks for a buffer again and again, for ever, where there is no room for it. The first
- * call keeps the one that it gets. */
+/* OpenBLAS retries for ever if it cannot allocate its buffer. This checks for room, and makes the
+ * first call, which keeps its buffer. */
 static enum ek_status reserve_blas(void)
 {
-    enum { ROOM = 160 << 20, N = 64 }; /* its largest is 128 MiB */
+    enum { ROOM = 160 << 20, N = 64 }; /* the largest buffer is 128 MiB */
     void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
@@ -104,7 +104,7 @@ struct normal_size normal_size(const struct normal *n)
     return (struct normal_size){n->common.lnz, n->common.fl};
 }
 
-/* CHOLMOD's, or ours if that is another one: GSL brings a slow one along. */
+/* CHOLMOD's BLAS, or ours if that is a different one: GSL may bring a slow one. */
 const char *normal_blas(void)
 {
     static const char *const names[] = {"dgemm_", "cblas_dgemm"};
@@ -131,7 +131,7 @@ double normal_scale(const struct earth *e, const double *sums)
     return n > 0 ? sum / n : 1;
 }
 
-/* The entry of two unknowns of one column, or side by side, in the lower triangle. */
+/* The entry, in the lower triangle, of two unknowns of one column or of adjacent columns. */
 static double *entry_of(const struct normal *n, int a, int b)
 {
     const SuiteSparse_long *start = n->matrix->p;
@@ -143,7 +143,7 @@ static double *entry_of(const struct normal *n, int a, int b)
     return x + (place ? start[low] + place : start[low + 1] - 1);
 }
 
-/* Rows and columns of what is fixed become those of the identity. */
+/* Rows and columns of fixed unknowns become those of the identity. */
 static void hold_fixed(const struct normal *n)
 {
     const SuiteSparse_long *start = n->matrix->p, *row = n->matrix->i;
@@ -197,8 +197,8 @@ static void fill_right(const struct normal *n, const double *sums, const double 
 
 /* ---- solving --------------------------------------------------------------------------------- */
 
-/* CHOLMOD opens teams of four of its own: beneath a team of ours, whose threads are bound, they
- * would share one cpu and wait for one another. Alone it is many times faster. */
+/* CHOLMOD opens teams of four threads. Inside a bound team of ours they would share one CPU and
+ * wait for each other, so nesting is disabled; on one thread it is many times faster. */
 static void factorize_alone(struct normal *n)
 {
     const int levels = omp_get_max_active_levels();
@@ -229,7 +229,7 @@ enum ek_status normal_solve(struct normal *n, const double *sums, const double *
     return EK_OK;
 }
 
-/* g'd for g = J'W^2 r, and d'J'W^2 J d, of one cell. */
+/* Adds g'd with g = J'W^2 r, and d'J'W^2 J d, of one cell. */
 static void cell_product(int nz, const double *sums, const double *d, double *linear,
                          double *square)
 {

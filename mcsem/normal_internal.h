@@ -1,4 +1,4 @@
-/* mcsem/normal_internal.h – what the parts of the normal equations know of one another. */
+/* mcsem/normal_internal.h – internals shared by the normal*.c files. */
 #pragma once
 
 #include "mcsem/normal.h"
@@ -15,6 +15,6 @@ struct normal {
     cholmod_dense *right;
 };
 
-/* Assembles and factorises. EK_UNVERIFIED, silently, as normal_solve(). */
+/* Assembles and factorises. EK_UNVERIFIED, without a message, as normal_solve(). */
 enum ek_status normal_factorize(struct normal *normal, const double *sums, struct prior_weights mu,
                                 double damping);

@@ -1,4 +1,4 @@
-/* mcsem/pair.c – geometry becomes weights. */
+/* mcsem/pair.c – turns the geometry of a pair into weights. */
 #include "mcsem/pair.h"
 #include "src/kernel.h"
 
@@ -9,19 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL_POINTS = 32, TURNS = 50 }; /* of a wire's panel, at most; of a search */
-#define LEAST_PANEL 1e-5                /* half of it, in half wires */
-#define NEAR        1e-2                /* least offset, in vertical distances */
+enum {
+    PANEL_POINTS = 32,
+    SEARCH_STEPS = 50
+};                       /* largest number of points of a panel of a wire; steps of a search */
+#define LEAST_PANEL 1e-5 /* half the length of the shortest panel, in half wires */
+#define NEAR        1e-2 /* least offset, relative to the vertical distance */
 #define TOO_NEAR                                                                                   \
     "the source touches the receiver, or wires are so long for their distance that the sum over "  \
     "them takes more than %d points"
-#define ROUNDING   1e-15 /* of sines, for angles in radians are rounded */
-#define NULL_SHARE 1e-6  /* of a field, that is none */
+#define ROUNDING   1e-15 /* rounding of sines due to rounded angles in radians */
+#define NULL_SHARE 1e-6  /* share of a field that counts as zero */
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
-/* The layer that holds z: on an interface the upper one, as what rests on the sea floor is in the
- * sea; but nothing is above the first interface. */
+/* The layer that contains z. On an interface it is the upper one, since an instrument on the sea
+ * floor is in the sea; but points are always below the first interface. */
 static int layer_at(const struct earth_layers *layers, double z)
 {
     int layer = 0;
@@ -30,7 +33,7 @@ static int layer_at(const struct earth_layers *layers, double z)
     return layer;
 }
 
-/* First layer below depth z, at most the last one. */
+/* The first layer entirely below depth z, or the last one. */
 static int base_below(const struct earth_layers *layers, double z)
 {
     const int below = layer_at(layers, z) + 1;
@@ -47,7 +50,7 @@ static double bottom_of(const struct earth_layers *layers, int layer)
     return layer < layers->n - 1 ? layers->z[layer] : INFINITY;
 }
 
-/* What lies between depths `from` and `to` of one layer, if it is anything. */
+/* Adds the part of a layer between two depths; returns 1, or 0 if there is none. */
 static int add_part(const struct earth_layers *layers, int layer, double from, double to,
                     double *part)
 {
@@ -84,12 +87,12 @@ void pair_cut(const struct earth_layers *layers, int base, double source, double
 
 /* ---- wires ----------------------------------------------------------------------------------- */
 
-/* Gauss-Legendre abscissas and weights on -1 .. 1 by Newton's method; weights sum up to 1. */
+/* Gauss-Legendre abscissas and weights on -1 .. 1, by Newton's method; the weights add up to 1. */
 static void gauss_legendre(int n, double *x, double *weight)
 {
     for (int i = 0; i < n; i++) {
         double at = cos(acos(-1) * (i + 0.75) / (n + 0.5)), slope = 1, move = 1;
-        for (int turn = 0; turn < 20 && fabs(move) > 1e-15; turn++) {
+        for (int step = 0; step < 20 && fabs(move) > 1e-15; step++) {
             double before = 1, here = at;
             for (int k = 2; k <= n; k++) {
                 const double next = ((2 * k - 1) * at * here - (k - 1) * before) / k;
@@ -105,7 +108,7 @@ static void gauss_legendre(int n, double *x, double *weight)
     }
 }
 
-/* All of them that a panel may have. */
+/* All rules that a panel may use. */
 static struct {
     pthread_once_t once;
     double x[PANEL_POINTS + 1][PANEL_POINTS], weight[PANEL_POINTS + 1][PANEL_POINTS];
@@ -136,7 +139,7 @@ void pair_axis(double azimuth, double dip, double u[3])
     u[2] = pair_sine(dip);
 }
 
-/* A wire, or a point. */
+/* A wire, or a point (half = 0). */
 struct wire {
     double centre[3], half[3];
 };
@@ -149,7 +152,7 @@ static struct wire source_of(const struct survey_pair *p)
         {flat * pair_cosine(p->azimuth), flat * pair_sine(p->azimuth), half * pair_sine(p->dip)}};
 }
 
-/* Level: all at one depth. */
+/* Receivers' wires are horizontal. */
 static struct wire receiver_of(const struct survey_pair *p)
 {
     const double half = 0.5 * p->span / fmax(hypot(p->direction[0], p->direction[1]), 1e-3);
@@ -167,8 +170,8 @@ static bool is_point(const struct wire *w)
     return product(w->half, w->half) == 0;
 }
 
-/* Where along a wire's axis, and how far from it, in half wires, a place of another one is: the
- * middle for t = 0, an end for 1 and -1. */
+/* Position of a point of another wire relative to this one, in half lengths: along the axis, plus i
+ * times the distance from the axis. t = 0: the other's middle, -1 and 1: its ends. */
 static double complex seen_from_wire(const struct wire *w, const struct wire *other, double t)
 {
     const double square = product(w->half, w->half);
@@ -179,16 +182,16 @@ static double complex seen_from_wire(const struct wire *w, const struct wire *ot
     return along + I * sqrt(fmax(0, product(to, to) / square - along * along));
 }
 
-/* A rule for the sum over a wire from -1 to 1, as it grows. */
+/* A quadrature rule on -1 .. 1 along a wire, under construction. */
 struct rule {
-    const struct wire *wire, *other; /* from where it is seen */
+    const struct wire *wire, *other; /* the other wire, whose distance determines the panels */
     double tolerance;
-    int n; /* points, more than PAIR_POINTS: it fails */
+    int n; /* number of points; more than PAIR_POINTS: failed */
     double *x, *weight;
 };
 
-/* The sum of the half axes of the ellipse with foci at a panel's ends through a place of the other
- * wire. */
+/* Sum of the semi-axes of the ellipse with foci at a panel's ends that passes through a point of
+ * the other wire. */
 static double ellipse(const struct rule *rule, double centre, double half, double t)
 {
     const double complex z = (seen_from_wire(rule->wire, rule->other, t) - centre) / half;
@@ -196,13 +199,13 @@ static double ellipse(const struct rule *rule, double centre, double half, doubl
     return fmax(cabs(z + root), cabs(z - root));
 }
 
-/* Points that one panel needs. The field is analytic along the wire up to the other one: the error
- * is R^(-2 n), where R is the sum of the half axes of the least ellipse that meets it. Ellipses are
- * convex, so that there is one minimum along the other wire. */
+/* Number of points that a panel needs. The field is analytic along the wire up to the other one:
+ * the error is R^(-2 n), with R the sum of the semi-axes of the smallest ellipse that meets the
+ * other wire. Ellipses are convex, so there is one minimum along that wire. */
 static double points_of_panel(const struct rule *rule, double centre, double half)
 {
     double a = -1, b = 1;
-    for (int turn = 0; turn < TURNS && !is_point(rule->other); turn++) {
+    for (int step = 0; step < SEARCH_STEPS && !is_point(rule->other); step++) {
         const double c = a + (b - a) / 3, d = b - (b - a) / 3;
         const bool right = ellipse(rule, centre, half, c) > ellipse(rule, centre, half, d);
         *(right ? &a : &b) = right ? c : d;
@@ -211,7 +214,7 @@ static double points_of_panel(const struct rule *rule, double centre, double hal
            1;
 }
 
-/* Panels over centre - half .. centre + half: halves of halves towards a receiver close by. */
+/* Adds panels on centre - half .. centre + half, halved repeatedly towards a receiver nearby. */
 static void add_panels(struct rule *rule, double centre, double half)
 {
     const double points = points_of_panel(rule, centre, half);
@@ -235,8 +238,9 @@ static void add_panels(struct rule *rule, double centre, double half)
     }
 }
 
-/* Abscissas in -1 .. 1 and weights that sum up to 1; PAIR_POINTS + 1: more would be needed. At an
- * interface that the wire passes through the field has a kink, or leaps: panels end there. */
+/* Abscissas in -1 .. 1 and weights that add up to 1; returns their number, PAIR_POINTS + 1 if more
+ * would be needed. The field has a kink or a step where the wire crosses an interface: panels end
+ * there. */
 static int points_of(const struct wire *wire, const struct wire *other,
                      const struct earth_layers *layers, double tolerance, double *x, double *weight)
 {
@@ -250,7 +254,7 @@ static int points_of(const struct wire *wire, const struct wire *other,
     const int first = layer_at(layers, wire->centre[2] - fabs(rise));
     const int last = layer_at(layers, wire->centre[2] + fabs(rise));
     for (int i = first; i <= last; i++) {
-        const int k = rise > 0 ? i : first + last - 1 - i; /* in the order along the wire */
+        const int k = rise > 0 ? i : first + last - 1 - i; /* in order along the wire */
         const bool inside = i < last && fabs(layers->z[k] - wire->centre[2]) < fabs(rise);
         const double to = inside ? (layers->z[k] - wire->centre[2]) / rise : 1;
         if (inside || i == last) {
@@ -267,20 +271,20 @@ const struct pair_integral pair_integrals[PAIR_INTEGRALS] = {
     [PAIR_E_TM] = {PAIR_V, PAIR_NONE, 0, 1},
     [PAIR_E_TE] = {PAIR_TE_V, PAIR_NONE, 0, 1},
     [PAIR_E_BOTH] = {PAIR_V, PAIR_TE_V, 1, 0},
-    [PAIR_E_UP] = {PAIR_I, PAIR_NONE, 1, 2},
-    [PAIR_E_ROD] = {PAIR_V1, PAIR_NONE, 1, 2},
-    [PAIR_E_ROD_UP] = {PAIR_I1, PAIR_NONE, 0, 3},
+    [PAIR_E_Z] = {PAIR_I, PAIR_NONE, 1, 2},
+    [PAIR_E_VED] = {PAIR_V1, PAIR_NONE, 1, 2},
+    [PAIR_E_VED_Z] = {PAIR_I1, PAIR_NONE, 0, 3},
     [PAIR_H_TM] = {PAIR_I, PAIR_NONE, 0, 1},
     [PAIR_H_TE] = {PAIR_TE_I, PAIR_NONE, 0, 1},
     [PAIR_H_BOTH] = {PAIR_I, PAIR_TE_I, 1, 0},
-    [PAIR_H_UP] = {PAIR_TE_V, PAIR_NONE, 1, 2},
-    [PAIR_H_ROD] = {PAIR_I1, PAIR_NONE, 1, 2},
+    [PAIR_H_Z] = {PAIR_TE_V, PAIR_NONE, 1, 2},
+    [PAIR_H_VED] = {PAIR_I1, PAIR_NONE, 1, 2},
     [PAIR_LOOP_TM] = {PAIR_I1, PAIR_NONE, 0, 1},
     [PAIR_LOOP_TE] = {PAIR_TE_I1, PAIR_NONE, 0, 1},
     [PAIR_LOOP_BOTH] = {PAIR_TE_I1, PAIR_I1, 1, 0},
-    [PAIR_LOOP_UP] = {PAIR_TE_V1, PAIR_NONE, 1, 2},
-    [PAIR_LOOP_ROD] = {PAIR_TE_I, PAIR_NONE, 1, 2},
-    [PAIR_LOOP_ROD_UP] = {PAIR_TE_V, PAIR_NONE, 0, 3},
+    [PAIR_LOOP_Z] = {PAIR_TE_V1, PAIR_NONE, 1, 2},
+    [PAIR_LOOP_VMD] = {PAIR_TE_I, PAIR_NONE, 1, 2},
+    [PAIR_LOOP_VMD_Z] = {PAIR_TE_V, PAIR_NONE, 0, 3},
 };
 
 static int add_term(struct pair_term *term, int n, enum pair_integral_number integral,
@@ -290,85 +294,87 @@ static int add_term(struct pair_term *term, int n, enum pair_integral_number int
     return factor != 0 ? n + 1 : n;
 }
 
-/* The parts of the channel that count: along and across the dipole, what J2's angle 2 phi makes of
- * them, and along and across the direction to the receiver. */
+/* Components of the channel: along and across the dipole, along and around the direction to the
+ * receiver, and the combination that multiplies J2. */
 struct channel {
     double along, across, twice, radial, around, c, s; /* c, s: cos and sin of phi */
 };
 
-static struct channel turn(const struct pair_sight *p)
+static struct channel project_channel(const struct pair_element *p)
 {
     const double *u = p->direction, x = p->x / p->r, y = p->y / p->r;
     struct channel a;
-    a.along = u[0] * p->cosine + u[1] * p->sine;
-    a.across = u[1] * p->cosine - u[0] * p->sine;
-    a.c = x * p->cosine + y * p->sine;
-    a.s = y * p->cosine - x * p->sine;
+    a.along = u[0] * p->cos_azimuth + u[1] * p->sin_azimuth;
+    a.across = u[1] * p->cos_azimuth - u[0] * p->sin_azimuth;
+    a.c = x * p->cos_azimuth + y * p->sin_azimuth;
+    a.s = y * p->cos_azimuth - x * p->sin_azimuth;
     a.radial = u[0] * x + u[1] * y;
     a.around = u[1] * x - u[0] * y;
     a.twice = p->magnetic && !p->loop
                   ? a.across * (a.c * a.c - a.s * a.s) - a.along * 2 * a.c * a.s
                   : a.along * (a.c * a.c - a.s * a.s) + a.across * 2 * a.c * a.s;
-    a.twice *= p->lift * p->lift;
-    a.c *= p->lift;
-    a.s *= p->lift;
-    a.radial *= p->lift;
-    a.around *= p->lift;
+    a.twice *= p->odd_scale * p->odd_scale;
+    a.c *= p->odd_scale;
+    a.s *= p->odd_scale;
+    a.radial *= p->odd_scale;
+    a.around *= p->odd_scale;
     return a;
 }
 
-/* With phi the angle from the dipole to the receiver, S_n{F} = 1 / 2 pi int F J_n l dl and
- * J2 = 2 J1 / (l r) - J0, a horizontal dipole gives
+/* With phi the angle from the dipole to the receiver, S_n{F} = 1 / 2 pi int F J_n l dl and J2 = 2
+ * J1 / (l r) - J0, a horizontal dipole gives
  *   E along   = -1/2 S0{V + V_te} + 1/2 cos 2 phi S2{V - V_te}
  *   E across  =  1/2 sin 2 phi S2{V - V_te}
  *   E z       =  cos phi rho_v S1{l I}
  * and a vertical one E r = rho_v S1{l V'}, E z = rho_v rho_v S0{l^2 I'}. */
-static int see_electric(const struct pair_sight *p, struct pair_term *term)
+static int electric_terms(const struct pair_element *p, struct pair_term *term)
 {
-    const struct channel a = turn(p);
+    const struct channel a = project_channel(p);
     const double up = p->direction[2];
-    int n = add_term(term, 0, PAIR_E_TM, -0.5 * p->flat * (a.along + a.twice));
-    n = add_term(term, n, PAIR_E_TE, -0.5 * p->flat * (a.along - a.twice));
-    n = add_term(term, n, PAIR_E_BOTH, p->flat * a.twice / p->r);
-    n = add_term(term, n, PAIR_E_UP, p->flat * up * p->receiver_rho * a.c);
-    n = add_term(term, n, PAIR_E_ROD, p->steep * a.radial * p->source_rho);
-    return add_term(term, n, PAIR_E_ROD_UP, p->steep * up * p->source_rho * p->receiver_rho);
+    int n = add_term(term, 0, PAIR_E_TM, -0.5 * p->cos_dip * (a.along + a.twice));
+    n = add_term(term, n, PAIR_E_TE, -0.5 * p->cos_dip * (a.along - a.twice));
+    n = add_term(term, n, PAIR_E_BOTH, p->cos_dip * a.twice / p->r);
+    n = add_term(term, n, PAIR_E_Z, p->cos_dip * up * p->receiver_rho * a.c);
+    n = add_term(term, n, PAIR_E_VED, p->sin_dip * a.radial * p->source_rho);
+    return add_term(term, n, PAIR_E_VED_Z, p->sin_dip * up * p->source_rho * p->receiver_rho);
 }
 
 /*   H along   = -1/2 sin 2 phi S2{I - I_te}
  *   H across  = -1/2 S0{I + I_te} + 1/2 cos 2 phi S2{I - I_te}
  *   H z       =  sin phi S1{l V_te} / zhat
- * and of a vertical dipole H phi = rho_v S1{l I'}. */
-static int see_magnetic(const struct pair_sight *p, struct pair_term *term)
+ * and for a vertical dipole H phi = rho_v S1{l I'}. */
+static int magnetic_terms(const struct pair_element *p, struct pair_term *term)
 {
-    const struct channel a = turn(p);
-    int n = add_term(term, 0, PAIR_H_TM, -0.5 * p->flat * (a.across + a.twice));
-    n = add_term(term, n, PAIR_H_TE, -0.5 * p->flat * (a.across - a.twice));
-    n = add_term(term, n, PAIR_H_BOTH, p->flat * a.twice / p->r);
-    n = add_term(term, n, PAIR_H_UP, p->flat * p->direction[2] * a.s);
-    return add_term(term, n, PAIR_H_ROD, p->steep * a.around * p->source_rho);
+    const struct channel a = project_channel(p);
+    int n = add_term(term, 0, PAIR_H_TM, -0.5 * p->cos_dip * (a.across + a.twice));
+    n = add_term(term, n, PAIR_H_TE, -0.5 * p->cos_dip * (a.across - a.twice));
+    n = add_term(term, n, PAIR_H_BOTH, p->cos_dip * a.twice / p->r);
+    n = add_term(term, n, PAIR_H_Z, p->cos_dip * p->direction[2] * a.s);
+    return add_term(term, n, PAIR_H_VED, p->sin_dip * a.around * p->source_rho);
 }
 
-/* H of a magnetic dipole over zhat is dual to E of an electric one: TE for TM, currents of series
- * voltages for voltages of shunt currents, 1 / zhat for rho_v. */
-static int see_loop(const struct pair_sight *p, struct pair_term *term)
+/* H of a magnetic dipole over zhat is dual to E of an electric one: TE replaces TM, currents of
+ * series voltages replace voltages of shunt currents, 1 / zhat replaces rho_v. */
+static int loop_terms(const struct pair_element *p, struct pair_term *term)
 {
-    const struct channel a = turn(p);
+    const struct channel a = project_channel(p);
     const double up = p->direction[2];
-    int n = add_term(term, 0, PAIR_LOOP_TE, -0.5 * p->flat * (a.along + a.twice));
-    n = add_term(term, n, PAIR_LOOP_TM, -0.5 * p->flat * (a.along - a.twice));
-    n = add_term(term, n, PAIR_LOOP_BOTH, p->flat * a.twice / p->r);
-    n = add_term(term, n, PAIR_LOOP_UP, p->flat * up * a.c);
-    n = add_term(term, n, PAIR_LOOP_ROD, p->steep * a.radial);
-    return add_term(term, n, PAIR_LOOP_ROD_UP, p->steep * up);
+    int n = add_term(term, 0, PAIR_LOOP_TE, -0.5 * p->cos_dip * (a.along + a.twice));
+    n = add_term(term, n, PAIR_LOOP_TM, -0.5 * p->cos_dip * (a.along - a.twice));
+    n = add_term(term, n, PAIR_LOOP_BOTH, p->cos_dip * a.twice / p->r);
+    n = add_term(term, n, PAIR_LOOP_Z, p->cos_dip * up * a.c);
+    n = add_term(term, n, PAIR_LOOP_VMD, p->sin_dip * a.radial);
+    return add_term(term, n, PAIR_LOOP_VMD_Z, p->sin_dip * up);
 }
 
-int pair_terms(const struct pair_sight *sight, struct pair_term *term)
+int pair_terms(const struct pair_element *element, struct pair_term *term)
 {
-    return (sight->loop ? see_loop : sight->magnetic ? see_magnetic : see_electric)(sight, term);
+    return (element->loop       ? loop_terms
+            : element->magnetic ? magnetic_terms
+                                : electric_terms)(element, term);
 }
 
-struct survey_pair pair_seen(const struct survey_pair *p)
+struct survey_pair pair_reciprocal(const struct survey_pair *p)
 {
     struct survey_pair q = *p;
     if (!p->loop || p->magnetic)
@@ -387,15 +393,15 @@ struct survey_pair pair_seen(const struct survey_pair *p)
     return q;
 }
 
-double pair_turn(const struct survey_pair *p, double line)
+double pair_loop_factor(const struct survey_pair *p, double line)
 {
     return !p->loop ? 0 : p->magnetic ? line : -line;
 }
 
-void pair_factor(const struct survey_pair *p, double line, size_t n, double complex *z)
+void pair_scale_loop(const struct survey_pair *p, double line, size_t n, double complex *z)
 {
     for (size_t i = 0; p->loop && i < n; i++)
-        z[i] *= I * pair_turn(p, line);
+        z[i] *= I * pair_loop_factor(p, line);
 }
 
 enum pair_function pair_function_below(enum pair_function function, double *sign)
@@ -406,26 +412,27 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
 
 bool pair_is_null(const struct survey_pair *measured)
 {
-    const struct survey_pair seen = pair_seen(measured), *pair = &seen;
+    const struct survey_pair seen = pair_reciprocal(measured), *pair = &seen;
     static const struct earth_layers whole = {.n = 1, .rho_h = {1}, .rho_v = {1}};
-    struct pair_sight sight[PAIR_SIGHTS];
+    struct pair_element element[PAIR_ELEMENTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_SIGHTS], sum[PAIR_INTEGRALS] = {0}, nearest = INFINITY, most = 0;
-    const int n = pair_sights(pair, &whole, 1e-2, sight, share);
+    double share[PAIR_ELEMENTS], sum[PAIR_INTEGRALS] = {0}, nearest = INFINITY, most = 0;
+    const int n = pair_elements(pair, &whole, 1e-2, element, share);
     for (int k = 0; k < n; k++)
-        nearest = fmin(nearest, sight[k].r);
-    for (int k = 0; n <= PAIR_SIGHTS && k < n; k++)
-        for (int t = pair_terms(&sight[k], term) - 1; t >= 0; t--) {
-            const bool both = pair_integrals[term[t].integral].less != PAIR_NONE; /* with 1 / r */
-            sum[term[t].integral] +=
-                share[k] * term[t].factor * (both ? sight[k].r : 1) * pow(nearest / sight[k].r, 3);
+        nearest = fmin(nearest, element[k].r);
+    for (int k = 0; n <= PAIR_ELEMENTS && k < n; k++)
+        for (int t = pair_terms(&element[k], term) - 1; t >= 0; t--) {
+            const bool both =
+                pair_integrals[term[t].integral].less != PAIR_NONE; /* it has a factor 1 / r */
+            sum[term[t].integral] += share[k] * term[t].factor * (both ? element[k].r : 1) *
+                                     pow(nearest / element[k].r, 3);
         }
     for (int q = 0; q < PAIR_INTEGRALS; q++)
         most = fmax(most, fabs(sum[q]) * 2 * acos(-1));
-    return n <= PAIR_SIGHTS && most < NULL_SHARE;
+    return n <= PAIR_ELEMENTS && most < NULL_SHARE;
 }
 
-/* Adds what a point's filter, whose weights w of J0 and J1 are, gives to the level's weights. */
+/* Adds a point, whose filter weights of J0 and J1 are w, to the level's weights. */
 static void add_weights(const struct pair_plan *plan, const struct pair_point *p,
                         double w[2][HANKEL_POINTS], double *weight)
 {
@@ -464,37 +471,38 @@ void pair_close(struct pair_plan *plan)
     plan->room = NULL;
 }
 
-/* The points of both wires. */
+/* The elements of a pair. */
 struct points {
     const struct survey_pair *pair;
     int n;
-    double share[PAIR_SIGHTS];
-    struct pair_sight sight[PAIR_SIGHTS];
+    double share[PAIR_ELEMENTS];
+    struct pair_element element[PAIR_ELEMENTS];
 };
 
-/* Almost straight above filters would need wavenumbers without end. The field is even in r, or r
- * times that, or r^2 times that: it follows from those at `near` and a few times as far. */
-static int add_sights(struct pair_sight s, double share, double near, struct pair_sight *sight,
-                      double *shares)
+/* Almost straight above the receiver a filter would need unlimited wavenumbers. There the field is
+ * even in r, or r or r^2 times an even function, and is interpolated from offsets `near` and its
+ * multiples. */
+static int add_near_elements(struct pair_element s, double share, double near,
+                             struct pair_element *element, double *shares)
 {
     const double t = s.r / near * (s.r / near);
     const double x = s.r > 0 ? s.x / s.r : 1, y = s.r > 0 ? s.y / s.r : 0;
     for (int k = 0; k < PAIR_NEAR; k++) {
         const double r = near * (1 + k);
-        sight[k] = s;
-        sight[k].lift = s.r / r;
-        sight[k].x = r * x;
-        sight[k].y = r * y;
-        sight[k].r = r;
+        element[k] = s;
+        element[k].odd_scale = s.r / r;
+        element[k].x = r * x;
+        element[k].y = r * y;
+        element[k].r = r;
         shares[k] = share;
-        for (int j = 0; j < PAIR_NEAR; j++) /* Lagrange's weights in r^2 */
+        for (int j = 0; j < PAIR_NEAR; j++) /* Lagrange weights in r^2 */
             shares[k] *=
                 j == k ? 1 : (t - (1 + j) * (1 + j)) / ((1 + k) * (1 + k) - (1 + j) * (1 + j));
     }
     return PAIR_NEAR;
 }
 
-/* By how much vertical distances count less than horizontal ones, at most. */
+/* The least factor by which anisotropy shortens vertical distances. */
 static double flattest(const struct earth_layers *layers)
 {
     double least = 1;
@@ -503,24 +511,24 @@ static double flattest(const struct earth_layers *layers)
     return sqrt(least);
 }
 
-int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
-                struct pair_sight *sight, double *share)
+int pair_elements(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
+                  struct pair_element *element, double *share)
 {
     double x[PAIR_POINTS], whole[PAIR_POINTS], along[PAIR_POINTS], part[PAIR_POINTS];
     const struct wire source = source_of(p), receiver = receiver_of(p);
     const int points = points_of(&source, &receiver, layers, tolerance, x, whole);
-    struct pair_sight s = {.lift = 1,
-                           .cosine = pair_cosine(p->azimuth),
-                           .sine = pair_sine(p->azimuth),
-                           .flat = pair_cosine(p->dip),
-                           .steep = pair_sine(p->dip),
-                           .direction = p->direction,
-                           .magnetic = p->magnetic,
-                           .loop = p->loop,
-                           .receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])]};
+    struct pair_element s = {.odd_scale = 1,
+                             .cos_azimuth = pair_cosine(p->azimuth),
+                             .sin_azimuth = pair_sine(p->azimuth),
+                             .cos_dip = pair_cosine(p->dip),
+                             .sin_dip = pair_sine(p->dip),
+                             .direction = p->direction,
+                             .magnetic = p->magnetic,
+                             .loop = p->loop,
+                             .receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])]};
     int n = 0;
     if (points > PAIR_POINTS)
-        return PAIR_SIGHTS + 1;
+        return PAIR_ELEMENTS + 1;
     for (int k = 0; k < points; k++) {
         struct wire point = source;
         for (int d = 0; d < 3; d++) {
@@ -529,7 +537,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
         }
         const int seen = points_of(&receiver, &point, layers, tolerance, along, part);
         if (seen > PAIR_POINTS)
-            return PAIR_SIGHTS + 1;
+            return PAIR_ELEMENTS + 1;
         double near = NEAR * fabs(p->receiver[2] - point.centre[2]);
         s.z = point.centre[2];
         s.source_rho = layers->rho_v[layer_at(layers, s.z)];
@@ -539,13 +547,13 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
             s.r = hypot(s.x, s.y);
             if (s.r < near)
                 near = NEAR * flattest(layers) * fabs(p->receiver[2] - s.z);
-            if (n + (s.r < near ? PAIR_NEAR : 1) > PAIR_SIGHTS)
-                return PAIR_SIGHTS + 1;
+            if (n + (s.r < near ? PAIR_NEAR : 1) > PAIR_ELEMENTS)
+                return PAIR_ELEMENTS + 1;
             if (s.r < near) {
-                n += add_sights(s, whole[k] * part[i], near, sight + n, share + n);
+                n += add_near_elements(s, whole[k] * part[i], near, element + n, share + n);
             } else {
                 share[n] = whole[k] * part[i];
-                sight[n++] = s;
+                element[n++] = s;
             }
         }
     }
@@ -555,30 +563,29 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
 enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
 {
     static const struct earth_layers any = {.n = 1};
-    struct pair_sight sight[PAIR_SIGHTS];
-    double share[PAIR_SIGHTS];
+    struct pair_element element[PAIR_ELEMENTS];
+    double share[PAIR_ELEMENTS];
     const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
     if (p->length == 0 && p->span == 0
             ? here
-            : pair_sights(p, &any, tolerance, sight, share) > PAIR_SIGHTS)
-        FAIL(EK_USAGE, "%s:%zu: " TOO_NEAR, path, p->line, PAIR_SIGHTS);
+            : pair_elements(p, &any, tolerance, element, share) > PAIR_ELEMENTS)
+        FAIL(EK_USAGE, "%s:%zu: " TOO_NEAR, path, p->line, PAIR_ELEMENTS);
     return EK_OK;
 }
 
-/* Where each point's filter stands on common wavenumbers, and how many these are; false: too
- * many. */
+/* Places the points' filters on common wavenumbers; false: too many wavenumbers. */
 static bool place_points(const struct hankel *h, const struct points *w, struct pair_plan *plan)
 {
     int n = 0;
     plan->filter = h;
     plan->longest = 0;
     for (int k = 0; k < w->n; k++)
-        plan->longest = fmax(plan->longest, w->sight[k].r);
+        plan->longest = fmax(plan->longest, w->element[k].r);
     for (int k = 0; k < w->n; k++) {
         struct pair_point *p = &plan->point[k];
-        if (!(w->sight[k].r > 0))
+        if (!(w->element[k].r > 0))
             return false;
-        const double above = log(plan->longest / w->sight[k].r);
+        const double above = log(plan->longest / w->element[k].r);
         p->places = (int)ceil(above / h->step);
         p->shift = p->places * h->step - above;
         if (p->places + h->n > PAIR_WAVES - PAIR_GROUP)
@@ -589,14 +596,14 @@ static bool place_points(const struct hankel *h, const struct points *w, struct 
     return true;
 }
 
-/* A level for the point: the last one where the depth is the same. */
+/* The level of element k: the last one if the depth is the same, else a new one. */
 static struct pair_level *level_for(struct pair_plan *plan, const struct earth_layers *layers,
                                     const struct points *w, int k)
 {
-    if (k && w->sight[k].z == w->sight[k - 1].z)
+    if (k && w->element[k].z == w->element[k - 1].z)
         return &plan->level[plan->nlevels - 1];
     struct pair_level *level = &plan->level[plan->nlevels++];
-    pair_cut(layers, plan->base, w->sight[k].z, w->pair->receiver[2], &level->view);
+    pair_cut(layers, plan->base, w->element[k].z, w->pair->receiver[2], &level->view);
     const double source = w->pair->loop ? 0 : 1, receiver = w->pair->magnetic ? 0 : 1;
     level->in_lower = level->view.swapped ? source : receiver;
     level->in_upper = level->view.swapped ? receiver : source;
@@ -620,13 +627,14 @@ static void outline_point(struct pair_plan *plan, const struct earth_layers *lay
     struct pair_level *level = level_for(plan, layers, w, k);
     struct pair_point *p = &plan->point[k];
     struct pair_term term[PAIR_TERMS];
-    const int terms = pair_terms(&w->sight[k], term);
-    const bool below = level->view.swapped && !w->pair->loop; /* of these the kernel knows */
+    const int terms = pair_terms(&w->element[k], term);
+    const bool below =
+        level->view.swapped && !w->pair->loop; /* the kernel handles swapped loops itself */
     level->points++;
     p->additions = 0;
     for (int t = 0; t < terms; t++) {
         const struct pair_integral *i = &pair_integrals[term[t].integral];
-        const double scale = w->share[k] * term[t].factor / w->sight[k].r;
+        const double scale = w->share[k] * term[t].factor / w->element[k].r;
         add_function(p, i->function, i->nu, i->power, scale, below);
         if (i->less != PAIR_NONE)
             add_function(p, i->less, i->nu, i->power, -scale, below);
@@ -638,12 +646,12 @@ enum ek_status pair_outline(const struct earth_layers *layers, const struct surv
 {
     struct points w;
     w.pair = pair;
-    w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
-    if (w.n > PAIR_SIGHTS || !place_points(h, &w, plan))
-        FAIL(EK_USAGE, "line %zu: " TOO_NEAR, pair->line, PAIR_SIGHTS);
+    w.n = pair_elements(pair, layers, tolerance, w.element, w.share);
+    if (w.n > PAIR_ELEMENTS || !place_points(h, &w, plan))
+        FAIL(EK_USAGE, "line %zu: " TOO_NEAR, pair->line, PAIR_ELEMENTS);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
-        lowest = fmax(lowest, w.sight[k].z);
+        lowest = fmax(lowest, w.element[k].z);
     plan->layers = layers->n;
     plan->base = base_below(layers, lowest);
     plan->magnetic = pair->loop ? EXACT_LOOP : pair->magnetic ? EXACT_H : EXACT_E;

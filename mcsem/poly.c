@@ -1,4 +1,4 @@
-/* mcsem/poly.c – segments above one another, from node to node. */
+/* mcsem/poly.c – finds which segments lie above each other between neighbouring nodes. */
 #include "mcsem/poly.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -9,28 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1000000 }; /* nodes, segments */
+enum { MOST = 1000000 }; /* limit of nodes and of segments */
 #define SURFACE 0.01     /* m */
-#define ASIDE   1e-3     /* m, of receivers straight below nodes */
-#define CLOSE   5.0      /* m: of receivers on the floor, by which sections may err */
+#define ASIDE   1e-3     /* m, moves receivers off the vertical below a node */
+#define CLOSE   5.0      /* m, tolerated distance of receivers from the floor */
 
 struct point {
     double y, z;
 };
 
 struct segment {
-    struct point from, to; /* from left to right */
+    struct point from, to; /* from.y <= to.y */
     size_t node[2];
-    bool wet; /* between two layers of the sea */
+    bool in_sea; /* between two layers of the sea */
 };
 
 struct reader {
     const char *path;
-    char *rest; /* of the text */
+    char *rest; /* unread part of the text */
     size_t line;
 };
 
-/* The next line's first n words as numbers, which is all that counts. */
+/* Parses the first n words of the next line; the rest is ignored. */
 static enum ek_status next_numbers(struct reader *r, const char *what, int n, double *x)
 {
     char *line = r->rest, *word;
@@ -48,7 +48,7 @@ static enum ek_status next_numbers(struct reader *r, const char *what, int n, do
     for (int k = 0; k < n; k++) {
         word = strtok_r(line, " \t\r", &line);
         if (!word || !table_parse(word, &x[k]) || !isfinite(x[k]))
-            FAIL(EK_USAGE, "%s:%zu: '%s' is no number of %s", r->path, r->line, word ? word : "",
+            FAIL(EK_USAGE, "%s:%zu: '%s' is not a number of %s", r->path, r->line, word ? word : "",
                  what);
     }
     return EK_OK;
@@ -59,8 +59,8 @@ static enum ek_status next_count(struct reader *r, const char *what, size_t *n)
     double x;
     TRY(next_numbers(r, what, 1, &x));
     if (!(x >= 2) || x > MOST || x != floor(x))
-        FAIL(EK_USAGE, "%s:%zu: %g %s: 2 to %d, in this file, are wanted", r->path, r->line, x,
-             what, (int)MOST);
+        FAIL(EK_USAGE, "%s:%zu: %g %s: this file must contain 2 to %d", r->path, r->line, x, what,
+             (int)MOST);
     *n = (size_t)x;
     return EK_OK;
 }
@@ -112,13 +112,13 @@ static double depth_of(const struct segment *s, double y)
     return s->from.z + (s->to.z - s->from.z) * (y - s->from.y) / (s->to.y - s->from.y);
 }
 
-/* The first segment below the sea surface at y, NULL: there is no sea. */
+/* The first segment below the sea surface at y; NULL: no sea there. */
 static struct segment *floor_at(struct segment *segment, size_t n, double y)
 {
     struct segment *best = NULL;
     bool sea = false;
     for (size_t i = 0; i < n; i++) {
-        if (segment[i].wet || !(segment[i].from.y < y && y < segment[i].to.y))
+        if (segment[i].in_sea || !(segment[i].from.y < y && y < segment[i].to.y))
             continue;
         const double z = depth_of(&segment[i], y);
         sea = sea || fabs(z) < SURFACE;
@@ -128,28 +128,28 @@ static struct segment *floor_at(struct segment *segment, size_t n, double y)
     return sea ? best : NULL;
 }
 
-/* At each node: how many segments end there, the exclusive or of their numbers. */
+/* At each node: the number of segments that end there, and the exclusive or of their indices. */
 struct ends {
     size_t n, numbers;
 };
 
-/* The interface to which the segment belongs, up to where others meet it. */
-static void wet(struct segment *segment, struct segment *s, const struct ends *ends)
+/* Marks the interface of segment s, up to nodes where others meet it, as lying within the sea. */
+static void mark_interface(struct segment *segment, struct segment *s, const struct ends *ends)
 {
-    s->wet = true;
+    s->in_sea = true;
     for (int k = 0; k < 2; k++) {
         size_t at = (size_t)(s - segment), node = s->node[k];
         while (ends[node].n == 2) {
             at ^= ends[node].numbers;
-            if (segment[at].wet)
+            if (segment[at].in_sea)
                 break;
-            segment[at].wet = true;
+            segment[at].in_sea = true;
             node = segment[at].node[segment[at].node[0] == node];
         }
     }
 }
 
-/* An interface above receivers lies within the sea: then all of them must lie on what is left. */
+/* An interface above receivers lies within the sea; then all receivers must lie on what remains. */
 static enum ek_status leave_sea(const char *path, struct segment *segment, size_t n,
                                 const struct ends *ends, double first, const double (*receiver)[2],
                                 size_t receivers)
@@ -158,15 +158,15 @@ static enum ek_status leave_sea(const char *path, struct segment *segment, size_
     for (size_t i = 0; i < receivers; i++)
         while ((s = floor_at(segment, n, receiver[i][0] + ASIDE)) &&
                receiver[i][1] > depth_of(s, receiver[i][0]) + CLOSE)
-            wet(segment, above = s, ends);
+            mark_interface(segment, above = s, ends);
     for (size_t i = 0; above && i < receivers; i++) {
         const double y = receiver[i][0], z = receiver[i][1];
         s = floor_at(segment, n, y + ASIDE);
         if (!s || depth_of(s, y) - z > CLOSE)
             FAIL(EK_USAGE,
                  "%s: the segment from node %g to %g lies above receivers, but not all of them lie "
-                 "on one below: at y = %g one is %g m deep; where the floor is, a table y depth "
-                 "can tell",
+                 "on one below: at y = %g one is %g m deep; give "
+                 "the floor as a table y depth instead",
                  path, first + (double)above->node[0], first + (double)above->node[1], y, z);
     }
     return EK_OK;
@@ -186,7 +186,7 @@ static enum ek_status find_sea(const char *path, struct arena *room, size_t node
     return leave_sea(path, segment, n, ends, first, receiver, receivers);
 }
 
-/* Both ends of the floor between each node and the next one. */
+/* Adds both ends of the floor between each node and the next one. */
 static enum ek_status walk(const char *path, const struct point *node, size_t nodes,
                            struct segment *segment, size_t n, double (*profile)[2], size_t *points)
 {

@@ -1,4 +1,4 @@
-/* mcsem/prior.c – rows of smoothness, bounds, what files say of them. */
+/* mcsem/prior.c – rows of smoothness, bounds, and the files that control them. */
 #include "mcsem/prior.h"
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARGIN 1e-4 /* of the transform's range, that lies beyond its reach */
+#define MARGIN 1e-4 /* share of the transform's range that is out of reach */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -27,8 +27,8 @@ static void add_row(struct prior *p, enum prior_kind kind, int n, size_t first, 
     }
 }
 
-/* How many unknowns vertical smoothness takes from a layer on: fewer where those below the last one
- * are the reference's; 0 where it ends. cut [nz]: a horizon between a layer and the next. */
+/* Number of unknowns in the vertical row that begins at a layer: fewer where it continues below the
+ * last layer, 0 where there is none. cut [nz]: a horizon between a layer and the next. */
 static int smooth_layers(const struct prior_options *o, int nz, int layer, const bool *cut)
 {
     const int n = layer + o->differences < nz ? 1 + o->differences : nz - layer;
@@ -38,11 +38,11 @@ static int smooth_layers(const struct prior_options *o, int nz, int layer, const
     return n > o->differences || o->tied ? n : 0;
 }
 
-/* A row that ends below the last layer: there the median is the reference of what has none. */
+/* For a row that continues below the last layer: there the median replaces missing references. */
 static void tie(const struct prior *p, struct prior_row *r)
 {
     for (int i = 0; i < r->n; i++)
-        r->floats += p->given[r->at[i]] ? 0 : r->factor[i];
+        r->median_factor += p->given[r->at[i]] ? 0 : r->factor[i];
 }
 
 /* cut [columns][nz] */
@@ -73,7 +73,7 @@ static void add_rows(struct prior *p, const struct earth *e, const struct prior_
 
 /* ---- horizons -------------------------------------------------------------------------------- */
 
-/* The interface between two layers that is nearest to a depth below the floor. */
+/* Cuts at the interface nearest to a depth below the floor. */
 static void cut_column(const struct earth *e, double depth, bool *cut)
 {
     int best = -1;
@@ -89,7 +89,7 @@ static enum ek_status cut_at(const struct earth *e, const char *word, double *de
     double below;
     const bool number = table_parse(word, &below);
     if (number && !(below > 0))
-        FAIL(EK_USAGE, "--horizons: %g m is no depth below the sea floor", below);
+        FAIL(EK_USAGE, "--horizons: %g m is not a depth below the sea floor", below);
     if (!number)
         TRY(seabed_depths(word, e, depth));
     for (int c = 0; c < earth_columns(e); c++)
@@ -131,7 +131,7 @@ static enum ek_status read_control(const struct table *t, size_t row, const int 
     return EK_OK;
 }
 
-/* One row: of the columns and layers that it names, all of them where it names none. */
+/* Applies one row to the columns and layers that it names, or to all if it names none. */
 static enum ek_status control(const struct table *t, size_t row, const double *x,
                               const struct earth *e, struct prior *p)
 {
@@ -220,7 +220,7 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
 {
     const size_t n = earth_size(e);
     struct arena room = {0};
-    NEW(struct prior, p, 1, "out of memory for what is wanted of a model");
+    NEW(struct prior, p, 1, "out of memory for the prior");
     p->n = n;
     p->row = ARENA_NEW(&p->arena, 5 * n, struct prior_row);
     p->reference = ARENA_NEW(&p->arena, n, double);
@@ -230,7 +230,7 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
     p->fixed = ARENA_NEW(&p->arena, n, bool);
     p->given = ARENA_NEW(&p->arena, n, bool);
     bool *cut = ARENA_NEW(&room, n, bool);
-    enum ek_status st = arena_check(&p->arena, "what is wanted of %zu unknowns", n);
+    enum ek_status st = arena_check(&p->arena, "the prior of %zu unknowns", n);
     THEN(st, arena_check(&room, "horizons of %zu unknowns", n));
     THEN(st, fill(p, e, o, cut));
     arena_free(&room);
@@ -247,7 +247,7 @@ void prior_close(struct prior *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-void prior_settle(struct prior *p, const double *m)
+void prior_update_median(struct prior *p, const double *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->n; i++)
@@ -258,7 +258,7 @@ void prior_settle(struct prior *p, const double *m)
 
 double prior_row_value(const struct prior *p, const struct prior_row *r, const double *m)
 {
-    double sum = -r->floats * p->median;
+    double sum = -r->median_factor * p->median;
     for (int i = 0; i < r->n; i++)
         sum += r->factor[i] * (m[r->at[i]] - p->reference[r->at[i]]);
     return sum;

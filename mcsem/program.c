@@ -23,63 +23,63 @@ static const char *const bottoms[] = {"free", "tied", NULL};
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      .help = "write a synthetic survey to --out, a table or .emdata: tiny, small or published"},
-    {"seed", OPT_INT, AT(seed), "N", "of noise, and of --generate (2022)", .min = 0, .max = 1e9},
-    {"scale", OPT_REAL, AT(scale), "X", "of --generate: X times as many shots (1)", .min = 1e-4,
-     .max = 100, .rare = true},
+    {"seed", OPT_INT, AT(seed), "N", "seed of the noise and of --generate (2022)", .min = 0,
+     .max = 1e9},
+    {"scale", OPT_REAL, AT(scale), "X", "of --generate: multiplies the number of shots (1)",
+     .min = 1e-4, .max = 100, .rare = true},
     {"truth", OPT_TEXT, AT(truth), "FILE",
      .help = "the true model: --generate writes it, a run compares with it"},
     {"forward", OPT_FILE, AT(forward), "FILE",
      .help = "write the fields of the cases in this table to --out: id,re,im"},
-    {"tolerance", OPT_REAL, AT(tolerance), "X", "relative error of --forward's fields (1e-8)",
-     .min = 1e-14, .max = 1, .rare = true},
+    {"tolerance", OPT_REAL, AT(tolerance), "X",
+     "largest relative error of --forward's fields (1e-8)", .min = 1e-14, .max = 1, .rare = true},
     {"forward-survey", OPT_FLAG, AT(forward_survey),
      .help =
-         "write the survey to --out with the fields of its earth, and noise if --noise is given"},
+         "write the survey to --out with the fields of its earth, with noise if --noise is given"},
     {"out", OPT_TEXT, AT(out), "FILE",
      .help = "output of --generate, --forward or --forward-survey (-)"},
-    {"earth", OPT_TEXT, AT(earth_words.keys), "LIST",
-     .help = "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500, or a model's file (the "
-             "survey's)"},
-    {"sea", OPT_TEXT, AT(earth_words.sea), "LIST",
-     .help = "resistivity, or depth:resistivity;… of the sea", .rare = true},
-    {"seabed", OPT_TEXT, AT(earth_words.floor), "HOW",
-     .help = "flat, receivers, a table [x,] y, depth, or MARE2DEM's .poly (flat where seabed= fits "
+    {"earth", OPT_TEXT, AT(earth_options.keys), "LIST",
+     .help = "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500, or a model's file (as in "
+             "the survey)"},
+    {"sea", OPT_TEXT, AT(earth_options.sea), "LIST",
+     .help = "resistivity of the sea, or depth:resistivity;… of its layers", .rare = true},
+    {"seabed", OPT_TEXT, AT(earth_options.floor), "HOW",
+     .help = "flat, receivers, a table [x,] y, depth, or MARE2DEM's .poly (flat if seabed= fits "
              "the receivers)"},
-    {"drop-outside", OPT_FLAG, AT(drop),
+    {"drop-outside", OPT_FLAG, AT(drop_outside),
      .help = "leave out pairs whose midpoint lies more than half a cell outside the grid",
      .rare = true},
     {"mode", OPT_NAME, AT(cell_options.mode), "exact|shared",
-     "compute each pair by itself, or share each cell's layers (shared)", .names = cell_modes},
+     "compute each pair separately, or all pairs of a cell from one table (shared)",
+     .names = cell_modes},
     {"difference", OPT_REAL, AT(cell_options.tolerance), "X",
-     "largest of shared from exact mode, relative to the field (1e-5)", .min = 1e-9, .max = 1,
+     "largest error of shared mode, relative to the field (1e-5)", .min = 1e-9, .max = 1,
      .rare = true},
     {"residual", OPT_NAME, AT(cell_options.misfit.residual), "log|complex",
-     "of logarithmic amplitude and phase, or of real and imaginary part (log)",
-     .names = misfit_residuals},
+     "of log amplitude and phase, or of real and imaginary part (log)", .names = misfit_residuals},
     {"robust", OPT_NAME, AT(invert_options.robust), "none|huber|student",
-     "loss of data far off: squares, or what outliers cannot rule (student)",
-     .names = misfit_losses},
-    {"start", OPT_REAL, AT(start_rho), "RHO", "resistivity to start from, ohm m (the file's)",
+     "loss: squares, or one that outliers cannot dominate (student)", .names = misfit_losses},
+    {"start", OPT_REAL, AT(start_rho), "RHO", "resistivity to start from, ohm m (as in the file)",
      .min = 1e-6, .max = 1e12},
     {"use", OPT_NAME, AT(use), "PART",
-     "of the data: both, real, imaginary, amplitude or phase alone (both)", .names = survey_parts},
-    {"drift", OPT_REAL, AT(drifting), "X",
-     "receivers' gains (relative) and phases (rad) may be off by X, and are estimated (0)",
-     .min = 0, .max = 1},
+     "of each datum: both, real, imaginary, amplitude or phase (both)", .names = survey_parts},
+    {"drift", OPT_REAL, AT(drift_sigma), "X",
+     "estimate gain (relative) and phase (rad) errors of receivers of about X (0)", .min = 0,
+     .max = 1},
     {"errors", OPT_FILE, AT(errors), "FILE",
      "raise errors by a table: relative, floor by freq_hz, component, rec_x, rec_y", .rare = true},
-    {"noise", OPT_REAL, AT(noise.relative), "X", "relative, of data without sigma (0.03)",
+    {"noise", OPT_REAL, AT(noise.relative), "X", "relative error of data without sigma (0.03)",
      .min = 1e-9, .max = 10},
-    {"noise-e", OPT_REAL, AT(noise.floor_e), "X", "floor of E, V/(A m^2) (1e-15)", .min = 1e-30,
+    {"noise-e", OPT_REAL, AT(noise.floor_e), "X", "least error of E, V/(A m^2) (1e-15)",
+     .min = 1e-30, .max = 1, .rare = true},
+    {"noise-h", OPT_REAL, AT(noise.floor_h), "X", "least error of H, 1/m^2 (1e-12)", .min = 1e-30,
      .max = 1, .rare = true},
-    {"noise-h", OPT_REAL, AT(noise.floor_h), "X", "floor of H, 1/m^2 (1e-12)", .min = 1e-30,
-     .max = 1, .rare = true},
-    {"reject", OPT_REAL, AT(noise.reject), "X", "data below X floors have no weight (0)", .min = 0,
-     .max = 1e6, .rare = true},
-    {"iterations", OPT_INT, AT(invert_options.iterations), "N", "at most (40)", .min = 0,
-     .max = 10000},
+    {"reject", OPT_REAL, AT(noise.reject), "X", "ignore data below X times the least error (0)",
+     .min = 0, .max = 1e6, .rare = true},
+    {"iterations", OPT_INT, AT(invert_options.iterations), "N", "largest number of iterations (40)",
+     .min = 0, .max = 10000},
     {"least-iterations", OPT_INT, AT(invert_options.least_iterations), "N",
-     "before the target counts (3)", .min = 0, .max = 10000, .rare = true},
+     "iterations before the target counts (3)", .min = 0, .max = 10000, .rare = true},
     {"target", OPT_REAL, AT(invert_options.target), "X",
      "RMS misfit to end at (1); --json has converged, rms, explained, worst_data, worst_receivers",
      .min = 0, .max = 1e6},
@@ -88,62 +88,62 @@ static const struct opt options[] = {
      .max = 1, .rare = true},
     {"stall-times", OPT_INT, AT(invert_options.stall_times), "N", "0: never (3)", .min = 0,
      .max = 10000, .rare = true},
-    {"smooth-v", OPT_REAL, SMOOTH(PRIOR_VERTICAL), "X",
-     "vertical smoothness to begin the search with (1)", .min = 0, .max = 1e9},
-    {"smooth-h", OPT_REAL, SMOOTH(PRIOR_LATERAL), "X", "lateral smoothness likewise (0.03)",
+    {"smooth-v", OPT_REAL, SMOOTH(PRIOR_VERTICAL), "X", "initial vertical smoothness (1)", .min = 0,
+     .max = 1e9},
+    {"smooth-h", OPT_REAL, SMOOTH(PRIOR_LATERAL), "X", "initial lateral smoothness (0.03)",
      .min = 0, .max = 1e9},
-    {"pull", OPT_REAL, SMOOTH(PRIOR_PULL), "X", "towards the reference, likewise (0)", .min = 0,
-     .max = 1e9, .rare = true},
+    {"pull", OPT_REAL, SMOOTH(PRIOR_PULL), "X",
+     "initial weight of the distance from the reference (0)", .min = 0, .max = 1e9, .rare = true},
     {"ratio", OPT_REAL, SMOOTH(PRIOR_RATIO), "X",
-     "of rho_v / rho_h towards the given one, likewise, with --vertical (0.1)", .min = 0,
+     "with --vertical: initial weight of rho_v / rho_h against its given value (0.1)", .min = 0,
      .max = 1e9, .rare = true},
-    {"vertical", OPT_FLAG, AT(vertical), .help = "rho_v is unknown, too (exact mode, on the host)"},
+    {"vertical", OPT_FLAG, AT(vertical), .help = "rho_v is unknown too (exact mode, on the host)"},
     {"differences", OPT_INT, AT(prior_options.differences), "1|2",
-     "that vertical smoothness makes small, first or second ones (1)", .min = 1, .max = 2,
-     .rare = true},
+     "first or second vertical differences are made small (1)", .min = 1, .max = 2, .rare = true},
     {"bottom", OPT_NAME, AT(prior_options.tied), "tied|free",
-     "below the last layer the earth is the reference, without one the model's median, or nothing "
-     "is known of it (tied)",
+     "below the last layer the earth equals the reference or, without one, the model's median; or "
+     "it is unknown (tied)",
      .names = bottoms, .rare = true},
     {"reference", OPT_FILE, AT(prior_options.reference), "FILE",
-     .help = "a model: smoothness is that of the distance from it (uniform)"},
+     .help = "a model: the difference from it is smooth (uniform)"},
     {"horizons", OPT_TEXT, AT(prior_options.horizons), "LIST",
-     "interfaces where smoothness ends: m below the sea floor, or tables x, y, depth",
+     "interfaces that interrupt smoothness: m below the sea floor, or tables x, y, depth",
      .rare = true},
     {"controls", OPT_FILE, AT(prior_options.controls), "FILE",
-     .help =
-         "a table column,layer and fixed, rho_min, rho_max, reference_ohmm; empty: all, as it is",
+     .help = "a table column,layer,fixed,rho_min,rho_max,reference_ohmm; empty: all, unchanged",
      .rare = true},
     {"bounds", OPT_NAME, AT(prior_options.transform), "clip|transform",
-     "steps end at --rho-min and --rho-max, or come ever closer (clip)", .names = bounds,
+     "steps are cut at --rho-min and --rho-max, or only approach them (clip)", .names = bounds,
      .rare = true},
     {"cooling", OPT_REAL, AT(invert_options.cooling), "X",
-     "least share of the smoothness that an iteration leaves (0.1)", .min = 0.01, .max = 1,
+     "least share of the smoothness that an iteration keeps (0.1)", .min = 0.01, .max = 1,
      .rare = true},
     {"coolest", OPT_REAL, AT(invert_options.coolest), "X",
-     "least share of it that is left in the end (1e-6)", .min = 0, .max = 1, .rare = true},
-    {"damping", OPT_REAL, AT(invert_options.damping), "X", "Levenberg-Marquardt's, at first (0.01)",
-     .min = 1e-12, .max = 1e6, .rare = true},
-    {"step", OPT_REAL, AT(invert_options.step), "X", "largest change of ln rho (1)", .min = 1e-3,
-     .max = 10, .rare = true},
-    {"rho-min", OPT_REAL, AT(prior_options.rho_min), "RHO", "ohm m (0.1)", .min = 1e-6, .max = 1e12,
-     .rare = true},
-    {"rho-max", OPT_REAL, AT(prior_options.rho_max), "RHO", "ohm m (1e4)", .min = 1e-6, .max = 1e12,
-     .rare = true},
+     "least share of the initial smoothness (1e-6)", .min = 0, .max = 1, .rare = true},
+    {"damping", OPT_REAL, AT(invert_options.damping), "X",
+     "initial Levenberg-Marquardt damping (0.01)", .min = 1e-12, .max = 1e6, .rare = true},
+    {"step", OPT_REAL, AT(invert_options.step), "X", "largest change of ln rho in an iteration (1)",
+     .min = 1e-3, .max = 10, .rare = true},
+    {"rho-min", OPT_REAL, AT(prior_options.rho_min), "RHO", "lower bound, ohm m (0.1)", .min = 1e-6,
+     .max = 1e12, .rare = true},
+    {"rho-max", OPT_REAL, AT(prior_options.rho_max), "RHO", "upper bound, ohm m (1e4)", .min = 1e-6,
+     .max = 1e12, .rare = true},
     {"model-in", OPT_FILE, AT(model_in), "FILE",
      .help = "start from this table, as --model-out writes it"},
     {"model-out", OPT_TEXT, AT(model_out), "FILE", .help = "write the model: .vtk, or a table"},
-    {"uncertainty", OPT_FLAG, AT(uncertainty),
-     .help = "standard deviations (of earths as smooth everywhere as the data make likely), "
-             "resolution lengths, depth of investigation: in the model, the page"},
+    {"uncertainty", OPT_FLAG, AT(want_uncertainty),
+     .help =
+         "add standard deviations (for the smoothness that the data make likeliest), resolution "
+         "lengths and depths of investigation to the model and the page"},
     {"models", OPT_TEXT, AT(models), "PREFIX",
      .help = "write each iteration's model to PREFIX.N.csv", .rare = true},
     {"responses", OPT_TEXT, AT(responses), "FILE", .help = "write data, responses and residuals"},
-    {"history", OPT_TEXT, AT(history), "FILE", .help = "write what each trial was worth"},
+    {"history", OPT_TEXT, AT(history), "FILE",
+     .help = "write misfit, damping, gain, … of each trial"},
     {"cells", OPT_TEXT, AT(cells), "FILE",
      "write each cell's pairs, misfit and seconds; .json: as tasks for cu-plan", .rare = true},
     {"checkpoint", OPT_TEXT, AT(checkpoint), "FILE",
-     .help = "save the state there after each step, and go on from it if it exists"},
+     .help = "save the state after each step, and resume from it if it exists"},
     {"ranks-schedule", OPT_TEXT, AT(ranks_schedule), "NAME[:OPTS]",
      "policy that divides the cells among ranks (heft)", .rare = true},
     OPT_END,
@@ -201,7 +201,7 @@ static enum ek_status generate(const struct inversion *s)
     return generate_into(s, &design, truth, start);
 }
 
-/* The survey with the fields of its earth, with noise if that was said. */
+/* Writes the survey with the fields of its earth, with noise if --noise is given. */
 static enum ek_status forward_survey(struct inversion *s)
 {
     if (!s->path)
@@ -230,7 +230,7 @@ static enum ek_status answer(void *st, bool *done)
 
 /* ---- before a run ---------------------------------------------------------------------------- */
 
-/* Where a run will write is tried before it runs. */
+/* Checks that all outputs can be written before a run starts. */
 static enum ek_status try_outputs(const struct inversion *s)
 {
     const char *const paths[] = {s->model_out, s->responses, s->history, s->cells, s->checkpoint};
@@ -249,8 +249,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
     TRY(sched_check(s->ranks_schedule, NULL));
-    if (s->drifting > 0 && (s->checkpoint || s->cell_options.misfit.residual == MISFIT_COMPLEX ||
-                            s->use == SURVEY_REAL || s->use == SURVEY_IMAGINARY))
+    if (s->drift_sigma > 0 && (s->checkpoint || s->cell_options.misfit.residual == MISFIT_COMPLEX ||
+                               s->use == SURVEY_REAL || s->use == SURVEY_IMAGINARY))
         FAIL(EK_USAGE,
              "--drift: receivers' gains follow from logarithms, and a checkpoint does not hold "
              "them; leave out --residual complex, --use real or imaginary, --checkpoint");
@@ -261,14 +261,14 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         file_input(s->truth);
     TRY(try_outputs(s));
     s->cell_options.misfit.robust = s->invert_options.robust;
-    *bytes = 4 * (size_t)file.st_size + ((size_t)64 << 20); /* its text, table, pairs, data */
+    *bytes = 4 * (size_t)file.st_size + ((size_t)64 << 20); /* text, table, pairs, data */
     const char *name = strrchr(s->path, '/');
     snprintf(problem, room, "%s (%lld bytes), %s mode", name ? name + 1 : s->path,
              (long long)file.st_size, cell_modes[s->cell_options.mode]);
     return EK_OK;
 }
 
-/* Not known beforehand, because trials may be rejected: at most so many. */
+/* An upper limit: the number is unknown beforehand, as trials may be rejected. */
 static int steps(const void *st)
 {
     const struct inversion *s = st;

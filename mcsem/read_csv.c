@@ -1,7 +1,8 @@
-/* mcsem/read_csv.c – surveys out of tables. */
+/* mcsem/read_csv.c – surveys from tables. */
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
 #include "src/arena.h"
+#include "src/checksum.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -11,11 +12,12 @@
 
 enum { MOST_FREQUENCIES = 64 };
 
-/* ---- what lines with # say ------------------------------------------------------------------- */
+/* ---- lines with #
+ * ------------------------------------------------------------------------------- */
 
 struct preface {
     struct earth_list list;
-    double rows; /* that must follow, -1: unknown */
+    double rows; /* expected number, -1: unknown */
 };
 
 static enum ek_status read_remark(const char *where, char *line, struct preface *p)
@@ -35,7 +37,7 @@ static enum ek_status read_remark(const char *where, char *line, struct preface 
         return earth_list_read_sea(where, line + used, &p->list);
     if (!strcmp(word, "rows") &&
         (!table_parse(line + used, &p->rows) || !(p->rows >= 0) || p->rows != floor(p->rows)))
-        FAIL(EK_USAGE, "%s: '%s' is no number of rows", where, line + used);
+        FAIL(EK_USAGE, "%s: '%s' is not a number of rows", where, line + used);
     return EK_OK;
 }
 
@@ -52,7 +54,7 @@ static enum ek_status read_preface(const struct table *t, struct preface *p)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Columns of a datum. */
+/* Columns of the table. */
 struct columns {
     struct survey_columns pair;
     int re, im, sigma;
@@ -67,21 +69,14 @@ static enum ek_status find_columns(const struct table *t, struct columns *c)
     return EK_OK;
 }
 
-/* The same source and channel: the line apart. */
-static bool same_pair(const struct survey_pair *a, const struct survey_pair *b)
-{
-    struct survey_pair c = *a;
-    c.line = b->line;
-    return !memcmp(&c, b, sizeof c);
-}
-
-/* A number, or nothing at all; what is computed from nothing is no datum. */
+/* A number, or an empty cell (NAN). Other text is an error: NaN from a computation is not a
+ * datum. */
 static enum ek_status read_number(const struct table *t, size_t row, int column, double *x)
 {
     TRY(table_optional(t, row, column, x));
     if (isnan(*x) && *table_text(t, row, column))
         FAIL(EK_USAGE,
-             "%s:%zu: %s is '%s', no finite number; where there is no datum the cell stays empty",
+             "%s:%zu: %s is '%s', not a finite number; leave the cell empty if there is no datum",
              t->path, t->line[row], t->column[column], table_text(t, row, column));
     return EK_OK;
 }
@@ -89,7 +84,7 @@ static enum ek_status read_number(const struct table *t, size_t row, int column,
 static enum ek_status read_datum(const struct table *t, const struct columns *c, size_t row,
                                  struct survey_datum *d)
 {
-    double sigma = NAN; /* that of --noise */
+    double sigma = NAN; /* take that of --noise */
     TRY(read_number(t, row, c->re, &d->re));
     TRY(read_number(t, row, c->im, &d->im));
     if (c->sigma >= 0)
@@ -98,26 +93,27 @@ static enum ek_status read_datum(const struct table *t, const struct columns *c,
     d->part = isnan(d->re) == isnan(d->im) ? SURVEY_BOTH
               : isnan(d->re)               ? SURVEY_IMAGINARY
                                            : SURVEY_REAL;
-    if (d->part) /* the other one is unknown */
+    if (d->part) /* the other part is unknown */
         *(d->part == SURVEY_REAL ? &d->im : &d->re) = 0;
     if (d->sigma <= 0)
         FAIL(EK_USAGE, "%s:%zu: sigma %g is not positive", t->path, t->line[row], sigma);
     return EK_OK;
 }
 
-/* All rows of a table as pairs, whose frequencies may come in any order. */
-struct harvest {
+/* The rows of a table grouped into pairs; frequencies may come in any order. */
+struct rows {
     const struct table *table;
     struct columns columns;
     int nfreq;
     double freq[MOST_FREQUENCIES];
     size_t npairs;
-    struct survey_pair *pair; /* [rows] of each pair */
-    size_t *of;               /* [rows] pair of a row */
-    int *band;                /* [rows] place of its frequency in freq */
+    struct survey_pair *pair; /* [rows] the first npairs are used */
+    size_t *of;               /* [rows] index of the row's pair */
+    size_t *slot, nslots;     /* hash table of 1 + index of a pair, 0: free */
+    int *freq_index;          /* [rows] index of the row's frequency in freq */
 };
 
-static enum ek_status note_frequency(struct harvest *h, size_t row)
+static enum ek_status add_frequency(struct rows *h, size_t row)
 {
     double freq;
     TRY(survey_columns_freq(h->table, &h->columns.pair, row, &freq));
@@ -129,27 +125,41 @@ static enum ek_status note_frequency(struct harvest *h, size_t row)
              MOST_FREQUENCIES);
     if (k == h->nfreq)
         h->freq[h->nfreq++] = freq;
-    h->band[row] = k;
+    h->freq_index[row] = k;
     return EK_OK;
 }
 
-static enum ek_status gather(struct harvest *h)
+/* Index of an equal pair (except for its line) of an earlier row, or h->npairs after adding this
+ * one: rows of one pair need not be adjacent. */
+static size_t find_pair(struct rows *h, const struct survey_pair *pair)
+{
+    const size_t bytes = offsetof(struct survey_pair, line);
+    if (h->npairs && !memcmp(pair, &h->pair[h->npairs - 1], bytes))
+        return h->npairs - 1;
+    size_t at = checksum_of("pair", pair, bytes) & (h->nslots - 1);
+    while (h->slot[at] && memcmp(pair, &h->pair[h->slot[at] - 1], bytes))
+        at = (at + 1) & (h->nslots - 1);
+    if (!h->slot[at])
+        h->slot[at] = h->npairs + 1;
+    return h->slot[at] - 1;
+}
+
+static enum ek_status gather(struct rows *h)
 {
     for (size_t row = 0; row < h->table->nrows; row++) {
         struct survey_pair *next = &h->pair[h->npairs];
         TRY(survey_columns_pair(h->table, &h->columns.pair, row, next));
         TRY(survey_check_pair(next, h->table->path));
-        TRY(note_frequency(h, row));
-        if (!h->npairs || !same_pair(next, next - 1))
-            h->npairs++;
-        h->of[row] = h->npairs - 1;
+        TRY(add_frequency(h, row));
+        h->of[row] = find_pair(h, next);
+        h->npairs += h->of[row] == h->npairs;
     }
     return EK_OK;
 }
 
 struct position {
     double at[3];
-    int *id; /* whose number is sought */
+    int *id; /* where its number goes */
 };
 
 static int compare_positions(const void *a, const void *b)
@@ -157,7 +167,7 @@ static int compare_positions(const void *a, const void *b)
     return memcmp(a, b, sizeof((const struct position *)a)->at);
 }
 
-/* Numbers of sources or receivers: equal positions are one. How many there are. */
+/* Numbers sources or receivers, equal positions alike; returns how many there are. */
 static size_t number_positions(struct survey *s, bool receivers, struct position *list)
 {
     size_t found = 0;
@@ -174,7 +184,7 @@ static size_t number_positions(struct survey *s, bool receivers, struct position
     return found;
 }
 
-static enum ek_status fill_data(const struct harvest *h, struct survey *s)
+static enum ek_status fill_data(const struct rows *h, struct survey *s)
 {
     int place[MOST_FREQUENCIES];
     memcpy(s->freq, h->freq, (size_t)h->nfreq * sizeof *s->freq);
@@ -185,7 +195,7 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
     memcpy(s->pair, h->pair, h->npairs * sizeof *s->pair);
     for (size_t row = 0; row < h->table->nrows; row++) {
         struct survey_datum *d =
-            &s->datum[h->of[row] * (size_t)s->nfreq + (size_t)place[h->band[row]]];
+            &s->datum[h->of[row] * (size_t)s->nfreq + (size_t)place[h->freq_index[row]]];
         if (!isinf(d->sigma))
             FAIL(EK_USAGE, "%s:%zu: this pair has a datum at that frequency already",
                  h->table->path, h->table->line[row]);
@@ -198,15 +208,18 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
     return EK_OK;
 }
 
-static enum ek_status make_survey(struct harvest *h, struct survey **survey)
+static enum ek_status make_survey(struct rows *h, struct survey **survey)
 {
     struct survey *s;
     TRY(find_columns(h->table, &h->columns));
     const size_t rows = h->table->nrows + 1;
     h->pair = calloc(rows, sizeof *h->pair);
     h->of = calloc(rows, sizeof *h->of);
-    h->band = calloc(rows, sizeof *h->band);
-    if (!h->pair || !h->of || !h->band)
+    h->freq_index = calloc(rows, sizeof *h->freq_index);
+    for (h->nslots = 2; h->nslots < 2 * rows; h->nslots *= 2)
+        ;
+    h->slot = calloc(h->nslots, sizeof *h->slot);
+    if (!h->pair || !h->of || !h->freq_index || !h->slot)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu data", h->table->path, h->table->nrows);
     TRY(gather(h));
     TRY(survey_open(h->npairs, h->nfreq, &s));
@@ -219,7 +232,7 @@ static enum ek_status make_survey(struct harvest *h, struct survey **survey)
 static enum ek_status read_table(const char *path, struct preface *p,
                                  const struct survey_noise *noise, struct survey **survey)
 {
-    struct harvest h = {.nfreq = 0};
+    struct rows h = {.nfreq = 0};
     OWNED(owned_table_close) struct table *t = NULL;
     TRY(table_open(path, NULL, &t));
     h.table = t;
@@ -229,10 +242,11 @@ static enum ek_status read_table(const char *path, struct preface *p,
                          t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
     THEN(st, make_survey(&h, survey));
     if (!st)
-        survey_weigh(*survey, noise);
+        survey_set_errors(*survey, noise);
     free(h.pair);
     free(h.of);
-    free(h.band);
+    free(h.freq_index);
+    free(h.slot);
     return st;
 }
 

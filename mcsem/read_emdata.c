@@ -1,4 +1,4 @@
-/* mcsem/read_emdata.c – pairs out of the tables of a MARE2DEM file. */
+/* mcsem/read_emdata.c – builds pairs from the tables of a MARE2DEM file. */
 #include "mcsem/emdata.h"
 #include "mcsem/pair.h"
 #include "mcsem/survey_file.h"
@@ -10,23 +10,24 @@
 #include <stdlib.h>
 
 enum { MOST_FREQUENCIES = 64 };
-#define LEVEL   0.1   /* rise of a wire that counts as level */
-#define SPACING 500.0 /* of columns where the file says nothing, m */
+#define LEVEL   0.1   /* sine of the dip up to which a receiver counts as level */
+#define SPACING 500.0 /* spacing of columns if the file gives none, m */
 
-/* ---- what types mean --------------------------------------------------------------------------*/
+/* ---- data types
+ * -------------------------------------------------------------------------------- */
 
 enum part { REAL, IMAGINARY, AMPLITUDE, LOG_AMPLITUDE, PHASE, PARTS };
 
-/* Types first .. first+2 stand for x, y, z of E, `step` apart; 10 more, of B. */
+/* Data types first, first + step, first + 2 step are x, y, z of E; 10 more, of B. */
 static const struct kind {
     int first, step;
     enum part part;
 } kinds[] = {
     {1, 2, REAL}, {2, 2, IMAGINARY}, {21, 2, AMPLITUDE}, {22, 2, PHASE}, {27, 1, LOG_AMPLITUDE}};
 
-/* A number of the file, at its place among the pairs. */
+/* A number of the file and where it belongs. */
 struct entry {
-    int transmitter, receiver, channel, freq; /* channel: axis, + 3 where magnetic */
+    int transmitter, receiver, channel, freq; /* channel: axis, + 3 if magnetic */
     enum part part;
     const struct emdata_datum *datum;
 };
@@ -65,9 +66,9 @@ static int compare_entries(const void *a, const void *b)
 
 /* ---- pairs ------------------------------------------------------------------------------------*/
 
-/* Axis `axis` of a receiver: turned by theta about z, then by alpha so that its x dips, then by
- * beta about this x. */
-static void point_channel(const struct emdata_receiver *r, int axis, double u[3])
+/* Direction of a receiver's channel `axis`: rotated by theta about z, then by alpha so that x dips,
+ * then by beta about this x. */
+static void channel_direction(const struct emdata_receiver *r, int axis, double u[3])
 {
     const double theta = r->theta * EMDATA_DEGREE, alpha = r->alpha * EMDATA_DEGREE,
                  beta = r->beta * EMDATA_DEGREE;
@@ -93,14 +94,13 @@ static struct survey_pair make_pair(const struct emdata *e, const struct entry *
                             .source_id = entry->transmitter,
                             .receiver_id = entry->receiver,
                             .line = entry->datum->line};
-    point_channel(r, entry->channel % 3, p.direction);
+    channel_direction(r, entry->channel % 3, p.direction);
     if (!p.magnetic && fabs(p.direction[2]) < LEVEL)
         p.span = r->length;
     return p;
 }
 
-/* A number and its error as part of a field: amplitudes out of their logarithms, phases in
- * radians. */
+/* A number and its error in field units: amplitudes without logarithm, phases in radians. */
 struct number {
     double value, error;
     bool given;
@@ -121,8 +121,8 @@ static struct number number_of(const struct entry *e, double unit)
     return n;
 }
 
-/* The datum of two numbers. */
-static struct survey_datum join(struct number a, struct number b, bool polar, bool lead)
+/* Combines two numbers into a datum. */
+static struct survey_datum combine(struct number a, struct number b, bool polar, bool lead)
 {
     const double complex z = polar ? a.value * cexp(I * b.value) : a.value + I * b.value;
     const double second = polar ? a.value * b.error : b.error;
@@ -130,17 +130,18 @@ static struct survey_datum join(struct number a, struct number b, bool polar, bo
                                  sqrt(0.5 * (a.error * a.error + second * second)), SURVEY_BOTH};
 }
 
-/* One number's own error. */
-static struct survey_datum half(struct survey_datum d, enum survey_part part)
+/* A datum of a single number, whose sigma combine() divided by sqrt(2). */
+static struct survey_datum single_number(struct survey_datum d, enum survey_part part)
 {
     d.sigma *= sqrt(2);
     d.part = part;
     return d;
 }
 
-/* Joins the n numbers of one pair at one frequency; how many were not used, by *alone. */
+/* Combines the n numbers of one pair at one frequency; adds the number of those not used to
+ * *unused. */
 static enum ek_status fill_datum(const struct emdata *e, const struct entry *entry, size_t n,
-                                 bool weighs, struct survey_datum *datum, size_t *alone)
+                                 bool zero_is_noise, struct survey_datum *datum, size_t *unused)
 {
     struct number part[PARTS] = {{0, 0, false}};
     for (size_t i = 0; i < n; i++) {
@@ -148,29 +149,32 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
             FAIL(EK_USAGE, "%s:%zu: line %zu has this number already", e->path,
                  entry[i].datum->line, entry[i - 1].datum->line);
         const double error = entry[i].datum->error;
-        if (error < 0 || (error == 0 && !weighs))
+        if (error < 0 || (error == 0 && !zero_is_noise))
             FAIL(EK_USAGE,
                  "%s:%zu: standard error %g is not positive; those of 0, as in files of a forward "
                  "model, take --noise, if it is given",
                  e->path, entry[i].datum->line, error);
+        if (entry[i].part == AMPLITUDE && entry[i].datum->value < 0)
+            FAIL(EK_USAGE, "%s:%zu: amplitude %g is negative", e->path, entry[i].datum->line,
+                 entry[i].datum->value);
         part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? EMDATA_MU0 : 1);
     }
     const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
     const struct number none = {0, 0, false}, one = {1, 0, false};
     size_t used = 1;
     if (part[REAL].given && part[IMAGINARY].given && ++used)
-        *datum = join(part[REAL], part[IMAGINARY], false, e->lead);
+        *datum = combine(part[REAL], part[IMAGINARY], false, e->lead);
     else if (amplitude.given && part[PHASE].given && ++used)
-        *datum = join(amplitude, part[PHASE], true, e->lead);
+        *datum = combine(amplitude, part[PHASE], true, e->lead);
     else if (part[REAL].given)
-        *datum = half(join(part[REAL], none, false, e->lead), SURVEY_REAL);
+        *datum = single_number(combine(part[REAL], none, false, e->lead), SURVEY_REAL);
     else if (part[IMAGINARY].given)
-        *datum = half(join(none, part[IMAGINARY], false, e->lead), SURVEY_IMAGINARY);
+        *datum = single_number(combine(none, part[IMAGINARY], false, e->lead), SURVEY_IMAGINARY);
     else if (amplitude.given)
-        *datum = half(join(amplitude, none, true, e->lead), SURVEY_AMPLITUDE);
+        *datum = single_number(combine(amplitude, none, true, e->lead), SURVEY_AMPLITUDE);
     else
-        *datum = half(join(one, part[PHASE], true, e->lead), SURVEY_PHASE);
-    *alone += n - used;
+        *datum = single_number(combine(one, part[PHASE], true, e->lead), SURVEY_PHASE);
+    *unused += n - used;
     if (datum->sigma == 0)
         datum->sigma = NAN;
     return EK_OK;
@@ -186,7 +190,7 @@ static size_t count_pairs(const struct entry *entry, size_t n)
     return pairs;
 }
 
-/* Places of the file's frequencies in ascending order. */
+/* Sorts the frequencies; place [k] is the index of the file's frequency k. */
 static enum ek_status order_frequencies(const struct emdata *e, struct survey *s, int *place)
 {
     for (int k = 0; k < s->nfreq; k++) {
@@ -202,7 +206,7 @@ static enum ek_status order_frequencies(const struct emdata *e, struct survey *s
 }
 
 static enum ek_status fill_survey(const struct emdata *e, const struct entry *entry, size_t n,
-                                  bool weighs, struct survey *s, size_t *alone)
+                                  bool zero_is_noise, struct survey *s, size_t *unused)
 {
     int place[MOST_FREQUENCIES];
     size_t pair = 0;
@@ -213,15 +217,15 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
                 break;
         pair += i && compare_pairs(&entry[i - 1], &entry[i]);
         s->pair[pair] = make_pair(e, &entry[i]);
-        TRY(fill_datum(e, entry + i, end - i, weighs,
-                       &s->datum[pair * (size_t)s->nfreq + (size_t)place[entry[i].freq]], alone));
+        TRY(fill_datum(e, entry + i, end - i, zero_is_noise,
+                       &s->datum[pair * (size_t)s->nfreq + (size_t)place[entry[i].freq]], unused));
     }
     s->nsources = e->ntransmitters;
     s->nreceivers = e->nreceivers;
     return EK_OK;
 }
 
-static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
+static void warn_of_losses(const struct emdata *e, size_t others, size_t unused)
 {
     size_t loops = 0;
     for (size_t i = 0; i < e->ntransmitters; i++)
@@ -231,10 +235,10 @@ static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
                     loops);
     if (others)
         status_warn("%s: %zu data are of kinds that are not inverted; left out", e->path, others);
-    if (alone)
-        status_warn("%s: %zu numbers say again what others of their datum say (real and imaginary "
+    if (unused)
+        status_warn("%s: %zu numbers repeat others of the same datum (real and imaginary "
                     "part, or amplitude and phase); left out",
-                    e->path, alone);
+                    e->path, unused);
 }
 
 static void warn_of_points(const struct emdata *e, const struct survey *s)
@@ -253,18 +257,18 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
                                   struct entry *entry, struct survey **survey)
 {
     struct survey *s;
-    size_t n = 0, alone = 0;
+    size_t n = 0, unused = 0;
     for (size_t i = 0; i < e->ndata; i++)
         n += classify(&e->datum[i], &entry[n]);
     if (e->nfreq > MOST_FREQUENCIES)
         FAIL(EK_USAGE, "%s: %zu frequencies, more than %d", e->path, e->nfreq, MOST_FREQUENCIES);
     qsort(entry, n, sizeof *entry, compare_entries);
     TRY(survey_open(count_pairs(entry, n), (int)e->nfreq, &s));
-    enum ek_status st = fill_survey(e, entry, n, noise->relative > 0, s, &alone);
+    enum ek_status st = fill_survey(e, entry, n, noise->relative > 0, s, &unused);
     if (!st) {
-        warn_of_losses(e, e->nothers + e->ndata - n, alone);
+        warn_of_losses(e, e->nothers + e->ndata - n, unused);
         warn_of_points(e, s);
-        survey_weigh(s, noise);
+        survey_set_errors(s, noise);
         st = survey_check(s, e->path);
     }
     return HAND_OUT(st, s, survey, survey_close);
@@ -272,7 +276,7 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
 
 /* ---- the earth --------------------------------------------------------------------------------*/
 
-/* Columns SPACING apart below all midpoints. */
+/* A grid with columns SPACING apart below all midpoints. */
 static void derive_earth(const struct survey *s, struct earth_list *list)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};

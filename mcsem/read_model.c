@@ -1,4 +1,4 @@
-/* mcsem/read_model.c – resistivities out of a table or a VTK file. */
+/* mcsem/read_model.c – resistivities from a table or a VTK file. */
 #include "mcsem/read_model.h"
 #include "src/file.h"
 #include "src/table.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* v: vertical resistivity, 0: by the given ratio. */
+/* v: vertical resistivity; 0: use the given ratio. */
 static void put(struct earth *e, int c, int k, double rho, double v)
 {
     double *m = e->m + (size_t)c * (size_t)earth_unknowns(e) + k;
@@ -53,7 +53,7 @@ static bool is_vtk(const char *path)
 
 /* ---- VTK ------------------------------------------------------------------------------------- */
 
-/* Cells from the deepest layer up, x fastest, as write_vtk() leaves them. */
+/* Cells from the deepest layer up, x fastest, as write_vtk() writes them. */
 static enum ek_status take_values(const char *path, const char *at, const struct earth *e,
                                   double *m)
 {
@@ -107,7 +107,7 @@ enum ek_status read_model(const char *path, struct earth *e)
     return read_rows(t, e);
 }
 
-/* A table's columns stand row by row of the grid, every one from the top down. */
+/* The columns of a table are in grid order, each from the top down. */
 static enum ek_status take_grid(const struct table *t, struct earth_list *list)
 {
     static const char *const names[] = {"column", "x", "y", "top_m"};

@@ -1,4 +1,4 @@
-/* mcsem/results.c – what a run is worth, what it says, the files that it leaves. */
+/* mcsem/results.c – verification of a run, its report, its output files. */
 #include "mcsem/results.h"
 #include "mcsem/write.h"
 #include "mcsem/figures.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORST = 10 }; /* data and receivers that are listed */
+enum { WORST = 10 }; /* length of the lists of data and receivers */
 #define MOST_OUTLIERS 0.1
-enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verification */
+enum { CHECKED_PAIRS = 16 }; /* pairs recomputed for the verification */
 
 /* Largest difference of responses from exact mode with the finest filters, for pairs spread over
  * the survey, relative to max(|field|, floor). */
@@ -32,11 +32,11 @@ static enum ek_status compare(const struct inversion *s, double *worst)
 
 static enum ek_status write_files(struct inversion *s)
 {
-    certainty_close(s->sure);
-    s->sure = NULL;
-    if (s->uncertainty)
-        TRY(certainty_open(s->inv, &s->sure));
-    TRY(write_model(s->model_out, s->inv->earth, s->sure));
+    uncertainty_close(s->uncertainty);
+    s->uncertainty = NULL;
+    if (s->want_uncertainty)
+        TRY(uncertainty_open(s->inv, &s->uncertainty));
+    TRY(write_model(s->model_out, s->inv->earth, s->uncertainty));
     TRY(write_history(s->history, s->inv));
     TRY(write_responses(s->responses, s->survey, s->start, s->response));
     TRY(write_cells(s->cells, s->survey, s->start, s->report, s->response));
@@ -59,7 +59,7 @@ void results_written(void *st)
         unlink(s->checkpoint);
 }
 
-/* Root mean square difference of two models' log10 of resistivities. */
+/* Root mean square difference of log10(resistivity) of two models. */
 static double model_distance(const struct earth *a, const struct earth *b)
 {
     const size_t unknowns = earth_size(a);
@@ -69,9 +69,10 @@ static double model_distance(const struct earth *a, const struct earth *b)
     return sqrt(sum / (double)unknowns);
 }
 
-/* ---- what is explained, and what is not ------------------------------------------------------ */
+/* ---- verification
+ * ------------------------------------------------------------------------------- */
 
-/* Up to here the RMS of n numbers may pass the target by chance, and a little more. */
+/* The largest RMS of n numbers that reaches the target up to chance, plus 5 %. */
 static double rms_limit(const struct inversion *s)
 {
     return s->invert_options.target * (1.05 + 3 / sqrt(2 * s->inv->data));
@@ -83,8 +84,8 @@ static bool explains(const struct inversion *s)
     return s->inv->rms <= rms_limit(s) && m.outliers <= MOST_OUTLIERS * m.data;
 }
 
-/* A datum, or all those of a receiver, and how badly it is explained. */
-struct bad {
+/* A datum, or all data of a receiver, and its misfit. */
+struct unexplained {
     size_t pair;
     int freq;
     double square, numbers;
@@ -92,8 +93,10 @@ struct bad {
 
 static int worst_first(const void *a, const void *b)
 {
-    const double x = ((const struct bad *)a)->square / ((const struct bad *)a)->numbers;
-    const double y = ((const struct bad *)b)->square / ((const struct bad *)b)->numbers;
+    const double x =
+        ((const struct unexplained *)a)->square / ((const struct unexplained *)a)->numbers;
+    const double y =
+        ((const struct unexplained *)b)->square / ((const struct unexplained *)b)->numbers;
     return (x < y) - (x > y);
 }
 
@@ -106,26 +109,26 @@ static double square_of(const struct inversion *s, size_t pair, int freq)
     return size * size;
 }
 
-static size_t list_data(const struct inversion *s, struct bad *bad)
+static size_t list_data(const struct inversion *s, struct unexplained *bad)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->survey->npairs; i++)
-        for (int q = 0; q < s->survey->nfreq; q++)
-            if (isfinite(s->survey->datum[i * (size_t)s->survey->nfreq + (size_t)q].sigma))
-                bad[n++] = (struct bad){
-                    i, q, square_of(s, i, q),
-                    survey_numbers(&s->survey->datum[i * (size_t)s->survey->nfreq + (size_t)q])};
+        for (int q = 0; q < s->survey->nfreq; q++) {
+            const int numbers = survey_numbers(survey_at(s->survey, i, q));
+            if (numbers)
+                bad[n++] = (struct unexplained){i, q, square_of(s, i, q), numbers};
+        }
     qsort(bad, n, sizeof *bad, worst_first);
     return n;
 }
 
-/* Data in, receivers out. */
-static size_t list_receivers(const struct inversion *s, const struct bad *bad, size_t n,
-                             struct bad *receiver)
+/* Sums up the data of each receiver; returns the number of receivers. */
+static size_t list_receivers(const struct inversion *s, const struct unexplained *bad, size_t n,
+                             struct unexplained *receiver)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        struct bad *r = &receiver[s->survey->pair[bad[i].pair].receiver_id];
+        struct unexplained *r = &receiver[s->survey->pair[bad[i].pair].receiver_id];
         r->pair = bad[i].pair;
         r->square += bad[i].square;
         r->numbers += bad[i].numbers;
@@ -137,7 +140,8 @@ static size_t list_receivers(const struct inversion *s, const struct bad *bad, s
     return kept;
 }
 
-static json_t *pack_bad(const struct inversion *s, const struct bad *b, bool receiver)
+static json_t *pack_unexplained(const struct inversion *s, const struct unexplained *b,
+                                bool receiver)
 {
     const struct survey_pair *p = &s->survey->pair[b->pair];
     if (receiver)
@@ -149,8 +153,8 @@ static json_t *pack_bad(const struct inversion *s, const struct bad *b, bool rec
                      json_number_or_null(sqrt(b->square)));
 }
 
-/* Why a run fails, and what may help. */
-static void say_why(const struct inversion *s, const struct bad *worst)
+/* Warns why a run fails, and what may help. */
+static void warn_unexplained(const struct inversion *s, const struct unexplained *worst)
 {
     const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     const bool bad = m.outliers > MOST_OUTLIERS * m.data;
@@ -169,27 +173,28 @@ static void say_why(const struct inversion *s, const struct bad *worst)
             : "are the errors (--noise) too small, or is the earth not layered?");
 }
 
-/* Adds what is worst to the JSON. */
+/* Adds the worst data and receivers to the JSON. */
 static enum ek_status add_worst(const struct inversion *s, bool explained, json_t *detail)
 {
     const size_t most = s->survey->npairs * (size_t)s->survey->nfreq;
-    struct bad *bad = calloc(most + s->survey->nreceivers + 1, sizeof *bad), *receiver = bad + most;
+    struct unexplained *bad = calloc(most + s->survey->nreceivers + 1, sizeof *bad),
+                       *receiver = bad + most;
     json_t *data = json_array(), *receivers = json_array();
     if (!bad)
         FAIL(EK_UNAVAILABLE, "out of memory for the worst data");
     const size_t n = list_data(s, bad);
     for (size_t i = 0; i < n && i < WORST; i++)
-        json_array_append_new(data, pack_bad(s, &bad[i], false));
+        json_array_append_new(data, pack_unexplained(s, &bad[i], false));
     if (!explained)
-        say_why(s, &bad[0]);
+        warn_unexplained(s, &bad[0]);
     const size_t nreceivers = list_receivers(s, bad, n, receiver);
     for (size_t i = 0; i < nreceivers && i < WORST; i++)
-        json_array_append_new(receivers, pack_bad(s, &receiver[i], true));
+        json_array_append_new(receivers, pack_unexplained(s, &receiver[i], true));
     free(bad);
     json_object_set_new(detail, "worst_data", data);
     json_object_set_new(detail, "worst_receivers", receivers);
     json_object_set_new(detail, "drift", drift_list(s->drift));
-    json_object_set_new(detail, "uncertainty", figures_certainty(s, true));
+    json_object_set_new(detail, "uncertainty", figures_uncertainty(s, true));
     return EK_OK;
 }
 
@@ -213,7 +218,7 @@ static json_t *describe(const struct inversion *s, double difference)
         "log10_rho_from_truth", json_number_or_null(apart));
 }
 
-/* All ranks' reports, for rank 0's files. */
+/* Collects all ranks' reports on rank 0. */
 static enum ek_status gather_reports(struct inversion *s)
 {
     const size_t cells = (size_t)s->survey->ncells;
@@ -233,8 +238,8 @@ static enum ek_status gather_reports(struct inversion *s)
     return EK_OK;
 }
 
-/* Peak signal-to-noise ratio of the run's log-resistivities against the first run's, in dB;
- * infinite where they are the same to the last bit. */
+/* Sets the peak signal-to-noise ratio of the run's ln resistivities against the first run's, in dB;
+ * infinite if they are equal to the last bit. */
 static enum ek_status compare_with_first(struct inversion *s)
 {
     const struct earth *e = s->inv->earth;
@@ -256,7 +261,7 @@ static enum ek_status compare_with_first(struct inversion *s)
     return EK_OK;
 }
 
-/* Responses of other ranks' cells are 0 here, so that sums are exact. */
+/* Responses of other ranks' cells are 0 here, so the sums are exact. */
 enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct inversion *s = st;
@@ -276,7 +281,7 @@ enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **de
         done = write_files(s);
     if (done)
         return done;
-    /* Without iterations nothing was to be explained: the fields are the result. */
+    /* without iterations only the fields are verified */
     const bool explained = s->invert_options.iterations == 0 || explains(s);
     *verified =
         explained && difference <= 10 * s->cell_options.tolerance ? BENCH_VERIFIED : BENCH_WRONG;
@@ -306,7 +311,7 @@ static json_t *history(const struct invert *inv)
     return list;
 }
 
-/* Data whose residual is logarithmic. */
+/* Number of data with logarithmic residuals. */
 static size_t count_logarithms(const struct inversion *s)
 {
     const struct survey *v = s->survey;
@@ -320,12 +325,12 @@ static size_t count_logarithms(const struct inversion *s)
 json_t *results_facts(const void *st)
 {
     static const char *const first[] = {"converged", "explained", "rms", "worst_data",
-                                        "worst_receivers"}; /* that are asked for */
+                                        "worst_receivers"}; /* shown at the top level, too */
     const struct inversion *s = st;
     int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
     if (!empty)
         return NULL;
-    const int n = inversion_empty(s, empty);
+    const int n = inversion_cells_without_data(s, empty);
     const struct normal_size size =
         s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
     json_t *out =
@@ -344,7 +349,7 @@ json_t *results_facts(const void *st)
     return out;
 }
 
-/* Of a member of the trials' records, but for the start's, for which no step was to be found. */
+/* Median of a member of the trials' records, without the start, which had no step to find. */
 static double median_of(const json_t *records, const char *key)
 {
     const size_t n = json_array_size(records);

@@ -1,4 +1,4 @@
-/* mcsem/seabed.c – depths between points. */
+/* mcsem/seabed.c – interpolates the depth of the sea floor. */
 #include "mcsem/seabed.h"
 #include "mcsem/poly.h"
 #include "src/arena.h"
@@ -15,24 +15,24 @@
 #include <string.h>
 
 enum { NEAREST = 6 };
-#define ABOVE     0.1  /* m, of receivers over the floor */
-#define ALIKE     1.0  /* m: depths of receivers on one flat floor */
-#define STRAY     50.0 /* m: of receivers over a floor that is said to be flat */
-#define BURIED    5.0  /* m: below a floor of a table, by which tables may err */
-#define STEEP     0.09 /* 5 degrees */
-#define DIFFERENT 0.2  /* of the deepest */
-#define FLATTEN   1e-3 /* holds the plane where points lie on a line */
+#define ABOVE       0.1  /* m, height of receivers above the floor */
+#define ALIKE       1.0  /* m, range of depths of receivers on a flat floor */
+#define MOST_RELIEF 50.0 /* m, largest range of depths of receivers above a given flat floor */
+#define BURIED      5.0  /* m, tolerated depth below the floor of a table */
+#define STEEP       0.09 /* slope, 5 degrees */
+#define DIFFERENT   0.2  /* range of depths, relative to the deepest */
+#define FLATTEN     1e-3 /* stabilises the plane if the points lie on a line */
 
 struct point {
     double x, y, z;
 };
 
-/* Points in the order of one coordinate, so that near ones are found without a look at all. */
+/* Points sorted by one coordinate, so that near ones are found without looking at all. */
 struct floor {
     struct point *point; /* [n] */
     size_t n;
-    bool along_y; /* that coordinate is y, else x */
-    bool section; /* the points lie along y: the same for all x */
+    bool along_y; /* sorted by y, else by x */
+    bool section; /* the floor depends on y only */
 };
 
 /* ---- between points -------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static double place_of(const struct floor *f, size_t i)
     return f->along_y ? f->point[i].y : f->point[i].x;
 }
 
-/* The first point behind a place, n: there is none. */
+/* Index of the first point after a place, n if there is none. */
 static size_t first_behind(const struct floor *f, double place)
 {
     size_t low = 0, high = f->n;
@@ -60,11 +60,11 @@ static size_t first_behind(const struct floor *f, double place)
 
 struct near {
     const struct point *point;
-    double square; /* of the distance */
+    double square; /* squared distance */
 };
 
-/* Adds a point to the n near ones, nearest first; among equals the one that comes first from west
- * to east. */
+/* Inserts a point into the n nearest ones, which are sorted by distance, equal ones from west to
+ * east. */
 static int add_near(const struct point *p, double x, double y, int n, struct near near[NEAREST])
 {
     const double square = (p->x - x) * (p->x - x) + (p->y - y) * (p->y - y);
@@ -80,11 +80,11 @@ static int add_near(const struct point *p, double x, double y, int n, struct nea
     return n;
 }
 
-/* From the place outwards, until no farther point can be nearer. */
+/* Searches from the place outwards until no farther point can be nearer. */
 static int find_near(const struct floor *f, double x, double y, struct near near[NEAREST])
 {
     const double at = f->along_y ? y : x;
-    size_t low = first_behind(f, at), high = low; /* points low .. high - 1 have been seen */
+    size_t low = first_behind(f, at), high = low; /* points low .. high - 1 have been looked at */
     int n = 0;
     while (low > 0 || high < f->n) {
         const double before = low > 0 ? at - place_of(f, low - 1) : INFINITY;
@@ -97,7 +97,7 @@ static int find_near(const struct floor *f, double x, double y, struct near near
     return n;
 }
 
-/* On the line between the two points beside y; beyond the first and the last one as there. */
+/* Linear interpolation between the two points beside y; constant outside. */
 static double depth_along(const struct floor *f, double y)
 {
     const size_t last = f->n - 1, behind = first_behind(f, y);
@@ -107,7 +107,7 @@ static double depth_along(const struct floor *f, double y)
     return a->z + (b->z - a->z) * fmax(0, fmin(1, share));
 }
 
-/* The weighted mean of the nearest points, and the slopes of the plane through them. */
+/* The plane through the nearest points by weighted least squares. */
 static double depth_at(const struct floor *f, double x, double y)
 {
     if (f->section)
@@ -149,8 +149,8 @@ static double depth_at(const struct floor *f, double x, double y)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Every place once, with its deepest instrument. */
-static enum ek_status take_receivers(const struct survey *s, struct floor *f)
+/* One point per place, with the deepest instrument there. */
+static enum ek_status points_from_receivers(const struct survey *s, struct floor *f)
 {
     f->point = calloc(s->npairs + 1, sizeof *f->point);
     if (!f->point)
@@ -172,8 +172,8 @@ static enum ek_status take_receivers(const struct survey *s, struct floor *f)
     return EK_OK;
 }
 
-/* What the columns are called where the table's first row has numbers already, else NULL. */
-static const char *nameless(const char *text)
+/* Default column names if the table's first row has numbers already, else NULL. */
+static const char *default_names(const char *text)
 {
     while (*text == '#' || isspace((unsigned char)*text))
         text += *text == '#' ? strcspn(text, "\n") : 1;
@@ -187,7 +187,7 @@ static const char *nameless(const char *text)
     return sscanf(row, "%lf%*[ ,\t\r]%lf%*[ ,\t\r]%c", &x, &x, &rest) < 3 ? "y depth" : "x y depth";
 }
 
-static enum ek_status take_rows(const struct table *t, struct floor *f)
+static enum ek_status points_from_table(const struct table *t, struct floor *f)
 {
     static const char *const names[] = {"x", "y", "depth"};
     int column[3];
@@ -213,12 +213,12 @@ static enum ek_status take_rows(const struct table *t, struct floor *f)
     return EK_OK;
 }
 
-/* s: whose receivers lie on the floor, or NULL. */
-static enum ek_status take_section(const char *path, const struct survey *s, struct floor *f)
+/* s: the survey whose receivers lie on the floor, or NULL. */
+static enum ek_status points_from_poly(const char *path, const struct survey *s, struct floor *f)
 {
     struct floor on = {.n = 0};
     double(*profile)[2] = NULL, (*receiver)[2] = NULL;
-    enum ek_status st = s ? take_receivers(s, &on) : EK_OK;
+    enum ek_status st = s ? points_from_receivers(s, &on) : EK_OK;
     if (!st && !(receiver = calloc(on.n + 1, sizeof *receiver)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
     for (size_t i = 0; !st && i < on.n; i++) {
@@ -237,23 +237,23 @@ static enum ek_status take_section(const char *path, const struct survey *s, str
     return st;
 }
 
-static enum ek_status take_table(const char *path, const struct survey *s, struct floor *f)
+static enum ek_status points_from_file(const char *path, const struct survey *s, struct floor *f)
 {
     OWNED(owned_table_close) struct table *t = NULL;
     char *text;
     file_input(path);
     if (poly_is(path))
-        return take_section(path, s, f);
+        return points_from_poly(path, s, f);
     TRY(file_read_text(path, &text));
-    const char *names = nameless(text);
+    const char *names = default_names(text);
     free(text);
     TRY(table_open(path, names, &t));
-    return take_rows(t, f);
+    return points_from_table(t, f);
 }
 
 SORT_BY(by_y, struct point, y)
 
-/* Along the side that is longer: fewer points lie beside one another. */
+/* Sorts along the longer side, where fewer points are side by side. */
 static void sort_points(struct floor *f)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -268,11 +268,13 @@ static void sort_points(struct floor *f)
         qsort(f->point, f->n, sizeof *f->point, f->along_y ? by_y : by_place);
 }
 
-/* ---- laying ---------------------------------------------------------------------------------- */
+/* ---- setting the floor
+ * -------------------------------------------------------------------------- */
 
-/* A floor at the instrument; below it if only receivers tell where the floor is. */
-static enum ek_status lay_below(const char *path, const struct floor *f, bool table, size_t line,
-                                const double at[3], double *floor)
+/* The floor below an instrument, at least at its depth; just below it if only receivers tell where
+ * the floor is. */
+static enum ek_status set_floor_below(const char *path, const struct floor *f, bool table,
+                                      size_t line, const double at[3], double *floor)
 {
     const double depth = depth_at(f, at[0], at[1]);
     if (table && at[2] > depth + BURIED)
@@ -282,8 +284,8 @@ static enum ek_status lay_below(const char *path, const struct floor *f, bool ta
     return EK_OK;
 }
 
-static enum ek_status lay_pairs(const char *path, const struct floor *f, bool table,
-                                struct survey *s)
+static enum ek_status set_pair_floors(const char *path, const struct floor *f, bool table,
+                                      struct survey *s)
 {
     for (size_t i = 0; i < s->npairs; i++) {
         struct survey_pair *p = &s->pair[i];
@@ -292,9 +294,9 @@ static enum ek_status lay_pairs(const char *path, const struct floor *f, bool ta
         p->floor[0] = i ? p[-1].floor[0] : 0;
         p->floor[1] = i ? p[-1].floor[1] : 0;
         if (!same[0])
-            TRY(lay_below(path, f, table, p->line, p->source, &p->floor[0]));
+            TRY(set_floor_below(path, f, table, p->line, p->source, &p->floor[0]));
         if (!same[1])
-            TRY(lay_below(path, f, table, p->line, p->receiver, &p->floor[1]));
+            TRY(set_floor_below(path, f, table, p->line, p->receiver, &p->floor[1]));
     }
     return EK_OK;
 }
@@ -304,8 +306,9 @@ static double depth_below(const struct floor *f, const struct earth *e, int c)
     return depth_at(f, e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy);
 }
 
-/* The mean of both ends of all pairs; where there are none, what lies below the column. */
-static enum ek_status lay_columns(const struct floor *f, const struct survey *s, struct earth *e)
+/* The mean of both ends of all pairs; without pairs, the floor below the column. */
+static enum ek_status set_column_floors(const struct floor *f, const struct survey *s,
+                                        struct earth *e)
 {
     const size_t columns = (size_t)earth_columns(e);
     NEW(double, count, columns, "out of memory for the sea floor of %zu columns", columns);
@@ -324,7 +327,7 @@ static enum ek_status lay_columns(const struct floor *f, const struct survey *s,
 }
 
 struct depths {
-    double first, last, lowest; /* of receivers; of all instruments */
+    double first, last, lowest; /* first, last: of receivers; lowest: of all instruments */
 };
 
 static struct depths depths_of(const struct survey *s)
@@ -345,7 +348,7 @@ static enum ek_status check_flat(const char *path, const struct depths *d, doubl
              "%s: the sea floor is said to lie %g m deep, and an instrument %g m: give seabed=%g, "
              "or --seabed receivers or FILE where it is not flat",
              path, seabed, d->lowest, d->lowest + ABOVE);
-    if (d->last - d->first > STRAY)
+    if (d->last - d->first > MOST_RELIEF)
         FAIL(EK_USAGE,
              "%s: receivers lie %g to %g m deep over one sea floor at %g m: give --seabed "
              "receivers, --seabed FILE, or --seabed flat if they hang in the sea",
@@ -353,8 +356,8 @@ static enum ek_status check_flat(const char *path, const struct depths *d, doubl
     return EK_OK;
 }
 
-/* The survey keeps what says where its floor is, a file by its whole name. */
-static enum ek_status note(const char *how, struct survey *s)
+/* Stores in the survey where its floor came from, a file by its absolute name. */
+static enum ek_status record_source(const char *how, struct survey *s)
 {
     char whole[PATH_MAX];
     if (!strcmp(how, "flat") || !strcmp(how, "receivers"))
@@ -367,7 +370,7 @@ static enum ek_status note(const char *how, struct survey *s)
     return EK_OK;
 }
 
-enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *s,
+enum ek_status seabed_set(const char *path, const char *how, bool given, struct survey *s,
                           struct earth *e)
 {
     const struct depths d = depths_of(s);
@@ -379,13 +382,13 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
     for (int c = 0; flat && !given && c < earth_columns(e); c++)
         e->seabed[c] = d.lowest + ABOVE;
     if (flat)
-        return how ? note(how, s) : EK_OK;
-    enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, s, &f);
+        return how ? record_source(how, s) : EK_OK;
+    enum ek_status st = receivers ? points_from_receivers(s, &f) : points_from_file(how, s, &f);
     if (!st)
         sort_points(&f);
-    THEN(st, lay_pairs(path, &f, !receivers, s));
-    THEN(st, lay_columns(&f, s, e));
-    THEN(st, note(receivers ? "receivers" : how, s));
+    THEN(st, set_pair_floors(path, &f, !receivers, s));
+    THEN(st, set_column_floors(&f, s, e));
+    THEN(st, record_source(receivers ? "receivers" : how, s));
     free(f.point);
     return st;
 }
@@ -393,7 +396,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
 enum ek_status seabed_depths(const char *table, const struct earth *e, double *depth)
 {
     struct floor f = {.n = 0};
-    enum ek_status st = take_table(table, NULL, &f);
+    enum ek_status st = points_from_file(table, NULL, &f);
     if (!st)
         sort_points(&f);
     for (int c = 0; !st && c < earth_columns(e); c++)
@@ -402,15 +405,15 @@ enum ek_status seabed_depths(const char *table, const struct earth *e, double *d
     return st;
 }
 
-/* ---- where a layered earth does not do ------------------------------------------------------- */
+/* ---- where a layered earth fails
+ * ---------------------------------------------------------------- */
 
 struct seabed_cell seabed_cell(const struct survey *s, int cell)
 {
     struct seabed_cell r = {0, INFINITY, 0};
     for (size_t i = s->first[cell]; i < s->first[cell + 1]; i++) {
         const struct survey_pair *p = &s->pair[i];
-        const double offset = hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
-        r.slope = fmax(r.slope, fabs(p->floor[0] - p->floor[1]) / fmax(offset, 1));
+        r.slope = fmax(r.slope, fabs(p->floor[0] - p->floor[1]) / fmax(survey_offset(p), 1));
         r.shallowest = fmin(r.shallowest, fmin(p->floor[0], p->floor[1]));
         r.deepest = fmax(r.deepest, fmax(p->floor[0], p->floor[1]));
     }

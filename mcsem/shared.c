@@ -1,4 +1,4 @@
-/* mcsem/shared.c – functions of the wavenumber, and the table that filters make of them. */
+/* mcsem/shared.c – functions of the wavenumber, and the table that the filters make of them. */
 #include "mcsem/shared.h"
 #include "mcsem/forward.h"
 #include "mcsem/matmul.h"
@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions of the wavenumber: a field's, TE's V without zhat, and a difference of two. */
+/* Slots of functions: pair_function, TE's V without zhat, and a difference of two. */
 enum { SLOT_PLAIN = PAIR_FUNCTIONS, SLOT_LESS, SLOTS };
-#define PAIR_WORK 700.0 /* a wavenumber and layer of a pair in exact mode, in products */
+#define PAIR_WORK                                                                                  \
+    700.0 /* cost of a wavenumber and layer of a pair in exact mode, in multiply-adds */
 enum { NODE_BLOCK = 8, COLUMN_BLOCK = 24 };
 
 enum ek_status shared_reserve(struct shared_room *r, size_t n)
@@ -100,7 +101,7 @@ static struct field_room room_of(const struct shared *s, int thread)
                                .derive = FIELD_BASE};
 }
 
-/* The layers below the seabed as vector k of frequency q sees them. */
+/* The layers below the seabed, for vector k of wavenumbers and frequency q. */
 static void make_base(const struct shared *s, int thread, int q, int k)
 {
     const int top = s->earth->sediments, deepest = deepest_at(s, q, k);
@@ -123,10 +124,10 @@ static void base_phase(void *arg, int thread)
 
 static int slot_of(enum pair_integral_number q)
 {
-    return q == PAIR_H_UP ? SLOT_PLAIN : (int)pair_integrals[q].function;
+    return q == PAIR_H_Z ? SLOT_PLAIN : (int)pair_integrals[q].function;
 }
 
-/* The weights that make a field of one function alone, as a receiver in this view sees it. */
+/* Weights that select one function, as a receiver in this view sees it. */
 static struct field_weights unit_weights(int slot, const struct pair_view *view)
 {
     double sign = 1;
@@ -142,7 +143,7 @@ static struct field_weights unit_weights(int slot, const struct pair_view *view)
                                   .te_i = f == PAIR_TE_I ? one : zero};
 }
 
-/* The function's value and derivatives for LANES wavenumbers, one row of 2 columns for each. */
+/* Stores a function's value and derivatives for LANES wavenumbers, a row of 2 columns for each. */
 static void put_rows(const struct shared *s, struct field_share f, int te, const double *reach,
                      int below, double *to)
 {
@@ -197,7 +198,7 @@ static void make_function(const struct shared *s, int thread, int q, int v, int 
     }
 }
 
-/* Wavenumbers up to which layer `below` of the sediments matters. */
+/* Number of wavenumbers to which layer `below` of the sediments matters. */
 static int waves_of_layer(const struct shared *s, int q, int below)
 {
     int k = s->waves;
@@ -206,8 +207,8 @@ static int waves_of_layer(const struct shared *s, int q, int below)
     return k;
 }
 
-/* Rows of the table for integral number `place`: a block of nodes at a time shares the wavenumbers
- * that any of them needs. */
+/* Makes the rows of integral `place`; a block of nodes shares all wavenumbers that any of them
+ * needs. */
 static void make_nodes(const struct shared *s, int q, int v, int place, const double *function)
 {
     for (int j = 0; j < s->nodes; j += NODE_BLOCK) {
@@ -239,7 +240,7 @@ static void subtract(const struct shared *s, const double *a, const double *b, d
         to[i] = a[i] - b[i];
 }
 
-/* All integrals of one frequency and view. */
+/* Makes all integrals of one frequency and view. */
 static void make_view(const struct shared *s, int thread, int q, int v)
 {
     bool made[SLOTS] = {false};
@@ -268,7 +269,8 @@ static void view_phase(void *arg, int thread)
         make_view(s, thread, i / s->nviews, i % s->nviews);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the table
+ * ---------------------------------------------------------------------------------- */
 
 static enum ek_status take_room(struct shared *s)
 {
@@ -296,8 +298,7 @@ static enum ek_status take_room(struct shared *s)
     return EK_OK;
 }
 
-/* Of the table in pairs of exact mode: their work is measured against the product's, which is most
- * of the table's. */
+/* Cost of the table in pairs of exact mode; the products dominate it. */
 static double cost(const struct shared *s)
 {
     const double product = 4.0 * s->nused * s->nodes * s->waves * s->columns * s->nviews;

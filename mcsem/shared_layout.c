@@ -1,21 +1,22 @@
-/* mcsem/shared_layout.c – what a cell's pairs need, and the table that gives it to them. */
+/* mcsem/shared_layout.c – the range that a cell's pairs need, and the layout of the table for
+ * it. */
 #include "mcsem/shared_table.h"
 
 #include "mcsem/forward.h"
 #include <math.h>
 #include <string.h>
 
-/* How dense the table is, from coarse to fine. */
+/* Densities of the table, from coarse to fine. */
 static const struct {
     int filter;
-    double spacing; /* of the nodes in ln r */
-    int depths;     /* nodes in depth, where the depths are not all the same */
+    double spacing; /* spacing of the nodes in ln r */
+    int depths;     /* nodes in depth, unless all depths are equal */
 } densities[SHARED_DENSITIES] = {{2, 0.10, 4}, {3, 0.08, 5}, {3, 0.06, 6}, {4, 0.045, 8}};
 
 enum { MOST_WAVES = 4 * PAIR_WAVES };
-#define SKIN_DEPTHS 6.0 /* beyond so many of them nodes stand evenly in r */
+#define SKIN_DEPTHS 6.0 /* beyond this many, nodes are evenly spaced in r */
 
-/* Ranges of offset and depth, and integrals, of all pairs. */
+/* Ranges of offset and depth, and integrals, that the pairs need. */
 struct needs {
     double r_first, r_last;
     struct shared_depths source, receiver;
@@ -28,24 +29,24 @@ static void widen(struct shared_depths *d, double z)
     d->last = fmax(d->last, z);
 }
 
-/* False: the pair is none for a table. */
+/* Includes a pair; false: a table cannot serve it. */
 static bool look_at(const struct shared *s, const struct survey_pair *p, struct needs *n)
 {
-    struct pair_sight sight[PAIR_SIGHTS];
+    struct pair_element element[PAIR_ELEMENTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_SIGHTS];
+    double share[PAIR_ELEMENTS];
     const double seabed = s->earth->z[s->earth->sediments - 1];
-    const int points = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
-    if (points > PAIR_SIGHTS || p->receiver[2] >= seabed || p->loop)
+    const int points = pair_elements(p, s->earth, SHARED_WIRE_TOLERANCE, element, share);
+    if (points > PAIR_ELEMENTS || p->receiver[2] >= seabed || p->loop)
         return false;
     widen(&n->receiver, p->receiver[2]);
     for (int k = 0; k < points; k++) {
-        if (!(sight[k].r > 0) || sight[k].z >= seabed)
+        if (!(element[k].r > 0) || element[k].z >= seabed)
             return false;
-        widen(&n->source, sight[k].z);
-        n->r_first = fmin(n->r_first, sight[k].r);
-        n->r_last = fmax(n->r_last, sight[k].r);
-        for (int t = pair_terms(&sight[k], term) - 1; t >= 0; t--)
+        widen(&n->source, element[k].z);
+        n->r_first = fmin(n->r_first, element[k].r);
+        n->r_last = fmax(n->r_last, element[k].r);
+        for (int t = pair_terms(&element[k], term) - 1; t >= 0; t--)
             n->used[term[t].integral] = true;
     }
     return true;
@@ -59,19 +60,19 @@ static void place_depths(struct shared_depths *d, int n)
         d->z[k] = middle + (d->n > 1 ? half * cos(acos(-1) * (k + 0.5) / n) : 0);
 }
 
-/* Fields are smooth in ln r close to the source, where they are powers of r, and in r far away,
- * where they die out with the skin depth. */
+/* Fields are smooth in ln r near the source, where they are powers of r, and in r far away, where
+ * they decay with the skin depth. */
 static double stretch(const struct shared *s, double r)
 {
     return log(r) + r / s->bend;
 }
 
-/* The offset with that value: Newton's method from a guess below it, where the function is steeper
- * than further on. */
+/* The inverse of stretch(), by Newton's method from a guess below it, where the function is
+ * steeper. */
 static double offset_at(const struct shared *s, double stretched, double guess)
 {
     double r = guess;
-    for (int turn = 0; turn < 60; turn++) {
+    for (int step = 0; step < 60; step++) {
         const double move = (stretched - stretch(s, r)) / (1 / r + 1 / s->bend);
         r = fmax(r + move, 0.1 * r);
         if (fabs(move) < 1e-14 * r)
@@ -99,7 +100,7 @@ static double skin_depth(const struct shared *s)
     return least;
 }
 
-/* Nodes before the first offset and behind the last one, so that every stencil is whole. */
+/* Nodes extend beyond both ends, so that every stencil is complete. */
 static enum ek_status place_nodes(struct shared *s, const struct needs *n, double spacing,
                                   bool *fits)
 {
@@ -123,7 +124,7 @@ static enum ek_status place_nodes(struct shared *s, const struct needs *n, doubl
     return EK_OK;
 }
 
-/* Weights of node j for all integrals in use. */
+/* Weights of node j for all integrals used. */
 static void weigh_node(struct shared *s, int j)
 {
     double w[2][HANKEL_POINTS];

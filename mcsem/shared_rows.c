@@ -1,4 +1,4 @@
-/* mcsem/shared_rows.c – pairs out of a cell's table. */
+/* mcsem/shared_rows.c – interpolates pairs from a cell's table. */
 #include "mcsem/matmul.h"
 #include "mcsem/shared_table.h"
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Lagrange's weights for position t among nodes 0 .. SHARED_STENCIL-1. */
+/* Lagrange weights for position t among nodes 0 .. SHARED_STENCIL-1. */
 static void lagrange(double t, double *weight)
 {
     for (int i = 0; i < SHARED_STENCIL; i++) {
@@ -16,7 +16,7 @@ static void lagrange(double t, double *weight)
     }
 }
 
-/* The same in depth. */
+/* Lagrange weights in depth. */
 static void lagrange_depth(const struct shared_depths *d, double z, double *weight)
 {
     for (int i = 0; i < d->n; i++) {
@@ -26,7 +26,7 @@ static void lagrange_depth(const struct shared_depths *d, double z, double *weig
     }
 }
 
-/* Nodes that some pairs need, begin .. end-1. */
+/* Nodes needed: begin .. end-1. */
 struct window {
     int begin, end;
 };
@@ -36,16 +36,16 @@ static double *weights_of(const struct shared *s, double *weight, int place, int
     return weight + ((size_t)place * (size_t)s->nviews + (size_t)view) * (size_t)s->nodes;
 }
 
-/* Adds a point of a wire to the weights of its pair. */
-static void add_point(const struct shared *s, const struct pair_sight *sight, double share,
+/* Adds an element to the interpolation weights of its pair. */
+static void add_point(const struct shared *s, const struct pair_element *element, double share,
                       const double *receiver, double *weight)
 {
     struct pair_term term[PAIR_TERMS];
     double along[SHARED_STENCIL], source[SHARED_DEPTHS];
-    const double t = shared_position(s, sight->r);
-    const int first = (int)t - (SHARED_STENCIL / 2 - 1), n = pair_terms(sight, term);
+    const double t = shared_position(s, element->r);
+    const int first = (int)t - (SHARED_STENCIL / 2 - 1), n = pair_terms(element, term);
     lagrange(t - first, along);
-    lagrange_depth(&s->source, sight->z, source);
+    lagrange_depth(&s->source, element->z, source);
     for (int k = 0; k < n; k++)
         for (int v = 0; v < s->nviews; v++) {
             const double factor =
@@ -56,16 +56,16 @@ static void add_point(const struct shared *s, const struct pair_sight *sight, do
         }
 }
 
-/* Weights of one pair; widens the window by the nodes that it needs. */
+/* Computes the weights of one pair and widens the window to the nodes that it needs. */
 static void weigh_pair(const struct shared *s, const struct survey_pair *p, struct window *w,
                        double *weight)
 {
-    struct pair_sight sight[PAIR_SIGHTS];
-    double share[PAIR_SIGHTS], receiver[SHARED_DEPTHS];
-    const int n = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
+    struct pair_element element[PAIR_ELEMENTS];
+    double share[PAIR_ELEMENTS], receiver[SHARED_DEPTHS];
+    const int n = pair_elements(p, s->earth, SHARED_WIRE_TOLERANCE, element, share);
     struct window own = {s->nodes, 0};
     for (int k = 0; k < n; k++) {
-        const int first = (int)shared_position(s, sight[k].r) - (SHARED_STENCIL / 2 - 1);
+        const int first = (int)shared_position(s, element[k].r) - (SHARED_STENCIL / 2 - 1);
         own.begin = first < own.begin ? first : own.begin;
         own.end = first + SHARED_STENCIL > own.end ? first + SHARED_STENCIL : own.end;
     }
@@ -73,7 +73,7 @@ static void weigh_pair(const struct shared *s, const struct survey_pair *p, stru
     w->end = own.end > w->end ? own.end : w->end;
     lagrange_depth(&s->receiver, p->receiver[2], receiver);
     for (int k = 0; k < n; k++)
-        add_point(s, &sight[k], share[k], receiver, weight);
+        add_point(s, &element[k], share[k], receiver, weight);
 }
 
 void shared_rows(const struct shared *s, int thread, size_t first, int n, double *rows)
@@ -93,13 +93,13 @@ void shared_rows(const struct shared *s, int thread, size_t first, int n, double
         }
 }
 
-/* Adds share * the parts of a point's field at one frequency, and the field itself. */
-static void add_parts(const struct shared *s, const struct pair_sight *sight, double share, int q,
-                      double *parts, double complex *field)
+/* Adds `share` times the sizes of the parts of an element's field, and the field itself. */
+static void add_parts(const struct shared *s, const struct pair_element *element, double share,
+                      int q, double *parts, double complex *field)
 {
     struct pair_term term[PAIR_TERMS];
-    const int n = pair_terms(sight, term);
-    const int node = (int)fmin(fmax(shared_position(s, sight->r), 0), s->nodes - 1);
+    const int n = pair_terms(element, term);
+    const int node = (int)fmin(fmax(shared_position(s, element->r), 0), s->nodes - 1);
     for (int k = 0; k < n; k++) {
         const double *row = shared_part(s, s->place[term[k].integral], s->nviews / 2, node) +
                             (size_t)q * 2 * (size_t)s->columns;
@@ -109,11 +109,11 @@ static void add_parts(const struct shared *s, const struct pair_sight *sight, do
     }
 }
 
-void shared_parts(const struct shared *s, size_t pair, double *parts, double *left)
+void shared_parts(const struct shared *s, size_t pair, double *parts, double *size)
 {
     const struct survey_pair *p = &s->pair[pair];
     struct survey_pair point = *p;
-    struct pair_sight sight[2 + PAIR_NEAR]; /* the wire's middle, its ends */
+    struct pair_element element[2 + PAIR_NEAR]; /* the middle and the ends of the wire */
     const int points = p->length > 0 ? 3 : 1;
     double axis[3];
     pair_axis(p->azimuth, p->dip, axis);
@@ -122,13 +122,13 @@ void shared_parts(const struct shared *s, size_t pair, double *parts, double *le
         double all[PAIR_NEAR];
         for (int d = 0; d < 3; d++)
             point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
-        pair_sights(&point, s->earth, SHARED_WIRE_TOLERANCE, &sight[i], all);
+        pair_elements(&point, s->earth, SHARED_WIRE_TOLERANCE, &element[i], all);
     }
     for (int q = 0; q < s->nfreq; q++) {
         double complex field = 0;
         parts[q] = 0;
         for (int i = 0; i < points; i++)
-            add_parts(s, &sight[i], points == 1 ? 1 : i ? 0.25 : 0.5, q, &parts[q], &field);
-        left[q] = cabs(field);
+            add_parts(s, &element[i], points == 1 ? 1 : i ? 0.25 : 0.5, q, &parts[q], &field);
+        size[q] = cabs(field);
     }
 }

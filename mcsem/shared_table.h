@@ -1,11 +1,11 @@
-/* mcsem/shared_table.h – what the parts of shared mode know of one another: the table of a cell and
- * what it is made of. Numbers of a table's row: [nfreq][2][columns], real parts first. */
+/* mcsem/shared_table.h – internals of shared mode: the table of a cell and how it is made. A row of
+ * the table is [nfreq][2][columns], real parts first. */
 #pragma once
 
 #include "mcsem/shared.h"
 
 enum { SHARED_DEPTHS = 8, SHARED_VIEWS = SHARED_DEPTHS * SHARED_DEPTHS };
-#define SHARED_WIRE_TOLERANCE 1e-7 /* of the sum over a wire */
+#define SHARED_WIRE_TOLERANCE 1e-7 /* relative error of the sum over a wire */
 
 /* An array that grows. */
 struct shared_room {
@@ -13,14 +13,14 @@ struct shared_room {
     size_t n;
 };
 
-/* Nodes in depth, Chebyshev's between first and last. */
+/* Chebyshev nodes in depth, between first and last. */
 struct shared_depths {
     int n;
     double first, last;
     double z[SHARED_DEPTHS];
 };
 
-/* A thread's own. */
+/* Working memory of one thread. */
 struct shared_scratch {
     struct shared_room slot;   /* [slots][waves][2 columns] functions of the wavenumber */
     struct shared_room kept;   /* [layers][4][2][lanes] */
@@ -30,47 +30,47 @@ struct shared_scratch {
 
 struct shared {
     int width, layers;
-    /* the question */
+    /* the arguments of shared_make() */
     const struct earth_layers *earth;
     const struct survey_pair *pair;
     int nfreq, nz, columns;
     const double *freq;
     /* the table's layout */
     const struct hankel *filter;
-    double spacing, bend;    /* nodes stand evenly in ln r + r / bend */
+    double spacing, bend;    /* nodes are evenly spaced in ln r + r / bend */
     int nodes, waves;        /* waves: a multiple of PAIR_GROUP */
     struct shared_room node; /* [nodes] offsets, ascending */
     struct shared_depths source, receiver;
-    int nused, place[PAIR_INTEGRALS]; /* of an integral in the table, -1: not used */
-    int nviews;                       /* source.n receiver.n, the receiver's first */
+    int nused, place[PAIR_INTEGRALS]; /* index of an integral in the table, -1: not used */
+    int nviews;                       /* source.n * receiver.n; the receiver's index runs fastest */
     struct pair_view view[SHARED_VIEWS];
     int *deepest;              /* [nfreq][waves / PAIR_GROUP] last layer that matters */
-    size_t ndeepest;           /* room of that */
+    size_t ndeepest;           /* its capacity */
     struct shared_room part;   /* [views][layers + 2][PAIR_PART] */
     struct shared_room wave;   /* [waves] */
     struct shared_room layer;  /* [layers][4] */
     struct shared_room weight; /* [nused][nodes][waves] */
-    /* its making and its content */
+    /* intermediate results and the table */
     struct shared_room reach; /* [nfreq][waves / lanes][nz][2][2][lanes] derivatives of the base */
-    struct shared_room base;  /* [nfreq][waves / lanes][2][2][lanes] what is seen of it */
+    struct shared_room base;  /* [nfreq][waves / lanes][2][2][lanes] impedance of the base */
     struct shared_room table; /* [nused][views][nodes] rows */
     struct shared_scratch *scratch; /* [width] */
 };
 
-/* At least n numbers. EK_UNAVAILABLE. */
+/* Ensures room for n numbers; the contents are lost. EK_UNAVAILABLE. */
 enum ek_status shared_reserve(struct shared_room *room, size_t n);
 
-/* Decides about nodes, wavenumbers and views for the question, and fills what depends on geometry
- * alone. As shared_make(). */
+/* Chooses nodes, wavenumbers and views, and fills in everything that depends on geometry alone. As
+ * shared_make(). */
 enum ek_status shared_lay_out(struct shared *shared, size_t npairs, int density, bool *fits);
 
-/* Filter steps, up to whole ones, between the last node's grid of wavenumbers and node j's. */
+/* Filter steps, rounded up, from the wavenumber grid of the last node to that of node j. */
 int shared_places(const struct shared *shared, int j);
 
-/* Where offset r stands among the nodes, numbered from 0. */
+/* The position of offset r among the nodes, which are numbered from 0. */
 double shared_position(const struct shared *shared, double r);
 
-/* Doubles of a row, and where row `node` of an integral's and a view's part of the table begins. */
+/* Doubles in a row; the beginning of row `node` of an integral in a view. */
 static inline size_t shared_row(const struct shared *s)
 {
     return (size_t)s->nfreq * 2 * (size_t)s->columns;

@@ -1,12 +1,13 @@
-/* mcsem/simd.h – the kernel texts of this folder on the host's vectors, one wavenumber a lane, with
- * the bits of every other processor (kernels/complex.h). Include it before a text. */
+/* mcsem/simd.h – the definitions with which this folder's kernel texts compile for the host's
+ * vectors, one wavenumber per lane, with the bits of every other processor (kernels/complex.h).
+ * Include it first. */
 #pragma once
 
 #include "src/lanes.h"
 #include <stdint.h>
 
-/* Under AddressSanitizer each of the thousands of structs of vectors that inlining brings into one
- * function is an object to watch: gcc takes two minutes and a gigabyte where it must inline. */
+/* AddressSanitizer instruments each of the thousands of vector structs that inlining brings into
+ * one function: with forced inlining gcc would take two minutes and a gigabyte. */
 #if defined __SANITIZE_ADDRESS__
 #undef FN
 #define FN static inline

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What coordinates, m, and frequencies, Hz, may be: beyond that they are mistakes. */
+/* Limits of coordinates, m, and frequencies, Hz; beyond them there is a mistake. */
 #define FARTHEST        1e8
 #define DEEPEST         1e5
 #define MOST_OFFSET     1e6
@@ -66,13 +66,12 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
     const double rise = 0.5 * p->length * fabs(sin(p->dip));
     if (!finite_numbers(p->source, 3) || !finite_numbers(p->receiver, 3) || !finite_numbers(u, 3) ||
         !isfinite(p->azimuth + p->dip + p->length))
-        FAIL(EK_USAGE, "%s:%zu: a position or direction is no finite number", path, p->line);
+        FAIL(EK_USAGE, "%s:%zu: a position or direction is not a finite number", path, p->line);
     for (int d = 0; d < 3; d++)
         if (fmax(fabs(p->source[d]), fabs(p->receiver[d])) > (d < 2 ? FARTHEST : DEEPEST))
             FAIL(EK_USAGE, "%s:%zu: a coordinate of %g m: x and y may be up to %g, z up to %g",
                  path, p->line, fmax(fabs(p->source[d]), fabs(p->receiver[d])), FARTHEST, DEEPEST);
-    if (hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]) > MOST_OFFSET ||
-        p->length > MOST_OFFSET)
+    if (survey_offset(p) > MOST_OFFSET || p->length > MOST_OFFSET)
         FAIL(EK_USAGE, "%s:%zu: an offset or a source longer than %g m", path, p->line,
              MOST_OFFSET);
     if (p->length < 0)
@@ -101,12 +100,12 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
 static enum ek_status check_data(const struct survey *s, size_t pair, const char *path)
 {
     for (int q = 0; q < s->nfreq; q++) {
-        const struct survey_datum *d = &s->datum[pair * (size_t)s->nfreq + (size_t)q];
+        const struct survey_datum *d = survey_at(s, pair, q);
         if (!(d->sigma > 0))
             FAIL(EK_USAGE, "%s:%zu: standard error %g at %g Hz is not positive", path,
                  s->pair[pair].line, d->sigma, s->freq[q]);
         if (isfinite(d->sigma) && !isfinite(d->re + d->im))
-            FAIL(EK_USAGE, "%s:%zu: the field at %g Hz is no finite number", path,
+            FAIL(EK_USAGE, "%s:%zu: the field at %g Hz is not a finite number", path,
                  s->pair[pair].line, s->freq[q]);
     }
     return EK_OK;
@@ -133,7 +132,7 @@ enum ek_status survey_check(const struct survey *s, const char *path)
         FAIL(EK_USAGE, "%s: there are no data", path);
     for (size_t i = 0; i < s->npairs; i++) {
         TRY(survey_check_pair(&s->pair[i], path));
-        TRY(pair_check(&s->pair[i], SHARED_WIRE_TOLERANCE, path)); /* of all modes the loosest */
+        TRY(pair_check(&s->pair[i], SHARED_WIRE_TOLERANCE, path)); /* the loosest of all modes */
         TRY(check_data(s, i, path));
     }
     return EK_OK;
@@ -141,7 +140,7 @@ enum ek_status survey_check(const struct survey *s, const char *path)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A pair and its place before it was sorted. */
+/* A pair's cell, offset and index before sorting. */
 struct place {
     int cell;
     double offset;
@@ -158,7 +157,7 @@ static int compare_places(const void *a, const void *b)
     return p->was < q->was ? -1 : 1;
 }
 
-/* Places of the pairs that have a cell; how many there are. */
+/* Fills in the places of the pairs that have a cell; returns their number. */
 static size_t find_places(const struct survey *s, const struct earth *earth, bool clip,
                           struct place *place)
 {
@@ -167,12 +166,12 @@ static size_t find_places(const struct survey *s, const struct earth *earth, boo
         const double *a = s->pair[i].source, *b = s->pair[i].receiver;
         const int cell = earth_find(earth, 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), clip);
         if (cell >= 0)
-            place[found++] = (struct place){cell, hypot(a[0] - b[0], a[1] - b[1]), i};
+            place[found++] = (struct place){cell, survey_offset(&s->pair[i]), i};
     }
     return found;
 }
 
-/* Pairs and data in new arrays, which replace the old ones. */
+/* Moves pairs and data to new arrays, in the order of `place`. */
 static enum ek_status move_pairs(struct survey *s, const struct place *place, size_t left)
 {
     const size_t nfreq = (size_t)s->nfreq;
@@ -229,12 +228,12 @@ enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip
     return EK_OK;
 }
 
-void survey_weigh(struct survey *s, const struct survey_noise *noise)
+void survey_set_errors(struct survey *s, const struct survey_noise *noise)
 {
     for (size_t i = 0; i < s->npairs; i++) {
         const double floor = s->pair[i].magnetic ? noise->floor_h : noise->floor_e;
         for (int q = 0; q < s->nfreq; q++) {
-            struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+            struct survey_datum *d = survey_at(s, i, q);
             const double size = hypot(d->re, d->im);
             if (isnan(d->sigma))
                 d->sigma =
@@ -246,7 +245,7 @@ void survey_weigh(struct survey *s, const struct survey_noise *noise)
     }
 }
 
-void survey_use(struct survey *s, enum survey_part part)
+void survey_select_part(struct survey *s, enum survey_part part)
 {
     for (size_t i = 0; part && i < s->npairs * (size_t)s->nfreq; i++) {
         struct survey_datum *d = &s->datum[i];
@@ -280,12 +279,14 @@ double complex survey_residual(const struct survey_datum *d, double complex fiel
     }
 }
 
-/* ---- floors of errors ------------------------------------------------------------------------ */
+/* ---- minimum errors
+ * ----------------------------------------------------------------------------- */
 
 enum { FREQUENCY, REC_X, REC_Y, RELATIVE, FLOOR, NUMBERS };
 
-/* Whether a row speaks of a pair at a frequency. */
-static bool speaks_of(const struct survey_pair *p, double freq, const double *x, const char *name)
+/* Whether a row applies to a pair at a frequency. */
+static bool rule_applies(const struct survey_pair *p, double freq, const double *x,
+                         const char *name)
 {
     return (isnan(x[FREQUENCY]) || fabs(x[FREQUENCY] - freq) < 1e-6 * freq) &&
            (isnan(x[REC_X]) || fabs(x[REC_X] - p->receiver[0]) < 0.5) &&
@@ -293,11 +294,11 @@ static bool speaks_of(const struct survey_pair *p, double freq, const double *x,
            (!*name || !strcmp(name, survey_columns_component(p)));
 }
 
-/* The rule of each datum, in `rule`, as the row has it. */
-static void note_rule(const struct survey *s, const double *x, const char *name, double (*rule)[2])
+/* Stores the row's rule for each datum that it applies to. */
+static void apply_rule(const struct survey *s, const double *x, const char *name, double (*rule)[2])
 {
     for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
-        if (speaks_of(&s->pair[i / (size_t)s->nfreq], s->freq[i % (size_t)s->nfreq], x, name)) {
+        if (rule_applies(&s->pair[i / (size_t)s->nfreq], s->freq[i % (size_t)s->nfreq], x, name)) {
             rule[i][0] = isnan(x[RELATIVE]) ? 0 : x[RELATIVE];
             rule[i][1] = isnan(x[FLOOR]) ? 0 : x[FLOOR];
         }
@@ -321,12 +322,12 @@ static enum ek_status read_rules(const struct table *t, const struct survey *s, 
             if (k >= RELATIVE && x[k] < 0)
                 FAIL(EK_USAGE, "%s:%zu: %s %g is negative", t->path, t->line[row], names[k], x[k]);
         }
-        note_rule(s, x, component < 0 ? "" : table_text(t, row, component), rule);
+        apply_rule(s, x, component < 0 ? "" : table_text(t, row, component), rule);
     }
     return EK_OK;
 }
 
-enum ek_status survey_floor(struct survey *s, const char *path)
+enum ek_status survey_raise_errors(struct survey *s, const char *path)
 {
     const size_t data = s->npairs * (size_t)s->nfreq;
     OWNED(arena_free) struct arena room = {0};

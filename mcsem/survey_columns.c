@@ -1,4 +1,4 @@
-/* mcsem/survey_columns.c – pairs out of rows. */
+/* mcsem/survey_columns.c – pairs from rows. */
 #include "mcsem/survey_columns.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static enum ek_status read_component(const struct table *t, const struct survey_
             p->magnetic = k >= 3;
             return EK_OK;
         }
-    FAIL(EK_USAGE, "%s:%zu: component '%s' is none of Ex Ey Ez Hx Hy Hz", t->path, t->line[row],
+    FAIL(EK_USAGE, "%s:%zu: component '%s' is not one of Ex Ey Ez Hx Hy Hz", t->path, t->line[row],
          text);
 }
 
@@ -46,8 +46,8 @@ static enum ek_status read_kind(const struct table *t, const struct survey_colum
     if (!strcmp(kind, "point"))
         p->length = 0;
     else if (*kind && strcmp(kind, "bipole") && !p->loop)
-        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is none of point bipole loop", t->path, t->line[row],
-             kind);
+        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is not one of point bipole loop", t->path,
+             t->line[row], kind);
     return EK_OK;
 }
 
@@ -59,6 +59,8 @@ enum ek_status survey_columns_pair(const struct table *t, const struct survey_co
     for (int d = 0; d < 3; d++) {
         TRY(table_number(t, row, c->source[d], &p->source[d]));
         TRY(table_number(t, row, c->receiver[d], &p->receiver[d]));
+        p->source[d] += 0.0; /* makes 0 of -0, as positions are compared by their bits */
+        p->receiver[d] += 0.0;
     }
     TRY(table_number(t, row, c->azimuth, &p->azimuth));
     TRY(table_number(t, row, c->dip, &p->dip));
@@ -67,8 +69,8 @@ enum ek_status survey_columns_pair(const struct table *t, const struct survey_co
         TRY(table_number(t, row, c->span, &p->span));
     TRY(read_kind(t, c, row, p));
     TRY(read_component(t, c, row, p));
-    p->azimuth *= degree;
-    p->dip *= degree;
+    p->azimuth = p->azimuth * degree + 0.0;
+    p->dip = p->dip * degree + 0.0;
     p->line = t->line[row];
     return EK_OK;
 }

@@ -13,12 +13,12 @@ struct survey_columns {
 /* EK_USAGE: a column is missing. */
 enum ek_status survey_columns_find(const struct table *table, struct survey_columns *columns);
 
-/* A row's pair, its line noted; and its frequency. EK_USAGE with file and line: no number, no such
- * component or kind, a frequency that is not positive. */
+/* The pair of a row, with its line, and the frequency. EK_USAGE with file and line: not a number,
+ * an unknown component or kind, a frequency that is not positive. */
 enum ek_status survey_columns_pair(const struct table *table, const struct survey_columns *columns,
                                    size_t row, struct survey_pair *pair);
 enum ek_status survey_columns_freq(const struct table *table, const struct survey_columns *columns,
                                    size_t row, double *freq);
 
-/* What a channel along an axis is called; E or H if it is along none. */
+/* The name of a channel along an axis; otherwise E or H. */
 const char *survey_columns_component(const struct survey_pair *pair);

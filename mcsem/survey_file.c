@@ -1,4 +1,4 @@
-/* mcsem/survey_file.c – which format a survey's file has. */
+/* mcsem/survey_file.c – selects the format of a survey's file. */
 #include "mcsem/survey_file.h"
 #include "mcsem/emdata.h"
 #include "mcsem/read_model.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum ek_status survey_file_read(const char *path, const struct survey_file_earth *words,
+enum ek_status survey_file_read(const char *path, const struct survey_file_earth *options,
                                 const struct survey_noise *noise, struct survey **survey,
                                 struct earth **earth)
 {
@@ -15,22 +15,23 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
     struct survey *s;
     TRY(emdata_is(path) ? read_emdata(path, noise, &s, &list) : read_csv(path, noise, &s, &list));
     enum ek_status st = EK_OK;
-    const char *model = words && words->keys && !strchr(words->keys, '=') ? words->keys : NULL;
+    const char *model =
+        options && options->keys && !strchr(options->keys, '=') ? options->keys : NULL;
     if (model)
         st = read_model_grid(model, &list);
-    else if (words && words->keys)
-        st = earth_list_read("--earth", words->keys, &list);
-    if (!st && words && words->sea)
-        st = earth_list_read_sea("--sea", words->sea, &list);
+    else if (options && options->keys)
+        st = earth_list_read("--earth", options->keys, &list);
+    if (!st && options && options->sea)
+        st = earth_list_read_sea("--sea", options->sea, &list);
     struct earth *e = NULL;
     THEN(st, earth_list_open(path, &list, &e));
     if (!st && model)
         st = read_model(model, e);
     if (!st)
-        st = seabed_lay(path,
-                        words && words->floor ? words->floor
-                        : *list.floor         ? list.floor
-                                              : NULL,
+        st = seabed_set(path,
+                        options && options->floor ? options->floor
+                        : *list.floor             ? list.floor
+                                                  : NULL,
                         list.seabed > 0, s, e);
     if (!st)
         st = earth_check(e, path);

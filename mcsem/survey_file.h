@@ -1,62 +1,62 @@
-/* mcsem/survey_file.h – surveys as files of whatever format: tables and MARE2DEM's data files, told
- * apart by what stands in them, and when written by their name. */
+/* mcsem/survey_file.h – survey files in any format: tables and MARE2DEM's data files, recognised by
+ * their contents and, when written, by their name. */
 #pragma once
 
 #include "mcsem/earth_list.h"
 #include "mcsem/survey.h"
 
-/* Lists that describe an earth, NULL: nothing. See earth_list.h. */
+/* Descriptions of an earth; NULL: not given. See earth_list.h. */
 struct survey_file_earth {
     const char *keys;  /* "nx=41,ny=11", or a model's file (read_model.h) */
     const char *sea;   /* "0.3125" or "0:0.25;200:0.3125" */
-    const char *floor; /* how it lies (seabed.h) */
+    const char *floor; /* where the floor lies (seabed.h) */
 };
 
-/* Reads and checks a survey; its earth from the file, but what `words` says beats it. Data without
- * standard errors get those of `noise`. EK_USAGE with file and line, EK_UNAVAILABLE. The caller
- * owns both. */
-enum ek_status survey_file_read(const char *path, const struct survey_file_earth *words,
+/* Reads and checks a survey and its earth; `options` override the file. Data without standard
+ * errors get those of `noise`. EK_USAGE with file and line, EK_UNAVAILABLE. The caller owns
+ * both. */
+enum ek_status survey_file_read(const char *path, const struct survey_file_earth *options,
                                 const struct survey_noise *noise, struct survey **survey,
                                 struct earth **earth);
 
-/* Writes a survey and its starting earth, with layers alike, so that survey_file_read() gives the
- * same (numbers to ten digits; a floor's file is named, not copied): EMData where the name ends in
- * .emdata, else a table. EK_UNAVAILABLE: the file cannot be written. */
+/* Writes a survey and its starting earth, whose layers must be alike, so that survey_file_read()
+ * reads the same (numbers to ten digits; the file of a floor is named, not copied): EMData if the
+ * name ends in .emdata, else a table. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status survey_file_write(const char *path, const struct survey *survey,
                                  const struct earth *earth);
 
-/* ---- tables: one row for each datum, columns found by name (README.md) ----
+/* ---- tables: one row per datum, columns found by name (README.md) ----
  *
- * Rows of one pair follow one another. Lines in front that begin with # say more: the grid of
- * columns and what fills it at the start, resistivities of the sea, how many rows follow. */
+ * Lines that begin with # at the top may give the grid of columns and its starting resistivity, the
+ * resistivities of the sea, and the number of rows. */
 
-/* Reads and checks a survey; adds to *list what lines with # say of its earth. Data without sigma
- * get that of `noise`. EK_USAGE with file and line: a column is missing, a cell is no number, the
- * file is cut short, what survey_check() refuses. Caller closes. */
+/* Reads and checks a survey; merges what # lines say of its earth into *list. Data without sigma
+ * get that of `noise`. EK_USAGE with file and line: a missing column, a cell that is not a number,
+ * a truncated file, anything survey_check() refuses. The caller closes the survey. */
 enum ek_status read_csv(const char *path, const struct survey_noise *noise, struct survey **survey,
                         struct earth_list *list);
 
-/* Writes a survey and its starting earth so that read_csv() gives the same (numbers to ten
- * digits). The earth's layers must be alike. EK_USAGE: a channel is along no axis;
- * EK_UNAVAILABLE: the file cannot be written. */
+/* Writes a survey and its starting earth so that read_csv() reads the same (numbers to ten digits).
+ * The earth's layers must be alike. EK_USAGE: a channel not along an axis; EK_UNAVAILABLE: the file
+ * cannot be written. */
 enum ek_status write_csv(const char *path, const struct survey *survey, const struct earth *earth);
 
 /* ---- MARE2DEM's data files (emdata.h, README.md) ----
  *
- * A pair is a transmitter, a receiver and one of its channels; a datum joins the two numbers that
- * the file has of it. What is left out, or taken for something simpler, is said in warnings. */
+ * A pair is a transmitter, a receiver and one of its channels; the two numbers that the file has
+ * for it become one datum. Warnings say what is left out or simplified. */
 
-/* Reads and checks a survey. Adds to *list what comments "! earth …" and "! sea …" say; where there
- * is no such comment, a grid of columns 500 m apart below all midpoints. EK_USAGE with file and
- * line; EK_UNAVAILABLE. Caller closes. */
+/* Reads and checks a survey. Merges the comments "! earth …" and "! sea …" into *list; without
+ * them, the grid has columns 500 m apart below all midpoints. EK_USAGE with file and line;
+ * EK_UNAVAILABLE. The caller closes the survey. */
 enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
                            struct survey **survey, struct earth_list *list);
 
-/* Writes a survey as EMData_2.2 (real and imaginary parts, phases lead), its starting earth, with
- * layers alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
+/* Writes a survey as EMData_2.2 (real and imaginary parts, phase lead), with its starting earth,
+ * whose layers must be alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status write_emdata(const char *path, const struct survey *survey,
                             const struct earth *earth);
 
-/* The same as EMResp_2.2, with `response` and residuals behind the data; NULL: without. */
+/* The same as EMResp_2.2, with `response` and residuals after the data; NULL: without. */
 enum ek_status write_emresp(const char *path, const struct survey *survey,
                             const struct earth *earth, const double complex *response);

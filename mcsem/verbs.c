@@ -1,4 +1,4 @@
-/* mcsem/verbs.c – compute cells, send their sums, judge, step. */
+/* mcsem/verbs.c – a step: compute cells, send their sums, judge the trial, find the next one. */
 #include "mcsem/verbs.h"
 #include "mcsem/inversion.h"
 #include "mcsem/write.h"
@@ -20,14 +20,14 @@ static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int
     const double start = clock_cpu();
     TRY(cell_compute(s->work[cu->index], cu->pool, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
-    /* the thread pool's threads work alike, but a device's do little beside their leader */
+    /* a CPU unit's threads share the work evenly, a device's leader does most of it */
     s->report[cell].cpu_s = (clock_cpu() - start) * (cu->device ? 1 : cu->width);
     if (s->mail && s->message[cell] >= 0)
         cluster_mail_start(s->mail, s->message[cell]);
     return EK_OK;
 }
 
-/* A device computes pairs of many cells at once: what all took is divided by what they cost. */
+/* A device computes the pairs of many cells at once: divides the total time by declared cost. */
 static void divide_time(const struct inversion *s, struct ek_range r, double *seconds)
 {
     double all = 0, cost = 0;
@@ -58,7 +58,8 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     return EK_OK;
 }
 
-/* Before a step, on one thread: the trial, by rank 0, for all; and rank 0 is ready to receive. */
+/* Before a step, on one thread: rank 0 finds the trial, broadcasts it, and gets ready to
+ * receive. */
 static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes)
 {
@@ -86,7 +87,7 @@ static int exchange_phases(const void *ctx)
     return 1;
 }
 
-/* The accepted model of this iteration, if models are wanted. */
+/* Writes the accepted model of this iteration, if --models is given. */
 static enum ek_status keep_model(const struct inversion *s)
 {
     char path[4096];
@@ -108,7 +109,7 @@ static void note_reports(struct inversion *s)
     cluster_sum(&s->cpu_s, 1);
 }
 
-/* What the accepted model says of receivers; every rank hears all responses, in one order. */
+/* Updates the drift from all responses; every rank receives them in the same order. */
 static enum ek_status learn_drift(struct inversion *s)
 {
     const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
@@ -127,7 +128,7 @@ static enum ek_status learn_drift(struct inversion *s)
 static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
 {
     struct inversion *s = ctx;
-    struct inversion_word word = {0};
+    struct inversion_decision word = {0};
     if (s->mail)
         cluster_mail_wait(s->mail);
     note_reports(s);
@@ -136,7 +137,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
         TRY(invert_judge(s->inv, step->longest, s->cpu_s));
         word.stop = (int)s->inv->stop;
         word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
-        word.drifts = s->drift && word.accepted && !word.stop && s->inv->rms <= DRIFT_RMS;
+        word.corrects_drift = s->drift && word.accepted && !word.stop && s->inv->rms <= DRIFT_RMS;
         TRY(keep_model(s));
     }
     cluster_share(&word, sizeof word);
@@ -145,7 +146,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
         s->trial_response = s->response;
         s->response = accepted;
     }
-    if (word.drifts)
+    if (word.corrects_drift)
         TRY(learn_drift(s));
     *last = word.stop != INVERT_GOES_ON;
     return EK_OK;

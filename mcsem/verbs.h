@@ -1,5 +1,5 @@
-/* mcsem/verbs.h – what units do in a step of a inversion (cu/team/team.h); the context is a
- * struct inversion. */
+/* mcsem/verbs.h – what units do in a step of an inversion (cu/team/team.h); the context is a struct
+ * inversion. */
 #pragma once
 
 #include "cu/team/team.h"

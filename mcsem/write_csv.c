@@ -1,4 +1,4 @@
-/* mcsem/write_csv.c – surveys as tables. */
+/* mcsem/write_csv.c – writes surveys as tables. */
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
 #include "mcsem/earth_list.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Columns that few surveys need. */
+/* Optional columns. */
 struct extra {
     bool kinds, spans;
 };
@@ -48,7 +48,7 @@ static void write_pair(FILE *f, const struct survey *s, size_t i, struct extra x
              p->length, p->receiver[0], p->receiver[1], p->receiver[2],
              survey_columns_component(p));
     for (int q = 0; q < s->nfreq; q++) {
-        const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+        const struct survey_datum *d = survey_at(s, i, q);
         if (isfinite(d->sigma))
             fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g%s%s\n", geometry, s->freq[q], d->re, d->im,
                     d->sigma,

@@ -1,4 +1,4 @@
-/* mcsem/write_emdata.c – a survey as the tables of a MARE2DEM file. */
+/* mcsem/write_emdata.c – writes a survey as the tables of a MARE2DEM file. */
 #include "mcsem/earth_list.h"
 #include "mcsem/emdata.h"
 #include "mcsem/survey_file.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of a table and the pair that it is of; equal rows get one number. */
+/* A row of the transmitters or receivers and the pair that it came from; equal rows share a
+ * number. */
 struct listed {
     double key[7];
     size_t pair;
@@ -21,8 +22,8 @@ static int compare_keys(const void *a, const void *b)
                   sizeof((const struct listed *)a)->key);
 }
 
-/* Transmitter: position, azimuth, dip, length, magnetic or not; receiver: position, theta,
- * alpha, length. */
+/* Transmitters: position, azimuth, dip, length, magnetic or not; receivers: position, theta, alpha,
+ * length. */
 static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
 {
     for (size_t i = 0; i < s->npairs; i++) {
@@ -46,7 +47,7 @@ static void fill_keys(const struct survey *s, bool receivers, struct listed *lis
     }
 }
 
-/* Writes the table and leaves in number [pairs] which row is a pair's. */
+/* Writes the table and stores each pair's row in number [pairs]. */
 static void write_table(FILE *f, const struct survey *s, bool receivers, struct listed *list,
                         int *number)
 {
@@ -74,7 +75,7 @@ static void write_table(FILE *f, const struct survey *s, bool receivers, struct 
     }
 }
 
-/* The first of the two types of a pair's channel. */
+/* The data type of the real part of a pair's channel. */
 static int type_of(const struct survey_pair *p)
 {
     int axis = 0;
@@ -84,7 +85,7 @@ static int type_of(const struct survey_pair *p)
     return (p->magnetic ? 11 : 1) + 2 * axis;
 }
 
-/* A number, and where there is a response that and what is left of it. */
+/* Writes a number, with its response and residual if there is one. */
 static void write_number(FILE *f, const char *row, int type, double unit, double value,
                          double sigma, const double *response, double residual)
 {

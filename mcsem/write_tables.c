@@ -1,4 +1,4 @@
-/* mcsem/write_tables.c – tables of what came out. */
+/* mcsem/write_tables.c – output tables. */
 #include "mcsem/write.h"
 #include "mcsem/survey_columns.h"
 #include "mcsem/seabed.h"
@@ -23,35 +23,35 @@ static bool ends_in(const char *path, const char *end)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-static void write_row(FILE *f, const struct earth *e, const struct certainty *sure, int c, int k)
+static void write_row(FILE *f, const struct earth *e, const struct uncertainty *u, int c, int k)
 {
     const size_t at = (size_t)c * (size_t)earth_unknowns(e) + (size_t)k, nz = (size_t)e->nz;
     fprintf(f, "%d,%d,%.10g,%.10g,%.10g,%.17g", c, k, e->x0 + c % e->nx * e->dx,
             e->y0 + c / e->nx * e->dy, e->top[k], exp(e->m[at]));
     if (e->vertical)
         fprintf(f, ",%.17g", exp(e->m[at + nz]));
-    if (sure)
-        fprintf(f, ",%.6g,%.6g,%.6g", sure->sigma[at], sure->length[at], sure->depth[c]);
-    if (sure && e->vertical)
-        fprintf(f, ",%.6g,%.6g", sure->sigma[at + nz], sure->length[at + nz]);
+    if (u)
+        fprintf(f, ",%.6g,%.6g,%.6g", u->sigma[at], u->length[at], u->depth[c]);
+    if (u && e->vertical)
+        fprintf(f, ",%.6g,%.6g", u->sigma[at + nz], u->length[at + nz]);
     fprintf(f, "\n");
 }
 
-enum ek_status write_model(const char *path, const struct earth *e, const struct certainty *sure)
+enum ek_status write_model(const char *path, const struct earth *e, const struct uncertainty *u)
 {
     struct file *f;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".vtk"))
-        return write_vtk(path, e, sure);
+        return write_vtk(path, e, u);
     TRY(file_create(path, &f));
     FILE *to = file_stream(f);
     fprintf(to, "column,layer,x,y,top_m,rho_ohmm%s%s%s\n", e->vertical ? ",rho_v_ohmm" : "",
-            sure ? ",sigma_ln_rho,resolution_m,investigated_m" : "",
-            sure && e->vertical ? ",sigma_ln_rho_v,resolution_v_m" : "");
+            u ? ",sigma_ln_rho,resolution_m,investigated_m" : "",
+            u && e->vertical ? ",sigma_ln_rho_v,resolution_v_m" : "");
     for (int c = 0; c < earth_columns(e); c++)
         for (int k = 0; k < e->nz; k++)
-            write_row(to, e, sure, c, k);
+            write_row(to, e, u, c, k);
     return file_finish(f);
 }
 
@@ -107,7 +107,7 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
     return file_finish(f);
 }
 
-/* As cu-plan reads tasks. */
+/* The format in which cu-plan reads tasks. */
 static enum ek_status write_tasks(const char *path, int cells, const struct cell_report *report)
 {
     json_t *cost = json_array();

@@ -1,4 +1,5 @@
-/* mcsem/write_vtk.c – grids whose cells are centred on the columns, below the sea floor of each. */
+/* mcsem/write_vtk.c – VTK grids with cells centred on the columns, below each column's sea
+ * floor. */
 #include "mcsem/write.h"
 #include "src/file.h"
 
@@ -11,7 +12,7 @@ static void write_axis(FILE *f, char name, int n, double first, double step)
         fprintf(f, "%.10g\n", first + (i - 0.5) * step);
 }
 
-/* Depth of layer k's top below the seabed; k = nz: of the last one's bottom as it is drawn. */
+/* Depth of layer k's top below the seabed; k = nz: the bottom of the last layer as drawn. */
 static double top_of(const struct earth *e, int k)
 {
     const double last = e->nz > 1 ? e->top[e->nz - 1] - e->top[e->nz - 2] : 100;
@@ -39,7 +40,7 @@ static double floor_at(const struct earth *e, int i, int j)
     return sum / n;
 }
 
-/* A level grid, or one whose layers follow the sea floor. */
+/* A rectilinear grid, or one whose layers follow the sea floor. */
 static void write_grid(FILE *f, const struct earth *e)
 {
     const bool flat = is_flat(e);
@@ -77,7 +78,7 @@ static double decades(double ln)
     return ln / log(10);
 }
 
-enum ek_status write_vtk(const char *path, const struct earth *e, const struct certainty *sure)
+enum ek_status write_vtk(const char *path, const struct earth *e, const struct uncertainty *u)
 {
     struct file *f;
     TRY(file_create(path, &f));
@@ -89,14 +90,14 @@ enum ek_status write_vtk(const char *path, const struct earth *e, const struct c
     put_values(to, e, "log10_rho", e->m, decades, 0);
     if (e->vertical)
         put_values(to, e, "rho_v_ohmm", e->m, exp, e->nz);
-    if (sure) {
-        put_values(to, e, "sigma_ln_rho", sure->sigma, fabs, 0);
-        put_values(to, e, "resolution_m", sure->length, fabs, 0);
+    if (u) {
+        put_values(to, e, "sigma_ln_rho", u->sigma, fabs, 0);
+        put_values(to, e, "resolution_m", u->length, fabs, 0);
         fprintf(to, "SCALARS investigated_m double 1\nLOOKUP_TABLE default\n");
         for (int i = 0; i < earth_columns(e) * e->nz; i++)
-            fprintf(to, "%.10g\n", sure->depth[i % earth_columns(e)]);
+            fprintf(to, "%.10g\n", u->depth[i % earth_columns(e)]);
     }
-    if (sure && e->vertical)
-        put_values(to, e, "sigma_ln_rho_v", sure->sigma, fabs, e->nz);
+    if (u && e->vertical)
+        put_values(to, e, "sigma_ln_rho_v", u->sigma, fabs, e->nz);
     return file_finish(f);
 }

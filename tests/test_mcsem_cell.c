@@ -204,7 +204,7 @@ static void sums_have_the_misfit_s_gradient(void **state)
         struct survey *of = s;
         if (how >= 16) {
             of = random_survey(&near_and_far, 10, e);
-            survey_use(of, (enum survey_part)(1 + (how - 16) / 2));
+            survey_select_part(of, (enum survey_part)(1 + (how - 16) / 2));
         }
         check_gradient(of, e, &o);
         if (of != s)

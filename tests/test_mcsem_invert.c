@@ -289,7 +289,7 @@ static void controls_are_those_of_dense_least_squares(void **state)
             reference[i] = log(cases[t].reference);
         for (int i = 0; i < UNKNOWNS; i++)
             below[i] = reference[i] > 0 ? reference[i] : median;
-        prior_settle(p, m);
+        prior_update_median(p, m);
         fill_dense(m, (struct prior_weights){{0, 0}}, 0.01);
         for (int i = 0; i < UNKNOWNS; i++) {
             const int k = i % NZ, c = i / NZ;
@@ -390,7 +390,7 @@ static void certainty_is_that_of_the_dense_inverse(void **state)
     for (int i = 0; i < UNKNOWNS; i++)
         memcpy(product[i], dense[i], sizeof product[i]); /* J'W^2 J */
     for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
-        assert_int_equal(normal_certainty(n, sums, mu[t], variance, share), EK_OK);
+        assert_int_equal(normal_covariance(n, sums, mu[t], variance, share), EK_OK);
         for (int i = 0; i < UNKNOWNS; i++) {
             double determined = 0;
             dense_inverse(mu[t], i, column);
@@ -401,7 +401,7 @@ static void certainty_is_that_of_the_dense_inverse(void **state)
         }
     }
     memset(sums, 0, COLUMNS * cell_sums(NZ) * sizeof *sums);
-    assert_int_equal(normal_certainty(n, sums, (struct prior_weights){{0, 0}}, variance, share),
+    assert_int_equal(normal_covariance(n, sums, (struct prior_weights){{0, 0}}, variance, share),
                      EK_UNVERIFIED);
     normal_close(n);
 }
@@ -459,7 +459,7 @@ static void one_sigma_covers_its_share(void **state)
             }
         fill_sums(zero, sums);
         assert_int_equal(normal_solve(n, sums, zero, mu, 0, found), EK_OK);
-        assert_int_equal(normal_certainty(n, sums, mu, variance, share), EK_OK);
+        assert_int_equal(normal_covariance(n, sums, mu, variance, share), EK_OK);
         for (int i = 0; i < UNKNOWNS; i++)
             covered += fabs(found[i] - m[i]) <= sqrt(variance[i]);
     }
@@ -598,7 +598,7 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
     go_on(inv);
     const double rms = inv->rms;
     for (int kind = 0; kind < 2; kind++) {
-        const double ask = inv->ask, level = inv->level;
+        const double ask = inv->target_share, level = inv->level;
         double step[UNKNOWNS];
         for (int i = 0; i < UNKNOWNS; i++)
             step[i] = inv->trial[i] - earth->m[i];
@@ -608,7 +608,7 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
         const struct invert_record *r = &inv->record[inv->nrecords - 1];
         assert_false(r->accepted);
         assert_int_equal(inv->iteration, 0);
-        assert_true(inv->rms == rms && inv->ask > ask && inv->level == level);
+        assert_true(inv->rms == rms && inv->target_share > ask && inv->level == level);
         assert_memory_equal(inv->earth->m, earth->m, UNKNOWNS * sizeof(double));
         /* Phi(t) = Phi - 2 p t + (p + rise) t^2 has its minimum at p / (p + rise + p) */
         const double p = inv->predicted, share = kind ? 0.1 : p / (2 * p + r->phi - inv->phi);
@@ -680,7 +680,7 @@ static void save_and_go_on(int saved, int bad)
     two->stalls = one->stalls;
     two->damping = one->damping;
     two->level = one->level;
-    two->ask = one->ask;
+    two->target_share = one->target_share;
     two->trial_spread = one->sums_spread;
     invert_resume(two, one->earth->m, one->trial);
     assert_false(invert_judged(two));

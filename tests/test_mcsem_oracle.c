@@ -134,16 +134,16 @@ static long double oracle_loss(const struct earth_layers *l, long double w, doub
 static double complex oracle_field(const struct earth_layers *layers, const struct survey_pair *p,
                                    double freq)
 {
-    struct pair_sight sight[PAIR_SIGHTS];
+    struct pair_element element[PAIR_ELEMENTS];
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_SIGHTS];
+    double share[PAIR_ELEMENTS];
     long double x[ORACLE_POINTS], weight[ORACLE_POINTS];
     struct oracle_line o = {.layers = layers, .w = 8e-7L * acosl(-1) * acosl(-1) * freq};
-    const int points = pair_sights(p, layers, 1e-12, sight, share);
+    const int points = pair_elements(p, layers, 1e-12, element, share);
     assert_int_equal(points, 1);
-    const int n = pair_terms(sight, term);
+    const int n = pair_terms(element, term);
     const double a = fmin(p->source[2], p->receiver[2]), b = fmax(p->source[2], p->receiver[2]);
-    const long double r = sight->r, last = (60 + oracle_loss(layers, o.w, a, b)) / (b - a);
+    const long double r = element->r, last = (60 + oracle_loss(layers, o.w, a, b)) / (b - a);
     oracle sum = 0;
     oracle_rule(x, weight);
     for (long double from = 1e-12L / r, to; from < last; from = to) {

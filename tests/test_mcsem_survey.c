@@ -217,7 +217,7 @@ static void emdata_says_what_it_means(void **state)
     struct earth *earth;
     /* Frequencies out of order, phases that lag, a receiver turned by 90 degrees, B. */
     assert_int_equal(read_text(HEAD "# Data: 4\n21 2 1 1 2e-13 1e-14\n22 2 1 1 90 1\n"
-                                    "11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n",
+                                    "11 1 1 1 1.2566370614359172D-18 1d-20\n12 1 1 1 0 1e-20\n",
                                &s, &earth),
                      EK_OK);
     assert_int_equal(s->npairs, 2);
@@ -234,6 +234,57 @@ static void emdata_says_what_it_means(void **state)
     earth_close(earth);
 }
 
+/* MARE2DEM reads blocks in any order: the same survey as above. */
+static void emdata_has_blocks_in_any_order(void **state)
+{
+    static const char *const block[] = {
+        "# CSEM Frequencies: 2\n1\n0.5\n", "# Transmitters: 1\n0 0 950 90 0 0 edipole T\n",
+        "# CSEM Receivers: 1\n3000 2000 999 90 0 0 0 R\n", "Phase Convention: lag\n",
+        "# Data: 3\n11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n1 2 1 1 3e-13 "
+        "1e-14\n"};
+    enum { BLOCKS = sizeof block / sizeof *block };
+    (void)state;
+    for (int first = 0; first < BLOCKS; first++) {
+        char text[1000] = "Format: EMData_2.2\n";
+        struct survey *s;
+        struct earth *earth;
+        for (int i = 0; i < BLOCKS; i++)
+            strcat(text, block[(first + 2 * i) % BLOCKS]);
+        assert_int_equal(read_text(text, &s, &earth), EK_OK);
+        assert_int_equal(s->npairs, 2);
+        close_to(s->datum[0].re, 3e-13, 3e-13, 1e-12);
+        close_to(s->datum[3].re, 1e-12, 1e-12, 1e-9);
+        survey_close(s);
+        earth_close(earth);
+    }
+}
+
+/* Rows of a table by frequency, so that those of a pair are apart; -0 is 0; a datum given twice. */
+static void rows_of_a_pair_may_be_apart(void **state)
+{
+    char text[4000] = "# earth nz=3,seabed=1000\nsrc_x,src_y,src_z,src_azimuth_deg,src_dip_deg,"
+                      "src_len_m,rec_x,rec_y,rec_z,component,freq_hz,re,im\n";
+    struct survey *s;
+    struct earth *earth;
+    (void)state;
+    for (int q = 2; q > 0; q--)
+        for (int i = 0; i < 12; i++)
+            sprintf(text + strlen(text), "%d,%s,960,0,0,0,%d,0,999.9,%s,%d,%de-15,1e-15\n",
+                    100 * (i / 3), q > 1 ? "0" : "-0.0", 3000 + i % 2, i % 3 ? "Ex" : "Ez", q,
+                    i + 1);
+    assert_int_equal(read_text(text, &s, &earth), EK_OK);
+    assert_int_equal(s->npairs, 12);
+    assert_int_equal(s->nsources, 4);
+    assert_int_equal(s->nreceivers, 2);
+    for (size_t i = 0; i < 24; i++)
+        close_to(s->datum[i].re, 1e-15 * (double)(i / 2 + 1), 1e-15, 1e-9);
+    survey_close(s);
+    earth_close(earth);
+    strcat(text, "0,0,960,0,0,0,3001,0,999.9,Ex,1,2e-15,1e-15\n");
+    assert_int_equal(read_text(text, &s, &earth), EK_USAGE);
+    assert_non_null(strstr(status_message(), ".text:27: this pair has a datum"));
+}
+
 static void wrong_emdata_is_refused(void **state)
 {
     (void)state;
@@ -246,11 +297,13 @@ static void wrong_emdata_is_refused(void **state)
         {HEAD "# Data: 1\n1 1 1 1 1\n", ".text:10: a datum is"},
         {HEAD "# Data: 1\n1 1 1 1 inf 1\n", ".text:10: 'inf'"},
         {HEAD "# Data: 2\n1 1 1 1 1 0\n2 1 1 1 1 1\n", ".text:10: standard error 0"},
-        {HEAD "# Data: x\n", ".text:9: 'x' is no number of rows"},
+        {HEAD "# Data: 1\n21 1 1 1 -1e-13 1e-15\n", ".text:10: amplitude -1e-13 is negative"},
+        {"Format: EMData_2.2\n# Data: 1\n1 1 1 1 1 1\n", ".text:3: the file has no table"},
+        {HEAD "# Data: x\n", ".text:9: 'x' is not a number of rows"},
         {HEAD "# Data: 1\n1 1 1 1 1 1\n# Data: 1\n1 1 1 1 1 1\n", ".text:11: a second block"},
         {HEAD, "there is no block '# Data'"},
         {HEAD "# Data: 0\n", "there are no data"},
-        {HEAD "nonsense\n", ".text:9: 'nonsense' is no line"},
+        {HEAD "nonsense\n", ".text:9: 'nonsense' is not a line"},
         {"Format: EMData_3.0\n", ".text:1: format 'EMData_3.0'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -325,7 +378,7 @@ static double floor_under(const char *path, double x, double y, double z)
     s->pair[0].receiver[1] = s->pair[0].source[1] = y;
     s->pair[0].receiver[2] = z;
     const double floor =
-        MUTED(seabed_lay("survey", path, false, s, earth)) ? -1 : s->pair[0].floor[1];
+        MUTED(seabed_set("survey", path, false, s, earth)) ? -1 : s->pair[0].floor[1];
     survey_close(s);
     earth_close(earth);
     return floor;
@@ -461,6 +514,8 @@ int main(void)
         cmocka_unit_test(unknown_designs_are_refused),
         cmocka_unit_test(surveys_survive_their_files),
         cmocka_unit_test(emdata_says_what_it_means),
+        cmocka_unit_test(emdata_has_blocks_in_any_order),
+        cmocka_unit_test(rows_of_a_pair_may_be_apart),
         cmocka_unit_test(wrong_emdata_is_refused),
         cmocka_unit_test(pairs_go_to_the_nearest_column),
         cmocka_unit_test(the_floor_follows_its_nearest_points),

@@ -1,15 +1,14 @@
-/* mcsem/kernels/complex.h – complex numbers and exponentials that come out alike, to the last bit,
- * on every processor: nothing but + - * / sqrt and the fused MAD(a, b, c) = a b + c, each of which
- * IEEE 754 defines exactly. Build with -DKERNEL_NO_FMA, on the host with -ffp-contract=off: only
- * what is written as fused is fused. */
+/* mcsem/kernels/complex.h – complex numbers and exponentials with the same bits on every processor:
+ * only + - * / sqrt and the fused MAD(a, b, c) = a b + c are used, which IEEE 754 defines exactly.
+ * Build with -DKERNEL_NO_FMA, on the host with -ffp-contract=off, so that nothing else is fused. */
 #ifndef MCSEM_KERNELS_COMPLEX_H
 #define MCSEM_KERNELS_COMPLEX_H
 #ifndef MAD
 #define MAD(a, b, c) fma(a, b, c)
 #define ROOT(a)      sqrt(a)
 #define LESSER(a, b) ((a) < (b) ? (a) : (b))
-/* 2^n for a whole number n, -1000 .. 1000: added to 2^52 + 1023, n has its bits where a shift makes
- * them the exponent. */
+/* 2^n for an integer n, -1000 .. 1000: n + 2^52 + 1023 has the exponent in its lowest bits, which a
+ * shift moves into place. */
 FN double complex_power_of_2(double n)
 {
     union {
@@ -73,15 +72,15 @@ FN struct cx cx_inverse(struct cx a)
     return cx_of(a.re * s, -(a.im * s));
 }
 
-/* The whole number nearest to x, |x| < 2^51. */
+/* The integer nearest to x, |x| < 2^51. */
 FN real cx_nearest(real x)
 {
     return (x + 6755399441055744.0) - 6755399441055744.0;
 }
 
-#define CX_DEEP 600.0 /* exp(-600) = 3e-261 stands for all that is smaller */
+#define CX_DEEP 600.0 /* exp(-600) = 3e-261 replaces everything smaller */
 
-/* exp(-x), 0 <= x <= CX_DEEP: 2^-n exp(r), Taylor's series in |r| <= ln(2) / 2. */
+/* exp(-x), 0 <= x <= CX_DEEP: 2^-n exp(r), Taylor series in |r| <= ln(2) / 2. */
 FN real cx_decay(real x)
 {
     const real n = cx_nearest(x * 1.4426950408889634);
@@ -102,7 +101,7 @@ FN real cx_decay(real x)
     return p * POWER_OF_2(-n);
 }
 
-/* sin(r) / r and cos(r) for r^2 = s, |r| <= pi / 2: Taylor's series. */
+/* sin(r) / r and cos(r) for r^2 = s, |r| <= pi / 2: Taylor series. */
 FN real cx_sine_of(real s)
 {
     real p = MAD(s, REAL(1.9572941063391263e-20), REAL(-8.22063524662433e-18));
@@ -131,8 +130,8 @@ FN real cx_cosine_of(real s)
     return MAD(p, s, REAL(1.0));
 }
 
-/* exp(-z d) for 0 <= im z <= re z, d >= 0. The angle loses its whole turns of pi, and the sign of
- * an odd number of them. */
+/* exp(-z d) for 0 <= im z <= re z, d >= 0. The angle is reduced by multiples of pi; odd ones change
+ * the sign. */
 FN struct cx cx_exp_minus(struct cx z, double d)
 {
     const real x = LESSER(z.re * d, REAL(CX_DEEP)), y = LESSER(z.im * d, REAL(CX_DEEP));

@@ -1,14 +1,14 @@
-/* mcsem/kernels/exact.c – exact mode on devices: plans of pairs, a work-group each; then one strand
- * of wavenumbers of one pair at one frequency in each work-item. Build with -DKERNEL_NO_FMA for the
- * host's bits. */
+/* mcsem/kernels/exact.c – exact mode on devices: one work-group per pair computes its weights; then
+ * each work-item sums one strand of wavenumbers of one pair at one frequency. Build with
+ * -DKERNEL_NO_FMA to get the host's bits. */
 #include "mcsem/kernels/exact.h"
 
-FN long exact_place(int item, int layers)
+FN long exact_scratch(int item, int layers)
 {
     return (long)(item / EXACT_BESIDE) * EXACT_BESIDE * exact_numbers(layers) + item % EXACT_BESIDE;
 }
 
-/* Where a column of J is among a case's sums: the field, then the sediments. */
+/* Index of a column of J among a case's sums: the field, then the sediments. */
 FN int exact_number(int column, int sediments)
 {
     return column ? sediments + column : 0;
@@ -19,7 +19,7 @@ FN int exact_least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A filter's weight at one of its taps, whose shift is at `place`. */
+/* A filter's weight at tap i, for a shift at `place`. */
 FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
 {
     double t[EXACT_SHIFTS], sum = 0.0;
@@ -34,8 +34,8 @@ FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
     return sum;
 }
 
-/* The weights of a level's functions for wavenumber k, `stride` apart: its points' additions, as
- * they come. */
+/* The weights of a level's functions for wavenumber k, `stride` apart: the sum of its points'
+ * additions, in order. */
 FN void exact_weigh(GLOBAL const double *series, int taps, GLOBAL const double *number,
                     GLOBAL const int *plan, GLOBAL const int *level, int k, double wave,
                     GLOBAL double *weight, int stride)
@@ -69,8 +69,9 @@ FN void exact_weigh(GLOBAL const double *series, int taps, GLOBAL const double *
         weight[f * stride] = sum[f];
 }
 
-/* What pair.h's plans leave out: wavenumbers, weights at each level, deepest layers; filters: each
- * its ladder of wavenumbers, then its series (hankel.h). The rest is as below. */
+/* Computes what pair_outline() leaves out: wavenumbers, weights at each level, deepest layers.
+ * filters: for each the ladder of wavenumbers, then the series (hankel.h). Other arguments as
+ * below. */
 KERNEL(exact_plans, 64, 1, 1)
 (GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
  GLOBAL const double *filters, int ladder, GLOBAL const double *number, GLOBAL const int *plan,
@@ -98,11 +99,11 @@ KERNEL(exact_plans, 64, 1, 1)
 }
 
 /* Sums of all strands. layers: of all earths, nlayers each; line [frequencies]: w mu0; number,
- * plan: what the pairs' plans hold, weight, deepest: what exact_plans() adds. */
+ * plan: the pairs' plans; weight, deepest: from exact_plans(). */
 KERNEL(exact_waves, 64, 1, 1)
 (GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
  GLOBAL const double *number, GLOBAL const int *plan, GLOBAL const double *weight,
- GLOBAL const int *deepest, int npairs, double alone, GLOBAL double *place)
+ GLOBAL const int *deepest, int npairs, double alone, GLOBAL double *scratch)
 {
     const int item = GID(0), strand = item % EXACT_STRANDS;
     const int pair = item / EXACT_STRANDS % npairs, q = item / EXACT_STRANDS / npairs;
@@ -122,7 +123,7 @@ KERNEL(exact_waves, 64, 1, 1)
     p.stride = nwaves;
     p.base = row[EXACT_BASE];
     p.magnetic = row[EXACT_MAGNETIC];
-    room.sum = place + exact_place(item, nlayers);
+    room.sum = scratch + exact_scratch(item, nlayers);
     room.kept = room.sum + 2L * (1 + nlayers) * EXACT_BESIDE;
     room.part = room.kept + 8L * nlayers * EXACT_BESIDE;
     room.stride = EXACT_BESIDE;
@@ -137,10 +138,10 @@ KERNEL(exact_waves, 64, 1, 1)
     }
 }
 
-/* The strands' sums, added: sum [pairs][frequencies][1 + layers][2], of pairs `first` and on; the
- * first of each once more, field [pairs][frequencies][2]. */
+/* Adds up the strands: sum [pairs][frequencies][1 + layers][2], starting at pair `first`, and a
+ * copy of the field alone, field [pairs][frequencies][2]. */
 KERNEL(exact_sums, 64, 1, 1)
-(GLOBAL const double *place, int nlayers, int nfreq, int npairs, int first, GLOBAL double *sum,
+(GLOBAL const double *scratch, int nlayers, int nfreq, int npairs, int first, GLOBAL double *sum,
  GLOBAL double *field)
 {
     const int numbers = 2 * (1 + nlayers);
@@ -152,8 +153,8 @@ KERNEL(exact_sums, 64, 1, 1)
         return;
     UNROLL
     for (int k = 0; k < EXACT_STRANDS; k++)
-        s[k] = place[exact_place((q * npairs + pair) * EXACT_STRANDS + k, nlayers) +
-                     (long)number * EXACT_BESIDE];
+        s[k] = scratch[exact_scratch((q * npairs + pair) * EXACT_STRANDS + k, nlayers) +
+                       (long)number * EXACT_BESIDE];
     UNROLL
     for (int k = 0; k < EXACT_STRANDS / 2; k++)
         s[k] += s[k + EXACT_STRANDS / 2];
@@ -162,8 +163,8 @@ KERNEL(exact_sums, 64, 1, 1)
         field[2 * at + number] = (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* Sums become rows of [r J] / sigma: weight [cases][EXACT_WEIGHT], a case is a pair at a frequency;
- * items for the field and each derivative for the sediments. */
+/* Turns sums into rows of [r J] / sigma: weight [cases][EXACT_WEIGHT], a case is a pair at a
+ * frequency; one work-item per column (the field, each derivative for the sediments). */
 KERNEL(exact_rows, 64, 1, 1)
 (GLOBAL double *sum, int nlayers, int sediments, int ncases, GLOBAL const double *weight)
 {
@@ -173,16 +174,16 @@ KERNEL(exact_rows, 64, 1, 1)
         return;
     GLOBAL double *at = sum + 2 * ((long)nth * (1 + nlayers) + exact_number(c, sediments));
     GLOBAL const double *w = weight + (long)nth * EXACT_WEIGHT;
-    const double turn = w[EXACT_TURN];
-    const double x = turn != 0.0 ? 0.0 - at[1] * turn : at[0];
-    const double y = turn != 0.0 ? at[0] * turn : at[1];
-    at[0] = c ? w[EXACT_HAS_RE] * (w[EXACT_RE] * x - w[EXACT_IM] * y) : w[EXACT_MISS_RE];
-    at[1] = c ? w[EXACT_HAS_IM] * (w[EXACT_RE] * y + w[EXACT_IM] * x) : w[EXACT_MISS_IM];
+    const double loop = w[EXACT_LOOP_FACTOR];
+    const double x = loop != 0.0 ? 0.0 - at[1] * loop : at[0];
+    const double y = loop != 0.0 ? at[0] * loop : at[1];
+    at[0] = c ? w[EXACT_HAS_RE] * (w[EXACT_RE] * x - w[EXACT_IM] * y) : w[EXACT_RESIDUAL_RE];
+    at[1] = c ? w[EXACT_HAS_IM] * (w[EXACT_RE] * y + w[EXACT_IM] * x) : w[EXACT_RESIDUAL_IM];
 }
 
-/* J'W^2 J of spans of pairs, span [nspans][2] their first one and how many: lower triangles, row by
- * row. An item makes a tile of one; each number is a chain of fused operations over pairs,
- * frequencies, real and imaginary parts, as matmul.h has it. */
+/* J'W^2 J of spans of pairs, span [nspans][2] = first pair, number: lower triangles, row by row.
+ * One work-item per tile; each element is a chain of fused operations over pairs, frequencies, real
+ * and imaginary parts, in the order of matmul.h. */
 KERNEL(exact_squares, 64, 1, 1)
 (GLOBAL const double *row, int nlayers, int sediments, int nfreq, GLOBAL const int *span,
  int nspans, GLOBAL double *triangle)

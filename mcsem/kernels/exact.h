@@ -1,17 +1,17 @@
-/* mcsem/kernels/exact.h – exact mode: one wavenumber's share of the field of one pair, all depths
- * of its wire, and of the derivatives. */
+/* mcsem/kernels/exact.h – exact mode: the contribution of one wavenumber to the field of one pair
+ * (all depths of its wire) and to the derivatives. */
 #ifndef MCSEM_KERNELS_EXACT_H
 #define MCSEM_KERNELS_EXACT_H
 #include "mcsem/kernels/exact_plan.h"
 #include "mcsem/kernels/field.h"
 
-/* A pair as pair.h plans it. */
+/* The plan of a pair (pair.h). */
 struct exact_plan {
-    GLOBAL const double *number; /* parts of the levels */
-    GLOBAL const double *weight; /* their weights */
+    GLOBAL const double *number; /* the levels' parts */
+    GLOBAL const double *weight; /* the levels' weights */
     GLOBAL const int *level;     /* [nlevels][EXACT_LEVEL] */
     int nlevels;
-    int stride;   /* from the weights of one function to those of the next */
+    int stride;   /* distance between the weights of two functions */
     int base;     /* first layer below all depths */
     int magnetic; /* EXACT_E, … */
 };
@@ -33,16 +33,15 @@ FN struct field_view exact_view(struct exact_plan p, int n, double alone)
     return v;
 }
 
-/* The last layer that matters to each group of wavenumbers ladder[] / longest (ascending, nwaves of
- * them): by a bound from below of what waves lose on the way there and back, re g >= l min(1,
- * sqrt(a)) and re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20: so many
- * nepers. */
+/* The last layer that matters to each group of the nwaves wavenumbers ladder[] / longest, which
+ * ascend: layers behind it contribute less than 1e-20 (EXACT_DEEP nepers) by a lower bound of the
+ * loss on the way there and back, re g >= l min(1, sqrt(a)) and re g >= sqrt(w mu0 / 2 rho). */
 #define EXACT_DEEP 46.0
 FN void exact_deepest(int nlayers, int base, GLOBAL const double *layers, int nwaves,
                       GLOBAL const double *ladder, double longest, double w, GLOBAL int *deepest)
 {
     double by_wave = 0.0, by_loss = 0.0;
-    int seen = base; /* layers base .. seen-1 lie within by_wave, by_loss */
+    int seen = base; /* layers base .. seen-1 lose by_wave, by_loss */
     for (int g = nwaves / EXACT_STRANDS - 1; g >= 0; g--) {
         const double least = ladder[g * EXACT_STRANDS] / longest;
         while (seen < nlayers - 1 && least * by_wave < EXACT_DEEP && by_loss < EXACT_DEEP) {

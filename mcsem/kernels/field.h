@@ -1,29 +1,30 @@
-/* mcsem/kernels/field.h – one wavenumber's share of a field and of its derivatives.
+/* mcsem/kernels/field.h – the contribution of one wavenumber to a field and its derivatives.
  *
- * Source and receiver lie at two depths, the upper and the lower one. Layers are cut there, so that
- * the stack consists of the *base* (whole layers below both), and of the parts of the layers below
- * the lower one, between the two, and above the upper one. With z the impedance seen downwards at
- * the upper (zd) and the lower (zl) depth, zu the one seen upwards, and T the voltage that passes
- * from the upper to the lower one, the four functions of TM for a source at the upper depth are
+ * Source and receiver lie at two depths, the upper and the lower one. Layers are cut there, so the
+ * stack consists of the *base* (whole layers below both) and of the parts of layers below the lower
+ * depth, between the two, and above the upper one. With z the impedance seen downwards at the upper
+ * (zd) and the lower (zl) depth, zu the one seen upwards, and T the ratio of the voltages at the
+ * lower and upper depth, the four functions of TM for a source at the upper depth are
  *   V = T zu zd / (zu + zd),  I = V / zl   (horizontal dipole)
  *   V' = T zd / (zu + zd),    I' = V' / zl (vertical dipole)
  * and of TE, by admittances, V = zhat T / (zu + zd), I = T zl / (zu + zd). Where the source is the
- * lower one, reciprocity gives V, I' as they are, V' = -I, I = -V' (Michalski & Mosig 1997).
- * A field is F = sum of these with given weights; its derivatives come backwards through the stack:
- * dF/dz at the upper end of a layer gives dF/dz at its lower end and the layer's own share. */
+ * lower one, reciprocity gives V, I' unchanged, V' = -I, I = -V' (Michalski & Mosig 1997). A field
+ * is F = sum of these with given weights. Its derivatives are found by going back through the
+ * stack: dF/dz at the upper end of a layer gives dF/dz at its lower end and the layer's own
+ * contribution. */
 #ifndef MCSEM_KERNELS_FIELD_H
 #define MCSEM_KERNELS_FIELD_H
 #include "mcsem/kernels/line.h"
 
-/* A depth pair of source and receiver. Parts stand one after another: those below, from the base
- * up; those between, upwards; those above, from the air down. */
+/* The depths of source and receiver. Parts are stored in this order: those below, from the base up;
+ * those between, upwards; those above, from the air down. */
 struct field_view {
     GLOBAL const double *part; /* [below + between + above][5] line_layer and the layer's number */
     int below, between, above;
     int swapped;               /* the source is the lower one */
     int lower, upper;          /* layers of the two depths */
     double in_lower, in_upper; /* 1: the field has the factor rho_v of that layer, else 0 */
-    int loop;                  /* H of a magnetic dipole: v and v1 of the weights are TE's */
+    int loop;                  /* H of a magnetic dipole: v and v1 of the weights belong to TE */
 };
 
 /* Weights of V, I, V', I' of TM, and of V, I of TE, for a source at the upper depth. */
@@ -31,13 +32,13 @@ struct field_weights {
     real v, i, v1, i1, te_v, te_i;
 };
 
-/* What derivatives are wanted. */
+/* Which derivatives are wanted. */
 #define FIELD_NONE 0
 #define FIELD_BASE 1 /* of the layers of the base */
 #define FIELD_ALL  2
 
-/* Where a case works: sums [1 + layers] of the field and of its derivatives, and room for what the
- * way back needs; all of complex numbers `stride` apart. */
+/* Memory of a case: sums [1 + layers] of the field and its derivatives, and values kept for the way
+ * back; complex numbers, `stride` apart. */
 struct field_room {
     GLOBAL double *sum;
     GLOBAL double *kept; /* [layers][4] */
@@ -56,13 +57,13 @@ FN struct line_layer field_part(struct field_view v, int k)
     return line_layer(v.part + 5 * k, 0);
 }
 
-/* Adds a part's share to its layer's derivative. */
+/* Adds a part's contribution to its layer's derivative. */
 FN void field_gather(struct field_room r, struct field_view v, int k, struct cx share)
 {
     line_gather(r.sum, 1 + (long)v.part[5 * k + 4], r.stride, share);
 }
 
-/* Over the parts first .. first+n-1 upwards; keeps what the way back needs. */
+/* Carries z up over the parts first .. first+n-1; keeps what the way back needs. */
 FN struct cx field_climb(struct line_field f, struct field_view v, int first, int n, struct cx z,
                          int te, struct field_room r)
 {
@@ -76,7 +77,7 @@ FN struct cx field_climb(struct line_field f, struct field_view v, int first, in
     return z;
 }
 
-/* The same between the two depths; T on the way. */
+/* The same between the two depths; also computes T. */
 FN struct line_pass field_cross(struct line_field f, struct field_view v, struct cx z, int te,
                                 struct field_room r)
 {
@@ -106,10 +107,10 @@ FN struct line_wave field_air(struct line_field f, GLOBAL const double *layers, 
     return line_wave(f, air, te);
 }
 
-/* Value of a field at the two depths and its derivatives with respect to what is seen there. */
+/* Value of a field and its derivatives with respect to the impedances at the two depths. */
 struct field_ends {
     struct cx value, by_lower, by_upper, by_above;
-    struct cx at_lower, at_upper; /* parts of the value with the factor rho_v of these layers */
+    struct cx at_lower, at_upper; /* terms of the value with the factor rho_v of these layers */
 };
 
 FN struct field_ends field_tm(struct field_weights w, struct cx lower, struct cx upper,
@@ -149,9 +150,9 @@ FN struct field_ends field_te(struct field_weights w, int swapped, struct cx zha
     return e;
 }
 
-/* TE of a magnetic dipole, where series voltages stand for what shunt currents are for an electric
- * one: w.v weighs I' = T zu zl / (zu + zd), w.v1 V' = T zu / (zu + zd), or, where the source is the
- * lower one, -T zl / (zu + zd) by reciprocity; all times `factor`. */
+/* TE of a magnetic dipole, where series voltages replace the shunt currents of an electric one: w.v
+ * is the weight of I' = T zu zl / (zu + zd), w.v1 of V' = T zu / (zu + zd) or, where the source is
+ * the lower one, -T zl / (zu + zd) by reciprocity; all times `factor`. */
 FN struct field_ends field_te_loop(struct field_weights w, int swapped, struct cx factor,
                                    struct cx lower, struct cx upper, struct cx above,
                                    struct cx pass)
@@ -172,7 +173,7 @@ FN struct field_ends field_te_loop(struct field_weights w, int swapped, struct c
     return e;
 }
 
-/* One mode at the two ends. */
+/* The field of one mode at the two depths. */
 FN struct field_ends field_of_mode(struct field_view v, struct field_weights w, int te,
                                    struct cx zhat, struct cx lower, struct cx upper,
                                    struct cx above, struct cx pass)
@@ -187,7 +188,8 @@ FN struct field_ends field_of_mode(struct field_view v, struct field_weights w, 
     return field_tm(w, lower, upper, above, pass);
 }
 
-/* Back through the parts first+n-1 .. first. `value`: of the field, where what passes counts. */
+/* Goes back through the parts first+n-1 .. first. `value`: the field, if `passing` (its ratio T
+ * depends on these parts). */
 FN struct cx field_back(struct field_view v, int first, int n, struct cx by, struct cx value,
                         int passing, struct field_room r)
 {
@@ -204,7 +206,7 @@ FN struct cx field_back(struct field_view v, int first, int n, struct cx by, str
     return by;
 }
 
-/* One mode's share of a field. */
+/* The contribution of one mode to a field. */
 FN struct field_share field_mode(struct line_field f, struct field_view v, struct field_weights w,
                                  struct cx zhat, GLOBAL const double *layers, struct cx base,
                                  int te, struct field_room r)
@@ -232,12 +234,12 @@ FN struct field_share field_mode(struct line_field f, struct field_view v, struc
     return out;
 }
 
-/* The base: impedance of TM and admittance of TE seen from its top. */
+/* The base, seen from its top: impedance of TM, admittance of TE. */
 struct field_base {
     struct cx tm, te;
 };
 
-/* Layers top .. deepest, of which the last one counts as a half-space. */
+/* Carries the base up over layers deepest .. top; the deepest one is taken as a half-space. */
 FN struct field_base field_rise(struct line_field f, GLOBAL const double *layers, int top,
                                 int deepest, struct field_room r)
 {
@@ -270,7 +272,7 @@ FN struct field_base field_rise(struct line_field f, GLOBAL const double *layers
 }
 
 /* Derivatives of the base's impedance and admittance with respect to its layers top .. deepest:
- * reach [layers][2]. After field_rise() with derivatives. */
+ * reach [layers][2]. Call after field_rise() with derivatives. */
 FN void field_reach(int top, int deepest, struct field_room r, GLOBAL double *reach)
 {
     const struct cx one = cx_of(REAL(1.0), REAL(0.0));
@@ -289,7 +291,7 @@ FN void field_reach(int top, int deepest, struct field_room r, GLOBAL double *re
     }
 }
 
-/* Adds the seeds' shares of the base's layers. */
+/* Distributes the derivatives `seed` with respect to the base over its layers. */
 FN void field_sink(struct field_base seed, int top, int deepest, struct field_room r)
 {
     for (int k = top;; k++) {

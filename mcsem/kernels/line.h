@@ -1,20 +1,24 @@
-/* mcsem/kernels/line.h – a layered earth as two transmission lines, one for each mode.
+/* mcsem/kernels/line.h – a layered earth as two transmission lines, one per mode.
  *
  * For one horizontal wavenumber l and zhat = i w mu0, per layer of resistivity rho (horizontal) and
  * anisotropy a = rho_v / rho:
  *   TM: g^2 = a l^2 + zhat / rho, impedance  Zc = g rho
- *   TE: g^2 =   l^2 + zhat / rho, admittance Yc = g / zhat, of which the factor 1 / zhat is left
- * out Seen from the top of a layer of thickness d that rests on an impedance (TE: admittance) zb,
- * with e = exp(-2 g d), s = zb + zc, t = zb - zc: z = zc (s + e t) / (s - e t) and its derivatives,
- * with u = zc / (s - e t) and de = -2 d e dg: dz/dzb = 4 e u^2 dz = [((s + e t) - 4 e u zb) dzc - 4
- * d u s e t dg] / (s - e t) All derivatives are with respect to ln rho, a held fixed, or with
- * `alone` = 1 with rho_v fixed. */
+ *   TE: g^2 =   l^2 + zhat / rho, admittance Yc = g / zhat, stored without the factor 1 / zhat
+ *
+ * Seen from the top of a layer of thickness d that rests on an impedance (TE: admittance) zb, with
+ * e = exp(-2 g d), s = zb + zc, t = zb - zc:
+ *   z = zc (s + e t) / (s - e t)
+ * and its derivatives, with u = zc / (s - e t) and de = -2 d e dg:
+ *   dz/dzb = 4 e u^2
+ *   dz = [((s + e t) - 4 e u zb) dzc - 4 d u s e t dg] / (s - e t)
+ * All derivatives are with respect to ln rho with a fixed, or, for `alone` = 1, with rho_v
+ * fixed. */
 #ifndef MCSEM_KERNELS_LINE_H
 #define MCSEM_KERNELS_LINE_H
 
 #include "mcsem/kernels/complex.h"
 
-/* A layer: rho, 1 / rho, rho_v / rho, thickness (of no meaning for half-spaces). */
+/* A layer: rho, 1 / rho, rho_v / rho, thickness (unused for half-spaces). */
 struct line_layer {
     double rho, sigma, ratio, d;
 };
@@ -22,7 +26,7 @@ struct line_layer {
 #define LINE_TM 0
 #define LINE_TE 1
 
-/* What is the same for all layers: l^2, w mu0, and which derivative. */
+/* Independent of the layer: l^2, w mu0, and which derivative. */
 struct line_field {
     real l2;
     double w, alone;
@@ -68,7 +72,7 @@ FN struct line_wave line_wave(struct line_field f, struct line_layer l, int te)
     return line_character(w, l, te);
 }
 
-/* The other mode's wave from TE's, where they do not differ in g. */
+/* Whether TM has the same g as TE. */
 FN int line_alike(struct line_field f, struct line_layer l)
 {
     return l.ratio == 1.0 && f.alone == 0.0;
@@ -79,7 +83,7 @@ FN struct line_wave line_tm_wave(struct line_field f, struct line_layer l, struc
     return line_alike(f, l) ? line_character(te, l, LINE_TM) : line_wave(f, l, LINE_TM);
 }
 
-/* One layer up: the value at its top, its derivatives with respect to zb and to the layer. */
+/* A step up over one layer: z at its top, its derivatives with respect to zb and to the layer. */
 struct line_step {
     struct cx z, by_below, by_layer;
 };
@@ -105,8 +109,8 @@ FN struct cx line_up(struct cx zb, struct line_wave w)
     return cx_mul(cx_mul(w.zc, cx_add(s, et)), cx_inverse(cx_sub(s, et)));
 }
 
-/* What passes through the layer: voltage at its bottom / voltage at its top, and the derivatives of
- * the ratio's logarithm with respect to zb and to the layer.
+/* Transmission through a layer: voltage at its bottom / voltage at its top, and the derivatives of
+ * the logarithm of this ratio with respect to zb and to the layer.
  *   TM: 2 e1 zb / (s + e t),  TE: 2 e1 zc / (s - e t),  e1 = exp(-g d) */
 struct line_pass {
     struct cx ratio, by_below, by_layer;
@@ -135,7 +139,7 @@ FN struct line_pass line_pass(struct cx zb, struct line_wave w, double d, int te
     return r;
 }
 
-/* Complex numbers beside one another in memory: number `at`, real part first, `stride` apart. */
+/* Complex number `at` in memory: parts and numbers `stride` apart, real part first. */
 FN struct cx line_get(GLOBAL const double *p, long at, long stride)
 {
     return cx_of(LOAD(p, 2 * at * stride), LOAD(p, (2 * at + 1) * stride));

@@ -1,7 +1,7 @@
 /* tests/bench/mcsem.c – one core of mcsem: pairs a second in exact and in shared mode with all
  * derivatives, by how much the modes differ, and what a cell costs, a + b pairs. 3 frequencies; a
  * sea of 1.5 km over 40 or 91 layers, sources 0.5 to 12 km from the receiver. Times are of this
- * thread's cpu, the median of some runs. First, or alone with "certainty", the equations of the
+ * thread's cpu, the median of some runs. First, or alone with "uncertainty", the equations of the
  * published case. PEER_DIPOLE1D and PEER_EMPYMOD name peers on the same
  * case. */
 #include "mcsem/cell.h"
@@ -206,7 +206,7 @@ static void bench_filters(int layers)
 
 /* The published grid, 40,139 unknowns, with sums of random rows: a solution, and variances,
  * resolution and depth of all unknowns out of the factor. */
-static void bench_certainty(void)
+static void bench_uncertainty(void)
 {
     const struct prior_options options = {.differences = 1, .rho_min = 0.1, .rho_max = 1e4};
     const struct prior_weights mu = {{1, 0.03}};
@@ -236,7 +236,7 @@ static void bench_certainty(void)
         must(normal_solve(n, sums, share, mu, 0.01, variance));
         seconds[0][r] = clock_cpu() - start;
         start = clock_cpu();
-        must(normal_certainty(n, sums, mu, variance, share));
+        must(normal_covariance(n, sums, mu, variance, share));
         seconds[1][r] = clock_cpu() - start;
     }
     for (size_t i = 0; i < unknowns; i++) {
@@ -269,8 +269,8 @@ static void bench_peer(const char *variable, const char *what)
 int main(int argc, char **argv)
 {
     static const int layers[] = {40, 91};
-    bench_certainty();
-    if (argc > 1 && !strcmp(argv[1], "certainty"))
+    bench_uncertainty();
+    if (argc > 1 && !strcmp(argv[1], "uncertainty"))
         return 0;
     printf("exact mode by filter: pairs a second of %d frequencies\n", FREQUENCIES);
     printf("%-6s %-8s %12s %14s\n", "layers", "filter", "fields", "+ derivatives");

@@ -134,10 +134,10 @@ spoil_case rho_h_ohmm '-1;0.3125;1' 'resistivity of layer 1'
 spoil_case rho_h_ohmm '1e12;nan;1' rho_h_ohmm
 spoil_case rho_h_ohmm '1e12;0;1' 'resistivity of layer 2'
 spoil_case rho_v_ohmm '1e12;0.3;inf' rho_v_ohmm
-spoil_case rho_v_ohmm '1e12;0.3' 'do not make layers'
+spoil_case rho_v_ohmm '1e12;0.3' 'do not fit'
 spoil_case interfaces_z_m '1000;0' 'does not lie below'
 spoil_case interfaces_z_m '0;x' interfaces_z_m
-spoil_case interfaces_z_m '' 'do not make layers'
+spoil_case interfaces_z_m '' 'do not fit'
 spoil_case n_layers 4 n_layers
 spoil_case freq_hz 0 frequency
 spoil_case freq_hz -0.25 frequency

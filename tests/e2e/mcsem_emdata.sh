@@ -97,7 +97,7 @@ for version in 1.0 1.2; do
     check $? "the misfit of EMData_$version: $(number rms "$work/run.json") $(number rms "$work/again.json")"
 done
 sed 's/^# Integ Pts/# Solve Orientations/' "$work/old.emdata" >"$work/bad.emdata"
-refuses 'orientations' "what '# Solve Orientations' means" "$bin" "$work/bad.emdata" --iterations 0
+refuses 'orientations' "effect of '# Solve Orientations'" "$bin" "$work/bad.emdata" --iterations 0
 
 # Half a datum counts half; amplitudes or phases alone, as a file has them, are those of --use; a
 # response file is a file of data, and has the response and what is left of it.
@@ -178,12 +178,12 @@ spoil() { # sed script, pattern
 data=$(grep -n '^# Data' "$survey" | cut -d: -f1)
 row=$((data + 2))
 spoil '1s/2.2/1.3/' "bad.emdata:1: format 'EMData_1.3'"
-spoil "${row}s/^1/Rex/" "bad.emdata:$row: 'Rex' is no data type"
+spoil "${row}s/^1/Rex/" "bad.emdata:$row: 'Rex' is not a data type"
 spoil '4s/lead/sideways/' 'bad.emdata:4: phase convention'
 spoil '7s/.*/-0.25/' 'bad.emdata:7: frequency -0.25 Hz'
 spoil '12s/edipole/loop/' "bad.emdata:12: source type 'loop'"
 spoil '12s/^[^ ]* [^ ]* [^ ]*/0 0 -5/' 'source reaches'
-spoil '13s/.*/1 2 3/' 'bad.emdata:13: a transmitter has'
+spoil '13s/.*/1 2 3/' 'bad.emdata:13: a transmitter needs'
 spoil "${row}s/^1 1/1 4/" "bad.emdata:$row: frequency 4, there are 1 to 2"
 spoil "${row}s/^1 1 [0-9]*/1 1 0/" "bad.emdata:$row: transmitter 0"
 spoil "${row}s/[^ ]*\$/0/" "bad.emdata:$row: standard error 0"
@@ -193,5 +193,5 @@ spoil '1300,$d' 'cut short'
 spoil '500,$d' 'cut short'
 spoil "${data},\$d" "no block '# Data'"
 spoil '3s/.*/! sea water/' "sea"
-spoil '/^# Transm/s/: .*/: many/' "no number of rows"
+spoil '/^# Transm/s/: .*/: many/' "not a number of rows"
 exit $failed

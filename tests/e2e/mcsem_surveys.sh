@@ -183,7 +183,7 @@ spoil() { # sed script, pattern
 }
 spoil '6s/^[^,]*/1e30/' 'bad.csv:6: a coordinate of 1e+30 m'
 spoil '6s/Ex,0.25/Ex,1e30/' 'frequency 1e+30 Hz'
-spoil '4s/.*/# rows -5/' 'no number of rows'
+spoil '4s/.*/# rows -5/' 'not a number of rows'
 spoil '2s/nx=5/nx=5,nx=6/' "'nx' is given twice"
 
 # Work is not lost, and inputs are not written over.

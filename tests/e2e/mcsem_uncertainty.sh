@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_certainty.sh – of earths drawn from what an inversion assumes, of a smoothness
+# tests/e2e/mcsem_uncertainty.sh – of earths drawn from what an inversion assumes, of a smoothness
 # that it is not told, 68 % of the layers lie within one standard deviation: 8 earths, 100 with
 # EK_LONG.
 . tests/check.sh

@@ -1,9 +1,9 @@
-/* mcsem/normal_certainty.c – selected inversion, supernode by supernode, from the last to the
- * first.
+/* mcsem/normal_covariance.c – selected inversion, from the last supernode to the first.
  *
- * Columns J of a supernode and the rows I below them have, with Y = L_IJ L_JJ^-1,
+ * The columns J of a supernode and the rows I below them have, with Y = L_IJ L_JJ^-1,
  *   C_IJ = -C_II Y,   C_JJ = (L_JJ L_JJ')^-1 - Y' C_IJ,
- * and C_II is there already: the factor's pattern has every pair of rows of I in later columns. */
+ * and C_II is known by then: the factor's pattern contains every pair of rows of I in later
+ * columns. */
 #include "mcsem/normal_internal.h"
 
 #include <cblas.h>
@@ -13,10 +13,10 @@
 struct inverse {
     const cholmod_factor *factor;
     const SuiteSparse_long *super, *rows, *row, *first; /* CHOLMOD's super, pi, s, px */
-    double *c;                                          /* as the factor's x */
-    SuiteSparse_long *super_of, *place,
-        *was;          /* [n] of a column; of a row in one supernode; order */
-    double *y, *below; /* of the largest supernode */
+    double *c;                                          /* laid out as the factor's x */
+    SuiteSparse_long *super_of, *place, *was; /* [n] supernode of a column; place of a row in the
+                                                 current supernode; inverse of the ordering */
+    double *y, *below;                        /* scratch for the largest supernode */
 };
 
 static SuiteSparse_long width_of(const struct inverse *v, SuiteSparse_long s)
@@ -110,7 +110,7 @@ static void invert_supernode(struct inverse *v, SuiteSparse_long s)
                 c + width, height, 1, c, height);
 }
 
-/* C between two unknowns that are coupled. */
+/* The entry of C for two coupled unknowns. */
 static double entry(const struct inverse *v, size_t a, size_t b)
 {
     const SuiteSparse_long p = v->was[a], q = v->was[b];
@@ -127,7 +127,8 @@ static double entry(const struct inverse *v, size_t a, size_t b)
     return v->c[v->first[s] + (column - v->super[s]) * height + low];
 }
 
-/* Of each unknown its variance, and what is left of 1 after rows took their shares. */
+/* Each unknown's variance, and its share: 1 less the shares that the rows of the prior
+ * determine. */
 static void take_all(const struct inverse *v, const struct prior *p, struct prior_weights mu,
                      double *variance, double *share)
 {
@@ -145,8 +146,8 @@ static void take_all(const struct inverse *v, const struct prior *p, struct prio
     }
 }
 
-enum ek_status normal_certainty(struct normal *n, const double *sums, struct prior_weights mu,
-                                double *variance, double *share)
+enum ek_status normal_covariance(struct normal *n, const double *sums, struct prior_weights mu,
+                                 double *variance, double *share)
 {
     struct inverse v;
     TRY(normal_factorize(n, sums, mu, 0));

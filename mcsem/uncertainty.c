@@ -1,19 +1,20 @@
-/* mcsem/certainty.c – how smooth the earth is, by the data; variances and shares become lengths and
- * depths. */
-#include "mcsem/certainty.h"
+/* mcsem/uncertainty.c – finds the smoothness that the data make likeliest; converts variances and
+ * shares to lengths and depths. */
+#include "mcsem/uncertainty.h"
 #include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define HALF        0.5  /* of a number that the data determine */
-#define LEAST_SHARE 1e-9 /* of a layer, for a length */
+#define HALF        0.5  /* number determined by the data */
+#define LEAST_SHARE 1e-9 /* share of a layer, to keep lengths finite */
 
-/* The search for the likeliest smoothness: how near in ln mu, how far in a turn and in all. */
+/* The search for the likeliest smoothness: tolerance, largest step and largest distance in ln
+ * mu. */
 #define NEAR     0.2
 #define FARTHEST 2.5
 #define RANGE    9.0
-enum { TURNS = 8 };
+enum { ITERATIONS = 8 };
 
 /* The last layer counts as thick as the one above it. */
 static double thickness(const struct earth *e, int k)
@@ -22,7 +23,8 @@ static double thickness(const struct earth *e, int k)
     return e->nz > 1 ? e->top[at + 1] - e->top[at] : 100;
 }
 
-/* A layer's thickness over the share of it that the data determine; what is left below it. */
+/* Resolution length: thickness over the share that the data determine. Depth of investigation: from
+ * the bottom up, where the shares add up to HALF. */
 static void describe_column(const struct earth *e, const double *share, double *length,
                             double *depth)
 {
@@ -37,29 +39,29 @@ static void describe_column(const struct earth *e, const double *share, double *
     }
 }
 
-/* What a turn of the search has: variances, shares, and the way to the likeliest model. */
-struct turn {
-    double *variance, *share, *way, *there;
+/* An iterate of the search: variances, shares, the step to the likeliest model, that model. */
+struct iterate {
+    double *variance, *share, *step, *likeliest;
 };
 
-/* At mu the model that is likeliest, were the data linear, is as rough as it should be where
- * mu |R m|^2 is the number of what the data determine, the sum of all shares: then mu is the
- * likeliest one, given the data (MacKay 1992). *excess: the logarithm of that number over it, by
- * which ln mu is too small, or infinite where nothing is rough. */
-static enum ek_status weigh(struct invert *inv, struct prior_weights mu, const struct turn *t,
+/* mu is the likeliest one, given the data, if the likeliest model at mu (for linearised data) has a
+ * roughness mu |R m|^2 equal to the number of parameters that the data determine, the sum of all
+ * shares (MacKay 1992). *excess: ln(that number / roughness), by which ln mu is too small; infinite
+ * where nothing is rough. */
+static enum ek_status weigh(struct invert *inv, struct prior_weights mu, const struct iterate *t,
                             double *excess)
 {
     const size_t n = earth_size(inv->earth);
     double rough = 0, determined = 0;
-    TRY(normal_solve(inv->normal, inv->sums, inv->earth->m, mu, 0, t->way));
-    TRY(normal_certainty(inv->normal, inv->sums, mu, t->variance, t->share));
+    TRY(normal_solve(inv->normal, inv->sums, inv->earth->m, mu, 0, t->step));
+    TRY(normal_covariance(inv->normal, inv->sums, mu, t->variance, t->share));
     for (size_t i = 0; i < n; i++) {
-        t->there[i] = inv->earth->m[i] + t->way[i];
+        t->likeliest[i] = inv->earth->m[i] + t->step[i];
         determined += t->share[i];
     }
     for (int k = 0; k < PRIOR_KINDS; k++)
         if (mu.of[k] > 0)
-            rough += mu.of[k] * prior_square(inv->prior, (enum prior_kind)k, t->there);
+            rough += mu.of[k] * prior_square(inv->prior, (enum prior_kind)k, t->likeliest);
     *excess = log(determined / rough);
     return EK_OK;
 }
@@ -71,17 +73,16 @@ static struct prior_weights times(struct prior_weights mu, double factor)
     return mu;
 }
 
-/* From the last step's smoothness to the likeliest one, by secants of what weigh() says; *at:
- * ln of the one over the other. */
-static enum ek_status find_smoothness(struct invert *inv, const struct turn *t, double *at)
+/* Secant iteration from the last step's smoothness to the likeliest one; *at: ln of their ratio. */
+static enum ek_status find_smoothness(struct invert *inv, const struct iterate *t, double *at)
 {
     double excess, before = 0, x = 0, was = 0;
-    for (int turn = 0;; turn++) {
+    for (int iteration = 0;; iteration++) {
         TRY(weigh(inv, times(invert_smoothness(inv), exp(x)), t, &excess));
         *at = x;
-        if (turn == TURNS || !(fabs(excess) > NEAR))
+        if (iteration == ITERATIONS || !(fabs(excess) > NEAR))
             return EK_OK;
-        const double slope = turn ? (excess - before) / (x - was) : -1;
+        const double slope = iteration ? (excess - before) / (x - was) : -1;
         const double way = slope < -0.1 ? -excess / slope : excess;
         before = excess;
         was = x;
@@ -91,31 +92,31 @@ static enum ek_status find_smoothness(struct invert *inv, const struct turn *t, 
     }
 }
 
-enum ek_status certainty_open(struct invert *inv, struct certainty **certainty)
+enum ek_status uncertainty_open(struct invert *inv, struct uncertainty **uncertainty)
 {
     const struct earth *e = inv->earth;
     const size_t columns = (size_t)earth_columns(e), n = earth_size(e);
     const size_t own = (size_t)earth_unknowns(e);
-    NEW(struct certainty, c, 1, "out of memory for uncertainties");
+    NEW(struct uncertainty, c, 1, "out of memory for uncertainties");
     c->sigma = ARENA_NEW(&c->arena, n, double);
     c->length = ARENA_NEW(&c->arena, n, double);
     c->depth = ARENA_NEW(&c->arena, columns, double);
-    const struct turn t = {c->sigma, ARENA_NEW(&c->arena, n, double),
-                           ARENA_NEW(&c->arena, n, double), ARENA_NEW(&c->arena, n, double)};
+    const struct iterate t = {c->sigma, ARENA_NEW(&c->arena, n, double),
+                              ARENA_NEW(&c->arena, n, double), ARENA_NEW(&c->arena, n, double)};
     enum ek_status st = arena_check(&c->arena, "uncertainties of %zu unknowns", n);
     THEN(st, find_smoothness(inv, &t, &c->smoother));
     if (st == EK_UNVERIFIED)
         st = status_fail(EK_USAGE, "--uncertainty: neither data nor smoothness determine a model");
-    TRY_OR(st, certainty_close(c));
+    TRY_OR(st, uncertainty_close(c));
     for (size_t i = 0; i < n; i++)
-        c->sigma[i] = inv->prior->fixed[i] ? 0 : sqrt(fmax(c->sigma[i], 0) + t.way[i] * t.way[i]);
+        c->sigma[i] = inv->prior->fixed[i] ? 0 : sqrt(fmax(c->sigma[i], 0) + t.step[i] * t.step[i]);
     for (size_t i = 0; i < columns; i++)
         describe_column(e, t.share + i * own, c->length + i * own, &c->depth[i]);
-    *certainty = c;
+    *uncertainty = c;
     return EK_OK;
 }
 
-void certainty_close(struct certainty *c)
+void uncertainty_close(struct uncertainty *c)
 {
     if (!c)
         return;
