@@ -12,7 +12,7 @@
 
 enum { NODE = 2 * MZ_VARS * LANES }; /* doubles of a node of x lines: w, then derived variables */
 
-/* A thread's scratch behind that of the right-hand side. */
+/* A thread's scratch; all but the first part is in bt_scratch(). */
 struct bt_room {
     double *rhs;    /* rhs_scratch() doubles */
     double *factor; /* [longest line][25] vectors: the eliminated super-diagonals */
@@ -27,11 +27,11 @@ struct bt_sizes {
 
 static struct bt_sizes sizes_of(const struct mz *mz)
 {
-    const long inner = rhs_inner(mz->most_nx), nz = mz->mesh->points[2];
-    return (struct bt_sizes){.factor = 25 * LANES * mz_most(mz_most(mz->most_nx, mz->most_ny), nz),
+    const long inner = rhs_inner(mz->max_nx), nz = mz->mesh->points[2];
+    return (struct bt_sizes){.factor = 25 * LANES * mz_max(mz_max(mz->max_nx, mz->max_ny), nz),
                              .rows = inner * RHS_STATE * LANES,
-                             .w = mz_most((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
-                             .points = mz_most(nz * inner, mz->most_ny) * RHS_STATE};
+                             .w = mz_max((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
+                             .points = mz_max(nz * inner, mz->max_ny) * RHS_STATE};
 }
 
 static size_t bt_scratch(const struct mz *mz)
@@ -55,8 +55,8 @@ static struct bt_axis axis_of(const struct mz *mz, int d)
     return bt_axis((const double *)&mz->consts, d);
 }
 
-/* What node s left, read back from memory, as operands: carried in variables it would be spilled,
- * and stores are what the fused multiply-adds have to wait for. */
+/* What node s left, read back from memory: kept in variables it would be spilled, and the fused
+ * multiply-adds wait for stores already. */
 static inline __attribute__((always_inline)) struct bt_past left_by(struct bt_axis x,
                                                                     struct bt_line l, int s)
 {
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) struct bt_past left_by(struct bt_ax
                             bt_load(l.out, x, s)};
 }
 
-/* Solves LANES lines, 0 at both ends. */
+/* Solves LANES lines whose corrections are 0 at both ends. */
 static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, struct bt_line l)
 {
     struct bt_col w = {REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0)};
@@ -79,15 +79,15 @@ static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, s
     }
 }
 
-/* Rows first .. of a batch of LANES, those beyond `rows` repeating the last one. */
+/* A batch of LANES rows of `inner` records; rows beyond `rows` repeat the last one. */
 struct rows {
     const double *at;
     long row;   /* doubles from row to row */
-    int record; /* from record to record */
+    int record; /* doubles from record to record */
     int rows, inner;
 };
 
-/* `count` vectors of each record to nodes. */
+/* Transposes `count` vectors of each record to nodes. */
 static void gather(struct rows from, int count, double *to)
 {
     for (int v = 0; v < from.inner; v++)
@@ -102,8 +102,8 @@ static void gather(struct rows from, int count, double *to)
         }
 }
 
-/* The batch from row j on: right-hand sides are made, and become nodes with 1/rho, velocity and
- * e. */
+/* Computes the right-hand sides of LANES rows from j on and makes nodes of them, with 1/rho,
+ * velocity and e. */
 static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int j)
 {
     const struct mz_zone *z = sweep->zone;
@@ -121,7 +121,7 @@ static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int 
     memset(room->w + (z->nx - 1) * NODE, 0, NODE * sizeof *room->w);
 }
 
-/* All x lines of a plane, LANES of them at a time, transposed into the thread's scratch. */
+/* Solves all x lines of a plane, LANES at a time, transposed into the thread's scratch. */
 static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
     const struct mz_zone *z = sweep->zone;
@@ -137,7 +137,7 @@ static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double 
     }
 }
 
-/* All y lines of a plane, in place. */
+/* Solves all y lines of a plane in place. */
 static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
     const struct mz_zone *z = sweep->zone;

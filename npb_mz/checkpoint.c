@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As it lies in the file, in the byte order of the machine: a machine of the other order reads
- * another `order` and refuses. */
+/* The beginning of the file, in the byte order of the machine; `order` lets a machine of the other
+ * byte order refuse it. */
 struct header {
     char magic[8];
     uint64_t order;
@@ -29,9 +29,9 @@ struct header {
 static const struct header blank = {.magic = "EKNPBM4", .order = 0x0123456789abcdef};
 
 struct checkpoint {
-    char *path;        /* the end of symbolic links */
-    char beside[4096]; /* while it is written */
-    int lock;          /* rank 0's */
+    char *path;        /* symbolic links resolved */
+    char beside[4096]; /* the file that is written, then renamed to path */
+    int lock;          /* of rank 0; -1: not locked */
 };
 
 static uint64_t header_checksum(const struct header *h)
@@ -54,7 +54,7 @@ static struct header header_of(const struct mz *mz, int steps, int step)
     return h;
 }
 
-/* The parts of a zone and where they stand in the file: checksum, u, carried. */
+/* A zone's record in the file: checksum, u, carried values; `at` is its offset. */
 struct record {
     int64_t zone;
     double *u, *carried;
@@ -94,11 +94,11 @@ enum ek_status mz_checkpoint_check(const char *path)
 {
     struct stat st;
     if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
-        FAIL(EK_USAGE, "checkpoint '%s': not the name of a file; give one", path);
+        FAIL(EK_USAGE, "checkpoint '%s': not a file name; give one", path);
     return file_try(path);
 }
 
-/* What killed runs have left: nobody writes it, for we have the lock. */
+/* Removes what killed runs have left; as we hold the lock, nobody is writing it. */
 static void remove_parts(const char *path)
 {
     char *pattern;
@@ -148,7 +148,7 @@ void mz_checkpoint_close(struct checkpoint *c)
     free(c);
 }
 
-/* Rank 0 looks: all take the state up, or none. */
+/* Rank 0 decides, so that all ranks resume or none. */
 bool mz_checkpoint_exists(const struct checkpoint *c)
 {
     bool there = !access(c->path, F_OK);
@@ -191,7 +191,7 @@ static bool put_zones(int fd, const struct mz *mz, const struct header *h)
     return true;
 }
 
-/* Rank 0 makes the file anew, whatever a killed run has left; the others must find it there. */
+/* Rank 0 creates the file; then the others open it. */
 static int open_part(const char *beside, const struct header *h)
 {
     int fd = -1;
@@ -210,13 +210,13 @@ static int open_part(const char *beside, const struct header *h)
     return cluster_rank() == 0 ? fd : open(beside, O_WRONLY);
 }
 
-/* This rank's part; 0 or why not. */
+/* Writes this rank's zones; returns 0 or the errno. */
 static int write_part(const char *beside, const struct mz *mz, const struct header *h)
 {
     const int fd = open_part(beside, h);
     if (fd < 0)
         return errno;
-    errno = ENOSPC; /* a write of nothing does not say why */
+    errno = ENOSPC; /* write() that returns 0 does not set it */
     const int why = put_zones(fd, mz, h) && !fsync(fd) ? 0 : errno;
     close(fd);
     return why;
@@ -230,7 +230,7 @@ enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *m
     if (cluster_any(why)) {
         if (cluster_rank() == 0)
             unlink(c->beside);
-        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be written: %s; an older one stays as it is",
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be written: %s; any older one is unchanged",
              c->path, why ? strerror(why) : "another rank cannot write its part");
     }
     if (cluster_rank() == 0)
@@ -267,18 +267,19 @@ static enum ek_status check_header(const char *path, const struct header *h, con
     if (h->checksum != header_checksum(h))
         FAIL(EK_USAGE, "checkpoint %s: its header is damaged; delete it to start anew", path);
     if (memcmp(h, &wanted, sizeof *h))
-        FAIL(EK_USAGE,
-             "checkpoint %s: it is of %.8s class %.1s, %lld steps of %.9g, not of %s class %c, %d "
-             "steps of %.9g; delete it or name another file",
-             path, h->solver, h->letter, (long long)h->steps, h->dt, mz->ops->name,
-             mz->class->letter, steps, mz->class->dt);
+        FAIL(
+            EK_USAGE,
+            "checkpoint %s: it is of %.8s class %.1s, %lld steps of %.9g, but this run is %s class "
+            "%c, %d steps of %.9g; delete it or name another file",
+            path, h->solver, h->letter, (long long)h->steps, h->dt, mz->ops->name,
+            mz->class->letter, steps, mz->class->dt);
     if (h->step < 0 || h->step > steps)
-        FAIL(EK_USAGE, "checkpoint %s: it stands at step %lld of %d", path, (long long)h->step,
-             steps);
+        FAIL(EK_USAGE, "checkpoint %s: it claims to be at step %lld of %d", path,
+             (long long)h->step, steps);
     return EK_OK;
 }
 
-/* Nothing may be missing, nothing may follow. */
+/* The file must end exactly behind the last zone. */
 static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
 {
     struct stat st;
@@ -288,7 +289,7 @@ static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
     if (st.st_size != want)
         FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start anew",
-             path, st.st_size < want ? "cut short" : "something follows it", (long long)st.st_size,
+             path, st.st_size < want ? "cut short" : "too long", (long long)st.st_size,
              (long long)want);
     return EK_OK;
 }

@@ -1,5 +1,5 @@
-/* npb_mz/classes.c – the standard classes: meshes, steps, time steps and reference norms, as the
- * NASA distribution 3.3.1 of NPB-MZ states them. */
+/* npb_mz/classes.c – the standard classes: meshes, steps, time steps and reference norms of NASA's
+ * NPB 3.3.1-MZ. */
 #include "npb_mz/mz.h"
 
 #include <math.h>

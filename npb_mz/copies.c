@@ -1,4 +1,4 @@
-/* npb_mz/copies.c – copies of the zones in memory that outlives the ranks. */
+/* npb_mz/copies.c – copies of zones in memory that outlives the ranks. */
 #include "npb_mz/copies.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/survive.h"
@@ -24,21 +24,21 @@ struct copy {
 struct copies {
     struct arena arena;
     const struct mz *mz;
-    uint64_t *memory; /* of this node: steps that are kept, then the places */
-    size_t *at;       /* [nzones+1] bytes of a zone's copy from the begin of a place */
-    int *done;        /* [nzones] the step after which it was copied here */
+    uint64_t *memory; /* of this node: a page with the committed step, then the two places */
+    size_t *at;       /* [nzones+1] offset of a zone's copy in a place, bytes */
+    int *done;        /* [nzones] the step after which it was copied here last */
     int *rank_of;     /* [nzones] */
-    bool *kept,
-        *sent;    /* [nzones] this node has use for its copy; it has left since the last commit */
-    int *send_of; /* [nzones] message that sends it, -1 none */
-    double *from; /* [nzones] */
-    int place;    /* that is written next */
-    int found;    /* the place to load from */
+    bool *kept;       /* [nzones] this node keeps a copy of it */
+    bool *sent;       /* [nzones] its copy was sent since the last commit */
+    int *send_of;     /* [nzones] message that sends it, -1 none */
+    double *from;     /* [nzones] scratch; then the rank that sends its copy, -1 none */
+    int place;        /* the one that is written now */
+    int found;        /* the one to load from */
     int n;
     struct cluster_message *message; /* [n] to and from other nodes; room for nzones */
     struct cluster_mail *mail[PLACES];
-    atomic_bool expects; /* messages of the place that is written */
-    bool trim;           /* zones that left have copies here */
+    atomic_bool expects; /* receives for the place that is written are posted */
+    bool trim;           /* there may be copies that this node no longer keeps */
 };
 
 static size_t doubles_of(const struct mz *mz, int zone)
@@ -57,7 +57,7 @@ static struct copy *copy_at(const struct copies *c, int place, int zone)
                            c->at[zone]);
 }
 
-/* A sum of one part, and its copy on the way where `to` is another place. */
+/* Copies one part to `to`, unless that is where it is, and adds it to the checksum. */
 static void add_part(struct checksum *s, char *to, const char *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += PIECE) {
@@ -82,7 +82,7 @@ static uint64_t copy_and_sum(const struct copies *c, int64_t zone, int64_t step,
     return checksum_end(&s);
 }
 
-/* The step that a copy is of, 0 where it is none. */
+/* The step of a valid copy, 0 if there is none. */
 static int step_of(const struct copies *c, int place, int zone)
 {
     struct copy *r = copy_at(c, place, zone);
@@ -103,7 +103,7 @@ size_t copies_bytes(const struct mz_ops *ops, const struct mz_class *class)
            (size_t)(MZ_VARS * size.points + size.carried);
 }
 
-/* The next rank on another node, -1 where there is none. */
+/* The next rank on another node, -1 if there is none. */
 static int buddy_of(int rank)
 {
     for (int i = 1; i < cluster_size(); i++) {
@@ -126,13 +126,13 @@ static struct cluster_message message_of(const struct copies *c, int place, int 
 {
     return (struct cluster_message){
         .peer = peer,
-        .tag = MZ_SIDES * c->mz->nzones + zone, /* behind those of faces */
+        .tag = MZ_SIDES * c->mz->nzones + zone, /* after the tags of faces */
         .sends = sends,
         .buffer = (double *)copy_at(c, place, zone),
         .doubles = sizeof(struct copy) / sizeof(double) + doubles_of(c->mz, zone)};
 }
 
-/* What is sent to another node and received for one, from and to a place. */
+/* Lists the copies of a place that this rank sends to or receives from another node. */
 static enum ek_status open_mail(struct copies *c, int place)
 {
     const int me = cluster_rank(), here = cluster_node(me);
@@ -201,7 +201,7 @@ void copies_close(struct copies *c)
 
 /* ---- copying --------------------------------------------------------------------------------- */
 
-/* Once a place is written: whoever sends to this rank finds it ready. */
+/* Posts the receives for the place that is written, once. */
 static void expect(struct copies *c)
 {
     const bool already = atomic_exchange(&c->expects, true);
@@ -233,7 +233,7 @@ bool copies_has(const struct copies *c, int zone, int step)
     return c->done[zone] == step;
 }
 
-/* Zones that live elsewhere by now leave no copies behind. */
+/* Frees copies that this node no longer keeps. */
 static void trim(struct copies *c)
 {
     for (int zone = 0; zone < c->mz->nzones; zone++)
@@ -255,10 +255,10 @@ void copies_commit(struct copies *c, int step)
     atomic_store(&c->expects, false);
 }
 
-/* ---- going on -------------------------------------------------------------------------------- */
+/* ---- resuming -------------------------------------------------------------------------------- */
 
-/* The step that all zones at a place are of, 0: there is none. The ranks of a node share the
- * work. */
+/* The step that all zones in a place have copies of, 0 if there is none. The ranks of a node share
+ * the work of checking. */
 static int step_at(const struct copies *c, int place, double *steps)
 {
     const int n = c->mz->nzones, me = cluster_rank(), node = cluster_node(me);
@@ -285,7 +285,7 @@ int copies_find(struct copies *c)
     return c->found ? second : first;
 }
 
-/* from[zone] = the rank that sends its copy, -1: its own has it. */
+/* from[zone] = the rank that sends its copy, -1: the zone's own rank has it. */
 static void find_senders(struct copies *c, int step)
 {
     const int n = c->mz->nzones, me = cluster_rank();
@@ -301,7 +301,7 @@ static void find_senders(struct copies *c, int step)
         from[zone] = from[zone] > 0 ? 1 + cluster_size() - from[zone] : -1;
 }
 
-/* Copies that this rank's node has not, come from others. */
+/* Receives the copies that are not on this rank's node, and sends those that others need. */
 static enum ek_status fetch(struct copies *c)
 {
     const int me = cluster_rank();
@@ -326,7 +326,7 @@ enum ek_status copies_load(struct copies *c, struct mz *mz, int step)
         if (!mz->mine[zone])
             continue;
         if (step_of(c, c->found, zone) != step)
-            FAIL(EK_UNAVAILABLE, "zone %d has come damaged from rank %.0f's memory", zone,
+            FAIL(EK_UNAVAILABLE, "--survive: the copy of zone %d from rank %.0f is damaged", zone,
                  c->from[zone]);
         mz_parts(mz, zone, part);
         memcpy(part[MZ_U].host, data, part[MZ_U].doubles * sizeof *data);

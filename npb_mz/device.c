@@ -1,4 +1,5 @@
-/* npb_mz/device.c – steps, moves and exchanges of the zones that live on one device. */
+/* npb_mz/device.c – steps zones on one device, moves zones to and from it, exchanges their faces.
+ */
 #include "npb_mz/device.h"
 #include "src/arena.h"
 #include "src/clock.h"
@@ -6,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, MOST_GRAPHS = 64 };
+enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, MAX_GRAPHS = 64 };
 
 /* Kernels of kernels/faces.c, behind the solver's own. */
 enum { FACES_COPY, FACES_PACK, FACES_UNPACK, FACES_KERNELS };
 static const char *const faces_kernels[] = {"faces_copy", "faces_pack", "faces_unpack"};
 
-/* Buffers, by the letter that stands for them in a launch. */
+/* Buffers on the device; the first eight have a letter in the arguments of a launch. */
 enum buffer {
     B_U,
     B_FORCING,
@@ -31,13 +32,14 @@ enum buffer {
 };
 static const char buffer_letters[] = "ugwpskcz";
 
-/* Moments, see backend_record(): both halves of the stage are filled, computed; faces are packed,
- * have come; the exchange is over. */
-enum { STAGE_FILLED, STAGE_DONE = 2, FACES_PACKED = 4, FACES_CAME, EXCHANGED };
+/* Events, see backend_record(): a half of the stage (+ 0, 1) is filled, is computed; faces are
+ * packed, have arrived; the exchange is over. */
+enum { STAGE_FILLED, STAGE_DONE = 2, FACES_PACKED = 4, FACES_ARRIVED, EXCHANGED };
 
-/* A batch's launches, which depend on nothing but its zones: gathered when they come again. */
+/* The launches of a batch depend on its zones only, so when a batch comes again they are recorded
+ * as a graph. */
 struct graph {
-    int begin, zones; /* 0: nobody's */
+    int begin, zones; /* of the batch; 0 zones: unused */
     struct backend_graph *graph;
 };
 
@@ -48,10 +50,10 @@ struct device {
     struct backend_mem *mem[BUFFERS];
     size_t size[BUFFERS]; /* bytes */
     struct places places;
-    size_t staged; /* bytes that came and left for a step since they were told last */
+    size_t staged; /* bytes of zones that came for a step and left, not counted yet */
     int nlaunches;
-    struct graph graph[MOST_GRAPHS];
-    int next_graph;        /* the oldest */
+    struct graph graph[MAX_GRAPHS];
+    int next_graph;        /* to be replaced next */
     long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
 };
 
@@ -110,7 +112,7 @@ static void free_fields(struct device *d)
     places_close(&d->places);
 }
 
-/* Where others use the device, too, it has less than it says: as much as can be had. */
+/* If others use the device, too, less memory is free than it reports: tries smaller sizes. */
 static enum ek_status open_places(struct device *d)
 {
     const struct backend_info *info = &d->backend->info;
@@ -163,7 +165,7 @@ void device_close(struct device *d)
 {
     if (!d)
         return;
-    for (int i = 0; i < MOST_GRAPHS; i++)
+    for (int i = 0; i < MAX_GRAPHS; i++)
         backend_graph_free(d->backend, d->graph[i].graph);
     free_fields(d);
     backend_unbuild(d->backend, d->program);
@@ -172,14 +174,15 @@ void device_close(struct device *d)
 
 /* ---- a zone's parts -------------------------------------------------------------------------- */
 
-/* Bytes of a part on the host, and where it lies on the device. */
+/* A part of a zone on the host, and where it lies on the device. */
 struct piece {
     void *host;
     enum buffer buffer;
-    struct backend_rect all; /* both offsets are the device's */
+    struct backend_rect all; /* both offsets are those on the device */
 };
 
-/* The parts that move with a zone, forcing only on the way to a device; returns their number. */
+/* Lists the parts that move with a zone (the forcing moves only to a device); returns their
+ * number. */
 static int pieces_of(const struct device *d, int zone, bool forcing, struct piece piece[MZ_PARTS])
 {
     static const enum buffer buffers[MZ_PARTS] = {
@@ -201,7 +204,7 @@ static int pieces_of(const struct device *d, int zone, bool forcing, struct piec
     return n;
 }
 
-/* Between the host and the device. */
+/* Copies a zone from the host to the device (comes) or back. */
 static enum ek_status move_zone(struct device *d, int queue, int zone, bool comes, size_t *bytes)
 {
     struct piece piece[MZ_PARTS];
@@ -222,29 +225,29 @@ static enum ek_status move_zone(struct device *d, int queue, int zone, bool come
 struct batch {
     struct device *device;
     int begin, zones;
-    int first, last; /* planes run + j + k with interior points in any zone */
-    bool staged;     /* they come for this step only */
-    int half;        /* of the stage */
+    int first, last; /* hyperplanes run + j + k with interior points in any zone */
+    bool staged;     /* the zones live on the host and come for this step only */
+    int half;        /* of the stage, if staged */
 };
 
-/* As many of the zones begin .. end-1 as fit the scratch and live here like the first of them, or
- * as a half of the stage holds; a CPU device takes one, for its caches. */
+/* The next batch of the zones begin .. end-1: as many as fit the scratch, all resident or all
+ * staged. A CPU device takes one zone at a time, for its caches. */
 static struct batch next_batch(struct device *d, int begin, int end)
 {
-    const bool lives = d->places.lives[begin];
-    struct batch b = {.device = d, .begin = begin, .first = 2, .staged = !lives};
+    const bool resident = d->places.resident[begin];
+    struct batch b = {.device = d, .begin = begin, .first = 2, .staged = !resident};
     long points = 0;
     for (int i = begin; i < end && !(b.zones && d->backend->info.is_cpu); i++, b.zones++) {
         const struct mz_zone *z = &d->mz->zone[i];
         points += z->volume;
-        if ((points > d->places.scratch && b.zones) || d->places.lives[i] != lives)
+        if ((points > d->places.scratch && b.zones) || d->places.resident[i] != resident)
             break;
-        b.last = (int)mz_most(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
+        b.last = (int)mz_max(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
     }
     return b;
 }
 
-/* The arguments of one launch, by their letters; returns their number. */
+/* Sets the arguments of one launch from their letters; returns their number. */
 static int set_arguments(const struct batch *b, const struct mz_launch *l, int h,
                          struct backend_arg *args)
 {
@@ -261,7 +264,7 @@ static int set_arguments(const struct batch *b, const struct mz_launch *l, int h
     return n;
 }
 
-/* A batch's time, divided among its zones by what they are declared to cost. */
+/* Divides a batch's time among its zones by their declared cost. */
 static void share_time(const struct device *d, const struct batch *b, double sec, double *seconds)
 {
     double sum = 0;
@@ -271,7 +274,7 @@ static void share_time(const struct device *d, const struct batch *b, double sec
         seconds[i] += sec * mz_zone_mop(d->mz, b->begin + i) / sum;
 }
 
-/* A step of the batch: every launch, where it is repeated for each plane. */
+/* Starts all launches of a step of the batch; some are repeated for each hyperplane. */
 static enum ek_status launch_all(void *batch)
 {
     const struct batch *b = batch;
@@ -291,23 +294,25 @@ static enum ek_status launch_all(void *batch)
     return EK_OK;
 }
 
-/* Its graph; NULL the first time, and where the device takes none. The device is idle. */
+/* The batch's graph; NULL the first time it comes, or if the device has no graphs. The device is
+ * idle. */
 static struct backend_graph *graph_of(struct device *d, struct batch *b)
 {
-    struct graph *g = d->graph, *const end = d->graph + MOST_GRAPHS;
+    struct graph *g = d->graph, *const end = d->graph + MAX_GRAPHS;
     while (g < end && !(g->begin == b->begin && g->zones == b->zones))
         g++;
     if (g < end && !g->graph)
         backend_gather(d->backend, launch_all, b, &g->graph);
     if (g < end)
         return g->graph;
-    g = &d->graph[d->next_graph++ % MOST_GRAPHS];
+    g = &d->graph[d->next_graph++ % MAX_GRAPHS];
     backend_graph_free(d->backend, g->graph);
     *g = (struct graph){b->begin, b->zones, NULL};
     return NULL;
 }
 
-/* The batch comes to its half of the stage once what was there has left: the queue is in order. */
+/* Copies the batch to its half of the stage. What was there has left before: the queue is in
+ * order. */
 static enum ek_status fetch(struct device *d, const struct batch *b)
 {
     for (int i = 0; i < b->zones; i++)
@@ -324,8 +329,7 @@ static enum ek_status send_back(struct device *d, const struct batch *b)
     return EK_OK;
 }
 
-/* The first batch from `at` on that comes for this step only, on the other half than the one before
- * it; zones 0: there is none. */
+/* The first staged batch from zone `at` on, in the given half; zones 0: there is none. */
 static struct batch next_staged(struct device *d, int at, int end, int half)
 {
     struct batch b = {0};
@@ -335,7 +339,7 @@ static struct batch next_staged(struct device *d, int at, int end, int half)
     return b.staged ? b : (struct batch){0};
 }
 
-/* Says where the zones that come will stand. */
+/* Enters the places of all staged zones in the table of zones. */
 static enum ek_status assign_stage(struct device *d, int begin, int end)
 {
     int half = 0;
@@ -347,7 +351,7 @@ static enum ek_status assign_stage(struct device *d, int begin, int end)
     return send_rows(d);
 }
 
-/* While a batch is computed, the next one that does not live here comes and the last one leaves. */
+/* While a batch is computed, the next staged one arrives and the last one leaves. */
 enum ek_status device_step(struct device *d, int begin, int end, double *seconds)
 {
     TRY(assign_stage(d, begin, end));
@@ -382,7 +386,7 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
 
 bool device_holds(const struct device *d, int zone)
 {
-    return d->places.lives[zone];
+    return d->places.resident[zone];
 }
 
 static enum ek_status carry_across(struct device *to, struct device *from, int zone, size_t *bytes)
@@ -408,7 +412,7 @@ enum ek_status device_carry(struct device *to, struct device *from, int zone, si
         to = NULL;
     struct device *const ends[] = {to, from};
     for (int i = 0; i < 2; i++)
-        if (ends[i]) /* the last exchange may still be under way */
+        if (ends[i]) /* the last exchange may not be finished yet */
             TRY(backend_after(ends[i]->backend, BACKEND_COPY, EXCHANGED));
     if (to && from)
         return carry_across(to, from, zone, bytes);
@@ -421,7 +425,7 @@ enum ek_status device_carry(struct device *to, struct device *from, int zone, si
 enum ek_status device_settle(struct device *d, int memory, int *home)
 {
     size_t uncounted = 0;
-    (void)MUTED(backend_wait(d->backend, BACKEND_FEED)); /* a loss is met where it is used */
+    (void)MUTED(backend_wait(d->backend, BACKEND_FEED)); /* a lost device fails at its next use */
     places_keep(&d->places, home, memory);
     for (int zone = 0; zone < d->mz->nzones; zone++) {
         if (home[zone] != memory || device_holds(d, zone))
@@ -463,7 +467,7 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
         return EK_OK;
     const struct mz *mz = d->mz;
     const int points =
-        ((int)mz_most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
+        ((int)mz_max(mz->max_nx, mz->max_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
     const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
@@ -489,7 +493,7 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
 {
     const struct faces_memory *p = &faces->memory[memory];
     const size_t to_host = p->to[1] * sizeof(double);
-    TRY(backend_wait(d->backend, BACKEND_FEED)); /* faces that came last */
+    TRY(backend_wait(d->backend, BACKEND_FEED)); /* for the faces that came last */
     *bytes += d->staged;
     d->staged = 0;
     TRY(send_rows(d));
@@ -506,8 +510,8 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-/* What another device has packed for this one. It packs again when this one's zones have been
- * computed or carried away, which waits for what came. */
+/* Copies what another device has packed for this one. The other does not pack again before this
+ * one's zones have been computed or moved away, which waits for this copy. */
 static enum ek_status pull_faces(struct device *d, const struct faces *faces, int memory, int from,
                                  size_t *bytes)
 {
@@ -521,8 +525,8 @@ static enum ek_status pull_faces(struct device *d, const struct faces *faces, in
              : EK_OK;
 }
 
-/* What other ranks have sent straight to the device is there; what was on its way to the host,
- * where the zone was before, follows. */
+/* Faces that other ranks sent to device memory are there already. Those that were received on the
+ * host, because their zone was there before, are copied. */
 static enum ek_status take_mail(struct device *d, const struct faces *faces, int memory,
                                 size_t *bytes)
 {
@@ -554,8 +558,8 @@ enum ek_status device_receive_faces(struct device *d, const struct faces *faces,
     TRY(take_mail(d, faces, memory, bytes));
     TRY(backend_send(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, from_host));
     *bytes += from_host;
-    TRY(backend_record(d->backend, BACKEND_FEED, FACES_CAME));
-    TRY(backend_after(d->backend, BACKEND_COMPUTE, FACES_CAME));
+    TRY(backend_record(d->backend, BACKEND_FEED, FACES_ARRIVED));
+    TRY(backend_after(d->backend, BACKEND_COMPUTE, FACES_ARRIVED));
     TRY(launch_faces(d, FACES_UNPACK, B_IN, p->in.n, B_IN_FACES));
     return backend_record(d->backend, BACKEND_COMPUTE, EXCHANGED);
 }

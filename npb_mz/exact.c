@@ -55,7 +55,7 @@ void exact_point(const struct mz *mz, int i, int j, int k, double *u)
         u[m] = exact(mz, NULL, m, (int[3]){i, j, k});
 }
 
-/* Component m at (i,j,k): the mean of the values on opposite faces, blended over the three axes. */
+/* Component m at point s: transfinite interpolation between the values on the six faces. */
 static double blended(const struct mz *mz, int m, const int s[3])
 {
     double value[3], sum = constant[m], p[3];
@@ -66,7 +66,7 @@ static double blended(const struct mz *mz, int m, const int s[3])
     return p[0] + p[1] + p[2] - p[0] * p[1] - p[0] * p[2] - p[1] * p[2] + p[0] * p[1] * p[2];
 }
 
-/* On a face the coordinate normal to it is exactly 0 or 1; z faces win over y over x. */
+/* On a face the coordinate normal to it is 0 or 1 exactly. On edges z faces win over y over x. */
 static double initial(const struct mz *mz, const int n[3], int m, const int s[3])
 {
     for (int d = 2; d >= 0; d--) {
@@ -80,7 +80,7 @@ static double initial(const struct mz *mz, const int n[3], int m, const int s[3]
     return blended(mz, m, s);
 }
 
-/* Padding repeats the row's last point: lanes beyond the row compute on sane numbers. */
+/* Padding repeats the last point of the row, so that lanes beyond it compute with valid numbers. */
 static void fill(const struct mz *mz, const struct mz_zone *z, double *u,
                  double (*value)(const struct mz *, const int *, int, const int *))
 {

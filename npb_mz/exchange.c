@@ -1,16 +1,15 @@
-/* npb_mz/exchange.c – faces between zones on the host. A zone's boundary plane takes the
- * neighbour's first interior plane; edges and the planes k = 0, nz-1 keep their values.
+/* npb_mz/exchange.c – exchanges faces between zones on the host. A zone's boundary plane becomes
+ * the neighbour's first interior plane; edges and the planes k = 0, nz-1 keep their values.
  *
- * In u a face in x has one point in each cache line. So what a step is to read of the boundary lies
- * in walls, x-walls [k][j][m], y-walls [m][k][i] of inner points; and in as many more a second copy
- * of the interior planes next to them, which the step writes while their rows are in cache. What a
- * zone has written for its neighbour becomes that one's boundary by changing hands: nothing is
- * copied. */
+ * In u, a face in x has one point per cache line. So a step reads boundary values from walls
+ * instead: x walls are [k][j][m], y walls [m][k][i], without edges. The step also writes its first
+ * interior planes to walls of the same shape, while their rows are in cache. An exchange then swaps
+ * two pointers: what a zone wrote becomes its neighbour's boundary, and nothing is copied. */
 #include "npb_mz/mz.h"
 
 #include <string.h>
 
-/* The inner part of a plane of constant i or j. */
+/* A plane of constant i or j without its edges, in u, a wall or a buffer. */
 struct face {
     double *at;              /* its first point */
     long field, plane, step; /* strides of m, k and along the face */
@@ -37,7 +36,7 @@ static struct face face_of(const struct mz *mz, int zone, enum mz_side side, int
                          .across = z->nz - 2};
 }
 
-/* The same in the walls. */
+/* The same plane in the zone's walls. */
 static struct face wall_of(const struct mz *mz, int zone, enum mz_side side, int depth)
 {
     const struct mz_zone *z = &mz->zone[zone];
@@ -49,6 +48,7 @@ static struct face wall_of(const struct mz *mz, int zone, enum mz_side side, int
     return f;
 }
 
+/* A buffer, [m][k][along], for a face of the size of `like`. */
 static struct face face_in(double *buffer, struct face like)
 {
     like.at = buffer;
@@ -75,7 +75,7 @@ static void copy(struct face to, struct face from)
                      from.at + m * from.field + k * from.plane, from.step, to.along);
 }
 
-/* What a neighbour is sent. */
+/* What the neighbour across `side` receives. */
 static struct face sent(const struct mz *mz, int zone, enum mz_side side)
 {
     return mz->walled[zone].out[side] ? wall_of(mz, zone, side, 1) : face_of(mz, zone, side, 1);
@@ -96,9 +96,9 @@ void mz_face_copy(struct mz *mz, int zone, enum mz_side side)
         receive(mz, zone, side, face_of(mz, behind, back, 1));
         return;
     }
-    double *came = from->wall[1][back];
+    double *fresh = from->wall[1][back];
     from->wall[1][back] = to->wall[0][side];
-    to->wall[0][side] = came;
+    to->wall[0][side] = fresh;
     to->in[side] = true;
     from->out[back] = false;
 }

@@ -1,4 +1,4 @@
-/* npb_mz/faces.c – lists of faces by the memory nodes that they leave and enter. */
+/* npb_mz/faces.c – lists which faces each memory node copies, sends and receives. */
 #include "npb_mz/faces.h"
 #include "npb_mz/device.h"
 #include "src/arena.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists grow, since a device of a large problem touches a small part of the faces. */
+/* Lists grow as needed: a device of a large problem may have few of its faces. */
 static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
 {
     TRY(arena_grow(&l->row, &l->room, l->n, sizeof *l->row, "faces"));
@@ -31,7 +31,7 @@ enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemor
     }
     const enum ek_status st = arena_check(&f->arena, "the faces of %d zones", mz->nzones);
     for (int i = 0; !st && i < mz->nzones; i++)
-        f->home[i] = nmemories; /* fits no mapping */
+        f->home[i] = nmemories; /* differs from any mapping, so the first plan is not skipped */
     return HAND_OUT(st, f, out, faces_close);
 }
 
@@ -57,7 +57,7 @@ static struct faces_memory *memory_of(struct faces *f, int zone)
     return f->home[zone] == FACES_ELSEWHERE ? NULL : &f->memory[f->home[zone]];
 }
 
-/* Lists one face; its places come later. */
+/* Lists one face, without its place in a buffer. */
 static enum ek_status list_face(struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
@@ -79,8 +79,8 @@ static enum ek_status list_all(struct faces *f)
     return EK_OK;
 }
 
-/* The part of device m's buffers that a face has, which leaves or enters a zone there on that side:
- * that of the device behind it, if they reach one another, of other ranks, or the host's. */
+/* The part of device m's buffers in which the face of row[] = zone, side lies: the part of the
+ * device across that side, if the two reach one another; of other ranks; or 0, the host's. */
 static int part_of(const struct faces *f, int m, const long row[3])
 {
     const int other = f->home[f->mz->zone[row[0]].neighbour[row[1]]];
@@ -89,8 +89,8 @@ static int part_of(const struct faces *f, int m, const long row[3])
     return other > 0 && device_reaches(f->memory[m].device, f->memory[other].device) ? other : 0;
 }
 
-/* Places a list's faces in a buffer of device m, part by part: both sides of a copy between devices
- * have the same order, that of the list. */
+/* Assigns the faces of a list to places in a buffer of device m, part by part. Within a part they
+ * keep the order of the list, so that both ends of a copy between devices agree. */
 static void place(const struct faces *f, int m, const struct faces_list *l, size_t *part)
 {
     size_t at = 0;
@@ -139,7 +139,7 @@ enum ek_status faces_plan(struct faces *f, const int *home)
     return EK_OK;
 }
 
-/* Where a face lies that a device or another rank has brought to the host. */
+/* Where a face from a device or another rank has arrived on the host. */
 static const double *arrived(const struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
@@ -162,7 +162,7 @@ void faces_gather(struct faces *f, int to, size_t *bytes)
         const int zone = (int)row[0], side = (int)row[1];
         const int from = f->mz->zone[zone].neighbour[side];
         if ((size_t)row[2] >= p->from[1])
-            continue; /* comes directly */
+            continue; /* does not go through the host */
         if (f->home[from] == 0) {
             mz_face_pack(f->mz, from, (enum mz_side)(side ^ 1), p->in_buffer + row[2]);
             continue;
@@ -190,7 +190,7 @@ void faces_mail(struct faces *f, int from)
     }
 }
 
-/* Bounds of one of `parts` equal parts of a list. */
+/* Rows *begin .. *end-1 of a list are its share `part` of `parts`. */
 static void share(const struct faces_list *l, int part, int parts, size_t *begin, size_t *end)
 {
     *begin = l->n * (size_t)part / (size_t)parts;

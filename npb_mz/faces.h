@@ -1,12 +1,11 @@
-/* npb_mz/faces.h – which face crosses which memory nodes, for a given mapping of zones to memory
- * nodes.
+/* npb_mz/faces.h – lists, for a mapping of zones to memory nodes, which faces are copied within a
+ * memory node and which move between two.
  *
- * Face f = 4*zone + side is filled from the zone behind that side. Where both zones share a memory
- * node it is copied there; otherwise the memory node that owns the neighbour packs it into its
- * outgoing buffer, and the memory node that owns the zone unpacks it. A device's faces travel
- * together: one copy from each device that it reaches, one read of everything else outgoing, one
- * write of everything else incoming. Zones of other ranks have home FACES_ELSEWHERE: their faces
- * come and go through remote.h. */
+ * Face f = 4*zone + side is filled from the zone across that side. If both zones are on one memory
+ * node it is copied there. Otherwise the memory node of the neighbour packs it into its outgoing
+ * buffer, and the memory node of the zone unpacks it. All faces of a device move together: one copy
+ * from each device that it reaches, one read of all others that go out, one write of all others
+ * that come in. Zones of other ranks have home FACES_ELSEWHERE; their faces go through remote.h. */
 #pragma once
 
 #include "npb_mz/mz.h"
@@ -22,13 +21,12 @@ struct faces_list {
     size_t n, room;
 };
 
-/* What one memory node has to do in an exchange. The host (memory node 0) packs straight into the
- * incoming buffers of the devices and unpacks straight from their outgoing ones: its `out` is
- * empty, its `in` lists the faces that come from devices.
+/* What one memory node does in an exchange. The host (memory node 0) packs directly into the
+ * incoming buffers of devices and unpacks directly from their outgoing ones, so its `out` is empty
+ * and its `in` lists the faces that come from devices.
  *
- * A device's buffers begin with what goes through the host; behind it lies, for each device that
- * is reached directly, what goes to it or comes from it; at the end what goes to other ranks and
- * comes from them, where MPI takes it from the device. */
+ * A device's buffers consist of parts: first what goes through the host; then one part for each
+ * device that is reached directly; last what MPI sends and receives from device memory. */
 struct faces_memory {
     struct device *device;          /* borrowed; NULL for memory node 0 */
     struct faces_list copy;         /* zone, side, neighbour */
@@ -43,32 +41,32 @@ struct faces {
     const struct mz *mz;
     struct remote *remote; /* borrowed; NULL where there is one rank */
     int nmemories;
-    bool mails_devices;          /* MPI takes faces from devices and brings them there */
+    bool mails_devices;          /* MPI sends and receives faces in device memory */
     int *home;                   /* [nzones] the mapping that the lists are for */
     size_t *out_at;              /* [4*nzones] place of the face in its source's out_buffer */
     struct faces_memory *memory; /* [nmemories] */
-    long generation; /* grows with each new mapping, so that devices know their lists are old */
+    long generation; /* grows with each new mapping; tells devices that their lists are outdated */
 };
 
-/* EK_UNAVAILABLE: out of memory. One thread; before the first plan, memory[] gets its devices.
+/* The caller sets memory[].device before the first plan. EK_UNAVAILABLE: out of memory. One thread.
  * close accepts NULL. */
 enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemories,
                           struct faces **faces);
 void faces_close(struct faces *faces);
 
-/* Makes the lists fit the mapping home[nzones]; nothing to do if it is the one they are for. One
- * thread while no other uses *faces. EK_UNAVAILABLE: out of memory. */
+/* Makes the lists for the mapping home[nzones], unless they are for it already. One thread, while
+ * no other uses *faces. EK_UNAVAILABLE: out of memory. */
 enum ek_status faces_plan(struct faces *faces, const int *home);
 
-/* Brings what device `to` receives through the host into its in_buffer: packs faces of zones on the
- * host, copies those that devices have read into their out_buffers. On to's thread. */
+/* Collects in the in_buffer of device `to` all it receives through the host: packs faces of zones
+ * on the host and copies those in the out_buffers of other devices. On the thread of `to`. */
 void faces_gather(struct faces *faces, int to, size_t *bytes);
 
-/* Sends what device `from` has packed for other ranks, and says where to put what comes for it from
- * them. On its thread. */
+/* Sends to other ranks what device `from` has packed for them, and posts the receives of its own
+ * faces in its memory. On its thread. */
 void faces_mail(struct faces *faces, int from);
 
-/* Host work, for unit `part` of `parts` that share it: copies faces between zones on the host;
- * fills faces of zones on the host from what devices have read. */
+/* The host's work, shared by `parts` units of which this is `part`: copies faces between zones on
+ * the host; unpacks faces that came from devices or other ranks. */
 void faces_copy_host(struct faces *faces, int part, int parts);
 void faces_unpack_host(struct faces *faces, int part, int parts, size_t *bytes);

@@ -1,4 +1,4 @@
-/* npb_mz/field.c – small fields on the heap, large ones in mappings of their own. */
+/* npb_mz/field.c – small fields come from the heap, large ones are mappings of their own. */
 #include "npb_mz/field.h"
 
 #include <stdint.h>
@@ -8,8 +8,8 @@
 
 enum { LINE = 8, LEAD = LINE - 1 + LINE, TAIL = 16 }; /* doubles */
 
-/* The heap refuses what the machine could not hold if all of it were touched; a mapping that
- * reserves nothing may span the zones of a thousand nodes. */
+/* The heap refuses more than the machine could hold if all of it were touched. A mapping without
+ * reserve may span the zones of a thousand nodes, of which this one touches a few. */
 static const size_t LARGE = (size_t)64 << 20;
 
 static void *map(size_t bytes)

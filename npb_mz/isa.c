@@ -1,5 +1,5 @@
-/* npb_mz/isa.c – what is compiled for every instruction level: each level's table, and the
- * calls. */
+/* npb_mz/isa.c – tables of the functions that are compiled for each instruction level, and the
+ * calls through them. */
 #include "npb_mz/mz.h"
 
 #define ISA_PROGRAM npb_mz

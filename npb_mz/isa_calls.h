@@ -1,5 +1,5 @@
-/* npb_mz/isa_calls.h – what others call of the sources that are compiled for each level:
- * src/isa_calls.h. */
+/* npb_mz/isa_calls.h – functions that are compiled for each instruction level and called from other
+ * files: see src/isa_calls.h. */
 ISA_CALL(const struct mz_ops *, mz_at, (int i), (i))
 ISA_CALL(size_t, rhs_scratch, (const struct mz *mz), (mz))
 ISA_CALL(void, rhs_zone_all,

@@ -1,13 +1,13 @@
-/* npb_mz/lu.c – LU-MZ: a step is one symmetric successive over-relaxation, in streams
+/* npb_mz/lu.c – LU-MZ: a step is one symmetric successive over-relaxation (SSOR), in streams
  * (lu_stream.h).
  *
  * Two passes over a zone, plane by plane: upwards the right-hand side of a few rows and the lower
- * sweep over them; downwards the upper sweep and the update of u. Between them corrections and
- * nodes lie in the order of the streams' steps. A team shares out the strips; a thread follows the
- * one before by a plane.
+ * sweep over them; downwards the upper sweep and the update of u. Between the passes corrections
+ * and nodes are stored in the order of the streams' steps. The strips of a plane are divided among
+ * the threads; each thread is a plane behind the one before it.
  *
- * The residual is that of the boundary values before the last exchange. The zone carries these for
- * the window of the right-hand side, so that the residual itself need not be kept. */
+ * The residual uses the boundary values from before the last exchange. A zone carries those, so
+ * that the residual can be computed when it is needed and is not stored. */
 #include "npb_mz/lu_stream.h"
 
 #include <sched.h>
@@ -17,7 +17,7 @@
 /* Sizes of a zone's streams. */
 struct lu_sizes {
     int strips;  /* of a plane */
-    long steps;  /* doubles of a plane's steps, whatever the number of threads up to `width` */
+    long steps;  /* doubles of a plane's steps, for any number of threads up to `width` */
     long ring;   /* doubles of a ring */
     long inputs; /* doubles of a row of right-hand sides */
 };
@@ -32,26 +32,26 @@ static struct lu_sizes sizes_of(int nx, int ny, int width)
     return s;
 }
 
-static struct lu_sizes most_sizes(const struct mz *mz, int width)
+static struct lu_sizes max_sizes(const struct mz *mz, int width)
 {
-    return sizes_of(mz->most_nx, mz->most_ny, width);
+    return sizes_of(mz->max_nx, mz->max_ny, width);
 }
 
-/* A thread's scratch, each part of whole cache lines. */
+/* A thread's scratch; each part begins a cache line. */
 struct lu_room {
     double *rhs;     /* rhs_scratch() doubles */
     double *inputs;  /* [2][LANES] rows of right-hand sides: of a strip and of the one before */
-    double *behind;  /* shares in the equations of the next plane */
+    double *behind;  /* contributions to the next plane */
     double *inside;  /* lu_stream_inside() */
-    double *ring;    /* where no thread follows */
+    double *ring;    /* the last thread's: no other reads it */
     double *nothing; /* a ring of zeros */
 };
 
-/* What the team shares, in work->w. */
+/* Memory that the team shares, in work->w. */
 struct lu_team {
-    double *w, *node;   /* [nz] planes of steps, between the sweeps */
-    double *rings;      /* [threads][nz] from a thread to the next */
-    _Atomic long *done; /* [threads] planes finished in the step, a cache line each */
+    double *w, *node;   /* [nz] planes of steps: what the lower sweep leaves to the upper one */
+    double *rings;      /* [threads][nz] rings, from a thread to the next */
+    _Atomic long *done; /* [threads] planes finished in this step, a cache line each */
     int threads;
 };
 
@@ -62,20 +62,20 @@ static long whole_lines(long doubles)
 
 static size_t lu_scratch(const struct mz *mz)
 {
-    const struct lu_sizes s = most_sizes(mz, 1);
+    const struct lu_sizes s = max_sizes(mz, 1);
     return whole_lines(rhs_scratch(mz)) + 2 * LANES * s.inputs + s.steps + s.steps / MZ_VARS +
            2 * s.ring;
 }
 
 static size_t lu_team_scratch(const struct mz *mz, int width)
 {
-    const struct lu_sizes s = most_sizes(mz, width);
+    const struct lu_sizes s = max_sizes(mz, width);
     return (2 * s.steps + width * s.ring) * mz->mesh->points[2] + 8L * width;
 }
 
 static struct lu_room room_of(const struct mz *mz, double *scratch)
 {
-    const struct lu_sizes s = most_sizes(mz, 1);
+    const struct lu_sizes s = max_sizes(mz, 1);
     struct lu_room r = {.rhs = scratch};
     r.inputs = r.rhs + whole_lines(rhs_scratch(mz));
     r.behind = r.inputs + 2 * LANES * s.inputs;
@@ -87,7 +87,7 @@ static struct lu_room room_of(const struct mz *mz, double *scratch)
 
 static struct lu_team team_of(const struct mz *mz, const struct mz_work *work)
 {
-    const struct lu_sizes s = most_sizes(mz, work->width);
+    const struct lu_sizes s = max_sizes(mz, work->width);
     const long planes = mz->mesh->points[2];
     struct lu_team t = {.w = work->w + 1}; /* where a line of cache begins */
     t.node = t.w + s.steps * planes;
@@ -99,13 +99,13 @@ static struct lu_team team_of(const struct mz *mz, const struct mz_work *work)
 
 /* ---- boundary values ------------------------------------------------------------------------- */
 
-/* As in the walls. */
+/* Boundary values in the layout of the walls. */
 static size_t lu_carried(const struct mz_zone *z)
 {
     return (size_t)mz_walls_size(z) / 2;
 }
 
-/* Those that the next residual depends on. */
+/* Keeps the boundary values that the next residual depends on. */
 static void carry(struct mz *mz, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
@@ -116,7 +116,7 @@ static void carry(struct mz *mz, int zone)
                (size_t)mz_wall_size(z, (enum mz_side)side) * sizeof(double));
 }
 
-/* The first residual is that of the initial boundary values. */
+/* The first residual uses the initial boundary values. */
 static void lu_carried_reset(struct mz *mz, int zone)
 {
     mz_walls_begin(mz, zone);
@@ -161,7 +161,7 @@ static struct lu_part part_of(struct mz *mz, struct mz_work *work, int zone, int
     return p;
 }
 
-/* Until `thread` has finished `planes` planes of this step. */
+/* Waits until `thread` has finished `planes` planes of this step. */
 static void wait_for(const struct lu_team *t, int thread, long planes)
 {
     for (int spins = 0; atomic_load_explicit(&t->done[8 * thread], memory_order_acquire) < planes;)
@@ -179,7 +179,7 @@ static double *ring_of(const struct lu_part *p, int thread, int k)
     return p->team.rings + ((long)thread * p->z->nz + k) * p->sizes.ring;
 }
 
-/* The stream of plane k in a sweep that goes up or down. */
+/* The stream of this thread in plane k, of the lower sweep (up) or the upper one. */
 static struct lu_stream stream_of(const struct lu_part *p, int k, bool up)
 {
     const int from = p->thread + (up ? -1 : 1), to = p->thread + (up ? 1 : -1);
@@ -199,7 +199,7 @@ static struct lu_stream stream_of(const struct lu_part *p, int k, bool up)
                               .inside = p->room.inside};
 }
 
-/* The right-hand sides of a strip's rows are made. */
+/* Computes the right-hand sides of a strip's rows. */
 static void set_inputs(struct rhs_sweep *sweep, const struct lu_part *p, int strip,
                        struct lu_rows *r)
 {
@@ -261,7 +261,7 @@ static void upper_plane(const struct lu_part *p, int k)
     struct lu_stream s = stream_of(p, k, false);
     struct lu_rows here = rows_of(p, p->end, k);
     for (int i = s.strips; i >= 0; i--) {
-        const struct lu_rows before = /* of the strip that comes next */
+        const struct lu_rows before = /* the strip that comes next in this sweep */
             i > 0 ? rows_of(p, p->begin + i - 1, k) : rows_of(p, p->end - 1, k - 1);
         lu_stream_upper(&s, i, &before, &here);
         here = before;
@@ -282,8 +282,7 @@ static void upper_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     }
 }
 
-/* A thread waits only for parts of smaller number, so that the parts may also run one after
- * another. */
+/* A part waits only for parts of smaller number, so one thread may run them all in order. */
 static void lower_part(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     if (t < team_of(mz, work).threads)

@@ -1,5 +1,5 @@
-/* npb_mz/lu_stream.c – the steps of a stream, in blocks of LANES that are transposed in
- * registers. */
+/* npb_mz/lu_stream.c – the steps of a stream, in blocks of LANES steps; rows are transposed to
+ * steps and back in registers. */
 #include "npb_mz/lu_stream.h"
 
 #include "npb_mz/kernels/lu.h"
@@ -50,7 +50,7 @@ FN struct five keep_inside(struct five v, const double *inside)
     return v;
 }
 
-/* Each lane receives from the lane before, the first one from the last of the other vector. */
+/* Each lane receives from the lane before it; the first one from the last lane of `other`. */
 FN struct five shift_up(struct five own, struct five other)
 {
     return (struct five){lanes_back1(other.r, own.r), lanes_back1(other.x, own.x),
@@ -58,7 +58,7 @@ FN struct five shift_up(struct five own, struct five other)
                          lanes_back1(other.e, own.e)};
 }
 
-/* Each lane receives from the lane after, the last one from the first of the other vector. */
+/* Each lane receives from the lane after it; the last one from the first lane of `other`. */
 FN struct five shift_down(struct five own, struct five other)
 {
     return (struct five){lanes_ahead1(own.r, other.r), lanes_ahead1(own.x, other.x),
@@ -68,9 +68,9 @@ FN struct five shift_down(struct five own, struct five other)
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
-/* What the shares along the three axes have in common: of the correction its energy at rest; the
- * enthalpy; friction's and pressure's parts. The energy is known last: what depends on it comes
- * last in every sum. */
+/* Terms that the contributions along the three axes share: the correction's energy in the frame at
+ * rest, the enthalpy, the viscous and the pressure part. The correction's energy is known last, so
+ * what depends on it comes last in each sum. */
 struct common {
     lanes energy, enthalpy, friction, pressure;
 };
@@ -84,7 +84,7 @@ FN struct common common_of(struct five n, struct five w)
                            .pressure = 0.4 * w.e};
 }
 
-/* The same as lu_send(), by another way. */
+/* The same as lu_send(), with the common terms computed once. */
 FN struct five share(struct lu_axis a, int d, struct five n, struct five w, struct common k)
 {
     const lanes v = five_along(n, d), m = five_along(w, d);
@@ -99,7 +99,7 @@ FN struct five share(struct lu_axis a, int d, struct five n, struct five w, stru
     return five_push(s, d, push);
 }
 
-/* The same as lu_relax(), in shorter chains. */
+/* The same as lu_relax(), in shorter dependency chains. */
 FN struct five relax(struct lu_diagonal g, struct five n, struct five w)
 {
     const lanes dx = g.g0 + g.x * n.r, dy = g.g0 + g.y * n.r, dz = g.g0 + g.z * n.r;
@@ -117,14 +117,14 @@ FN struct five relax(struct lu_diagonal g, struct five n, struct five w)
 
 /* ---- the lower sweep ------------------------------------------------------------------------- */
 
-/* Records to steps: lane l takes the vectors that begin l points before record `here` of its
- * row. */
+/* Transposes records to steps: lane l takes the points that begin l before the record at here[l] +
+ * at; the first l of them are in the record at before[l] + from. */
 FN void skew(const double *const before[LANES], const double *const here[LANES], long from, long at,
              double *to)
 {
     lanes t[LANES];
     t[0] = LOAD(here[0], at);
-    (void)before, (void)from; /* of one lane nothing is behind */
+    (void)before, (void)from; /* unused if there is one lane */
 #define SKEWED(l) t[l] = lanes_back(LOAD(before[l], from), LOAD(here[l], at), l)
 #if LANES >= 4
     SKEWED(1);
@@ -143,7 +143,7 @@ FN void skew(const double *const before[LANES], const double *const here[LANES],
         STORE(to, i * LU_STEP, t[i]);
 }
 
-/* Right-hand sides and nodes of a block: record `at` and the one before it, `from`. */
+/* Loads right-hand sides and nodes of a block, from record `at` and the one before it, `from`. */
 FN void load_block(const struct lu_rows *before, int from, const struct lu_rows *here, int at,
                    double *w, double *node)
 {
@@ -156,7 +156,7 @@ FN void load_block(const struct lu_rows *before, int from, const struct lu_rows 
     skew(before->node, here->node, from * RHS_NODE, at * RHS_NODE, node);
 }
 
-/* Shares from the rows before those of lane 0: of step i of block t. */
+/* Contributions to lane 0 from the row before, in step i of block t. */
 FN const double *lower_other(const struct lu_stream *s, int strip, long t, int i)
 {
     const long blocks = lu_blocks(s->nx), ring = lu_ring_blocks(s->nx);
@@ -206,7 +206,7 @@ void lu_stream_lower(struct lu_stream *s, int strip, const struct lu_rows *befor
 
 /* ---- the upper sweep ------------------------------------------------------------------------- */
 
-/* Shares from the rows after those of the last lane: of step i of block t. */
+/* Contributions to the last lane from the row after, in step i of block t. */
 FN const double *upper_other(const struct lu_stream *s, long t, int i)
 {
     const long blocks = lu_blocks(s->nx), ring = lu_ring_blocks(s->nx);
@@ -255,7 +255,7 @@ FN void add_some(double *u, lanes x, int count)
         u[i] += x[i];
 }
 
-/* The first l lanes, the others 0. */
+/* Keeps the first l lanes and sets the others to 0. */
 FN lanes first_lanes(lanes x, int l)
 {
     static const long long number[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -264,7 +264,7 @@ FN lanes first_lanes(lanes x, int l)
     return (lanes)((lanes_mask)x & (in < l));
 }
 
-/* Component m of a block's corrections, by rows. */
+/* Transposes component m of a block's corrections to rows. */
 FN void rows_of(const double *more, int m, lanes t[LANES])
 {
     for (int i = 0; i < LANES; i++)
@@ -272,8 +272,8 @@ FN void rows_of(const double *more, int m, lanes t[LANES])
     lanes_transpose(t);
 }
 
-/* Adds a block's corrections to u. Lanes outside the zone hold 0, so that whole vectors may be
- * added: what they reach beyond a row belongs to a row of the same thread. */
+/* Adds a block's corrections to u. Points outside the zone have 0, so whole vectors can be added;
+ * beyond the end of a row they reach only rows of the same thread. */
 static void add_inner(const struct lu_rows *here, int b, const double *more)
 {
     for (int m = 0; m < MZ_VARS; m++) {
@@ -284,7 +284,8 @@ static void add_inner(const struct lu_rows *here, int b, const double *more)
     }
 }
 
-/* A strip's first block: in lane l the first l points are the last ones of the strip before. */
+/* The same for a strip's first block, where the first l points of lane l are the last ones of the
+ * strip before. */
 static void add_first(const struct lu_stream *s, int strip, const struct lu_rows *before,
                       const struct lu_rows *here, const double *more)
 {
@@ -302,8 +303,8 @@ static void add_first(const struct lu_stream *s, int strip, const struct lu_rows
     }
 }
 
-/* Asks for block b of the rows that come next: u has gone from the cache since the lower sweep, and
- * lies in more streams than a processor follows by itself. */
+/* Prefetches block b of the rows that come next: u has left the cache since the lower sweep, and
+ * these are more streams than hardware prefetchers follow. */
 FN void prefetch(const struct lu_rows *next, long b)
 {
     enum { LINE = 8 };

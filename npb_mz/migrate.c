@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* MPI counts in int: longer parts go in pieces, which arrive in their order. */
+/* MPI counts in int: longer parts are sent in pieces, which arrive in order. */
 static const size_t PIECE = 1 << 28; /* doubles */
 
 /* Adds the messages of a zone to m, or only counts them where m is NULL; returns how many. */
@@ -40,7 +40,7 @@ static int list_zones(const struct mz *mz, const int *of, const int *next,
     return n;
 }
 
-/* Gives back the pages of a zone that has left. */
+/* Returns the pages of a zone that has left to the system. */
 static void release(const struct mz *mz, int zone)
 {
     struct mz_part part[MZ_PARTS];
@@ -53,7 +53,7 @@ static void release(const struct mz *mz, int zone)
 static void settle(struct mz *mz, const int *of, const int *next)
 {
     for (int zone = 0; zone < mz->nzones; zone++)
-        mz_settle(mz, zone); /* another zone's walls may be a part of those that are given back */
+        mz_settle(mz, zone); /* its walls may lie in memory of a zone that leaves */
     for (int zone = 0; zone < mz->nzones; zone++) {
         mz->mine[zone] = next[zone] == cluster_rank();
         mz_walls_forget(mz, zone);

@@ -1,4 +1,4 @@
-/* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
+/* npb_mz/mz.c – opens and closes a problem and the scratch of its units. */
 #include "cu/team/thread_pool.h"
 #include "npb_mz/mz.h"
 #include "src/arena.h"
@@ -9,15 +9,15 @@ static void measure(struct mz *mz)
 {
     for (int i = 0; i < mz->nzones; i++) {
         const struct mz_zone *z = &mz->zone[i];
-        mz->most_nx = (int)mz_most(mz->most_nx, z->nx);
-        mz->most_ny = (int)mz_most(mz->most_ny, z->ny);
-        mz->most_pitch = (int)mz_most(mz->most_pitch, z->pitch);
-        mz->most_plane = mz_most(mz->most_plane, z->plane);
+        mz->max_nx = (int)mz_max(mz->max_nx, z->nx);
+        mz->max_ny = (int)mz_max(mz->max_ny, z->ny);
+        mz->max_pitch = (int)mz_max(mz->max_pitch, z->pitch);
+        mz->max_plane = mz_max(mz->max_plane, z->plane);
     }
-    mz->most_volume = mz->most_plane * mz->mesh->points[2] + ZONE_GAP;
+    mz->max_volume = mz->max_plane * mz->mesh->points[2] + ZONE_GAP;
 }
 
-/* Every zone uses the spacing of an average zone: of its own points, or of a share of the mesh'. */
+/* All zones use the spacing of an average zone; see unit_zones. */
 static double spacing(const struct mz *mz, int d)
 {
     const double points = mz->mesh->points[d], zones = mz_zones_along(mz->ops, mz->mesh, d);
@@ -27,7 +27,7 @@ static double spacing(const struct mz *mz, int d)
 static enum ek_status open_axes(struct mz *mz)
 {
     static const double diffusion[3] = {0.75, 0.75, 1.0};
-    const int n[3] = {mz->most_nx, mz->most_ny, mz->mesh->points[2]};
+    const int n[3] = {mz->max_nx, mz->max_ny, mz->mesh->points[2]};
     const double dt = mz->class->dt, c3c4 = 0.1, dssp = 0.25;
     for (int d = 0; d < 3; d++) {
         struct mz_axis *a = &mz->axis[d];
@@ -98,7 +98,8 @@ enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *cla
     return HAND_OUT(st, mz, out, mz_close);
 }
 
-/* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. */
+/* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. Forcing
+ * is computed with the exact solution in u; where zone 0 is not ours, its u is given back. */
 enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank)
 {
     struct mz_work *work = NULL;
@@ -142,14 +143,14 @@ void mz_reset(struct mz *mz)
 
 static size_t team_scratch(const struct mz *mz, int width)
 {
-    const size_t rhs = MZ_VARS * mz->most_volume;
+    const size_t rhs = MZ_VARS * mz->max_volume;
     const size_t own = mz->ops->team_scratch ? mz->ops->team_scratch(mz, width) : 0;
     return own > rhs ? own : rhs;
 }
 
 enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out)
 {
-    /* 16 doubles keep threads on cache lines of their own, whatever a vector spills over a row */
+    /* 16 doubles keep threads on different cache lines, even where vectors reach beyond a row */
     const size_t w = team_scratch(mz, width);
     const size_t own = (rhs_scratch(mz) + mz->ops->scratch(mz) + 23) / 8 * 8;
     NEW(struct mz_work, work, 1, "%s: no memory", mz->ops->name);
@@ -161,7 +162,7 @@ enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out
         FAIL(EK_UNAVAILABLE, "%s: no memory for the scratch of %d threads, %.1f MB", mz->ops->name,
              width, (w + width * own) * 8e-6);
     }
-    double *after = work->w + (w + 16) / 8 * 8 + 1; /* w ends before; a line begins at element 1 */
+    double *after = work->w + (w + 16) / 8 * 8 + 1; /* cache lines begin at element 1 */
     for (int t = 0; t < width; t++)
         work->scratch[t] = after + t * own;
     *out = work;

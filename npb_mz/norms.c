@@ -1,5 +1,5 @@
-/* npb_mz/norms.c – the norms of a finished run against the reference. A norm is a root mean square
- * per zone over V interior points, summed over the zones. */
+/* npb_mz/norms.c – compares the norms of a finished run with the reference. A norm is a root mean
+ * square per zone, whose divisor is the number of interior points, summed over the zones. */
 #include "cu/rank/cluster.h"
 #include "npb_mz/mz.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Squares of the residual over interior points, from w = dt res. */
+/* Adds up squares of the residual at interior points, from w = dt * residual. */
 static void residual_sum(const struct mz *mz, const struct mz_zone *z, const double *w, double *sum)
 {
     for (int m = 0; m < MZ_VARS; m++)
@@ -19,7 +19,7 @@ static void residual_sum(const struct mz *mz, const struct mz_zone *z, const dou
                 }
 }
 
-/* Squares of the error over all points but those `error_margin` near the boundary. */
+/* Adds up squares of the error at all points that are not in the outer `error_margin` planes. */
 static void error_sum(const struct mz *mz, const struct mz_zone *z, const double *u, double *sum)
 {
     const int edge = mz->ops->error_margin;
@@ -42,8 +42,8 @@ static double pressure(const struct mz_zone *z, const double *u, const int s[3])
     return 0.4 * (at[4 * z->volume] - (x * x + y * y + t * t) / (2.0 * at[0]));
 }
 
-/* Sum over the cells of the plane s_d = at of the pressure at their four corners; the cells' first
- * corners are first[e] .. last[e] along the other axes e. */
+/* Sum of the pressure at the four corners of each cell in the plane s_d = at. Along the other axes
+ * e the cells' lower corners are first[e] .. last[e]. */
 static double plane_integral(const struct mz_zone *z, const double *u, int d, int at,
                              const int first[3], const int last[3])
 {
@@ -60,7 +60,7 @@ static double plane_integral(const struct mz_zone *z, const double *u, int d, in
     return sum;
 }
 
-/* Integral of the pressure over a box inside the zone: a number of LU's verification. */
+/* Integral of the pressure over the surface of a box inside the zone, which LU verifies. */
 static double surface_integral(const struct mz *mz, const struct mz_zone *z, const double *u)
 {
     const int first[3] = {1, 1, 2}, last[3] = {z->nx - 3, z->ny - 4, z->nz - 3};
@@ -73,14 +73,14 @@ static double surface_integral(const struct mz *mz, const struct mz_zone *z, con
     return sum / 4.0;
 }
 
-static void take_means(const struct mz_zone *z, const double *sum, double *value)
+static void set_means(const struct mz_zone *z, const double *sum, double *value)
 {
     const double interior = (z->nx - 2.0) * (z->ny - 2.0) * (z->nz - 2.0);
     for (int m = 0; m < MZ_NORMS; m++)
         value[m] = sqrt(sum[m] / interior);
 }
 
-/* The larger of `worst` and the deviation; once NAN, always NAN. */
+/* The larger of `worst` and the relative deviation; NAN if either is. */
 static double deviation(double worst, double value, double reference)
 {
     double d = fabs(value - reference) / fabs(reference);
@@ -96,12 +96,12 @@ void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[
     rhs_zone_all(mz, work, zone, u, mz_zone_forcing(mz, zone));
     residual_sum(mz, z, work->w, residual);
     error_sum(mz, z, u, error);
-    take_means(z, residual, value);
-    take_means(z, error, value + MZ_NORMS);
+    set_means(z, residual, value);
+    set_means(z, error, value + MZ_NORMS);
     value[2 * MZ_NORMS] = mz->class->surface != 0.0 ? surface_integral(mz, z, u) : 0.0;
 }
 
-/* Adds the parts value[nzones][MZ_VALUES] in the zones' order and compares with the reference. */
+/* Adds up value[nzones][MZ_VALUES] in the order of the zones and compares with the reference. */
 static void judge(const struct mz *mz, const double *value, struct mz_norms *norms)
 {
     memset(norms, 0, sizeof *norms);
@@ -129,7 +129,7 @@ enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *n
     for (int i = 0; i < mz->nzones; i++)
         if (mz->mine[i])
             mz_zone_values(mz, work, i, value + MZ_VALUES * i);
-    cluster_sum(value, MZ_VALUES * (size_t)mz->nzones); /* exact: others' parts are 0 here */
+    cluster_sum(value, MZ_VALUES * (size_t)mz->nzones); /* exact: all but one rank have 0 */
     judge(mz, value, norms);
     free(value);
     return EK_OK;

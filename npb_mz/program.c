@@ -1,4 +1,4 @@
-/* npb_mz/program.c – an NPB-MZ solver as a program: what is asked for, and what is said of a
+/* npb_mz/program.c – an NPB-MZ solver as a program: its options, and the verdict and report of a
  * run. */
 #include "npb_mz/program.h"
 #include "cu/bench/bench_trial.h"
@@ -17,26 +17,26 @@ static const struct opt options[] = {
     {"class", OPT_TEXT, offsetof(struct run, letter), "LETTER",
      .help = "problem class: S W A B C D E F (S)"},
     {"steps", OPT_INT, offsetof(struct run, steps), "N",
-     "time steps (those of the class; nothing verifies others)", .min = 1, .max = 1e6},
+     "time steps (those of the class); any other number cannot be verified", .min = 1, .max = 1e6},
     {"checkpoint", OPT_TEXT, offsetof(struct run, checkpoint_path), "FILE",
-     .help = "save the state there, and go on from it if it exists"},
+     .help = "save the state to FILE, and resume from it if it exists"},
     {"every", OPT_INT, offsetof(struct run, every), "STEPS", "steps between two saves (50)",
      .min = 1, .max = 1e9},
     {"survive", OPT_INT, offsetof(struct run, survive), "STEPS",
-     "keep copies of all zones in memory outside of the ranks, made anew after so many steps: "
-     "where a rank is killed or freezes, all are launched again and go on from there",
+     "copy all zones every STEPS steps to memory outside of the ranks; if a rank dies or freezes, "
+     "launch all ranks again and resume from the last copy",
      .min = 1, .max = 1e9},
     {"launch", OPT_TEXT, offsetof(struct run, launch), "COMMAND",
-     .help = "what --survive launches ranks by, such as 'mpirun -n 4' (one process)"},
+     .help = "command with which --survive starts the ranks, such as 'mpirun -n 4' (one process)"},
     {"ranks-schedule", OPT_TEXT, offsetof(struct run, ranks_schedule), "NAME[:OPTS]",
      .help = "policy that divides the zones among ranks (evenkeel)"},
     {"npb", OPT_FLAG, offsetof(struct run, npb), NULL,
-     .help = "report in the layout of the official suite, too (where one policy runs)"},
+     .help = "print the report of the official suite also if several policies run"},
     OPT_END,
 };
 
-/* Where nothing else says what this rank's units are, the suite's load file may. plan() complains
- * of a malformed one. */
+/* The suite's load file may set the layout of this rank if nothing else does. plan() reports a
+ * malformed one. */
 static void take_load(const char *solver)
 {
     char layout[32];
@@ -70,7 +70,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (strlen(r->letter) != 1 || !strchr("SWABCDEF", *upper))
         FAIL(EK_USAGE, "unknown class '%s'%s; there are S W A B C D E F", r->letter,
              opt_suggest(upper, letters, 8));
-    r->ops = mz_find(r->solver); /* of the instruction level that is in force by now */
+    r->ops = mz_find(r->solver); /* here the instruction level is known */
     TRY(read_npb(r->ops->name, &input));
     TRY(read_npb_threads(r->ops->name, cluster_launch().rank, &threads));
     r->timers = input.timers;
@@ -94,7 +94,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
              input.given ? " as input" : "", input.given ? r->ops->name : "",
              input.given ? ".data says" : "");
     if (r->launch && !r->survive)
-        FAIL(EK_USAGE, "--launch is for --survive; otherwise put it before the program's name");
+        FAIL(EK_USAGE, "--launch needs --survive; without it, put '%s' before the program's name",
+             r->launch);
     return r->survive && !bench_trial_wanted() ? survive_begin(r->launch ? r->launch : "") : EK_OK;
 }
 
@@ -118,7 +119,7 @@ static double work(const void *st)
     return mz_mop(r->mz) * steps(r) / r->class->steps;
 }
 
-/* What each norm should be, and how far it is from that. */
+/* Adds the reference and the relative deviation of each norm. */
 static void add_references(json_t *o, const struct mz_class *class, const struct mz_norms *norms)
 {
     double residual[MZ_NORMS], error[MZ_NORMS];
@@ -162,16 +163,16 @@ static enum ek_status interrupted(void *st)
 {
     const struct run *r = st;
     const char *launcher =
-        cluster_size() > 1 ? " (ranks end with 4, Open MPI's mpirun with 1 if it was told itself)"
+        cluster_size() > 1 ? " (ranks exit with 4; Open MPI's mpirun with 1 if it got the signal)"
                            : "";
     if (cluster_rank() == 0 && r->checkpoint)
-        status_warn("interrupted; the next run goes on from %s%s", r->checkpoint_path, launcher);
+        status_warn("interrupted; the next run resumes from %s%s", r->checkpoint_path, launcher);
     else if (cluster_rank() == 0)
-        status_warn("interrupted, and nothing is saved: --checkpoint FILE would have%s", launcher);
+        status_warn("interrupted and nothing saved; use --checkpoint FILE%s", launcher);
     return EK_OK;
 }
 
-/* The page's norms are those of the JSON. */
+/* The page takes the norms from the JSON. */
 static enum ek_status view(const void *st, json_t **out)
 {
     (void)st;
@@ -181,7 +182,7 @@ static enum ek_status view(const void *st, json_t **out)
     return EK_OK;
 }
 
-/* The run is complete: the next one begins anew. */
+/* The run is complete: the next one starts from the initial state. */
 static void written(void *st)
 {
     const struct run *r = st;
@@ -189,9 +190,9 @@ static void written(void *st)
         mz_checkpoint_forget(r->checkpoint);
 }
 
-/* The steps that an earlier launch, or the run that left a checkpoint, had done: times and rates
- * are of the others. With several ranks: how the zones were divided, and what the faces between
- * ranks cost. */
+/* steps_before: steps that an earlier launch or the checkpoint's run had done, which are not in
+ * times and rates. With several ranks also how the zones were divided and what faces between ranks
+ * cost. */
 static json_t *facts(const void *st)
 {
     const struct run *r = st;
@@ -203,8 +204,8 @@ static json_t *facts(const void *st)
     return o;
 }
 
-/* "label 11 5", for many ranks "label 5 to 11". */
-static void say_list(FILE *out, const char *label, const json_t *list)
+/* "label 11 5", or for more than eight ranks "label 5 to 11". */
+static void print_list(FILE *out, const char *label, const json_t *list)
 {
     double low = INFINITY, high = -INFINITY;
     size_t i;
@@ -221,18 +222,17 @@ static void say_list(FILE *out, const char *label, const json_t *list)
         fprintf(out, " %.3g to %.3g", low, high);
 }
 
-static void say_ranks(FILE *out, const json_t *d, const json_t *c)
+static void print_ranks(FILE *out, const json_t *d, const json_t *c)
 {
-    say_list(out, "ranks: zones", json_object_get(d, "zones"));
-    say_list(out, ", busy", json_object_get(d, "busy_s"));
-    fprintf(out, " s, imbalance %.1f%%; divided anew %.0f times, %.0f zones moved in %.3f s\n",
+    print_list(out, "ranks: zones", json_object_get(d, "zones"));
+    print_list(out, ", busy", json_object_get(d, "busy_s"));
+    fprintf(out, " s, imbalance %.1f%%; repartitioned %.0f times, %.0f zones moved in %.3f s\n",
             100 * json_number_of(d, "imbalance"), json_number_of(d, "times_divided_anew"),
             json_number_of(d, "zones_moved"), json_number_of(d, "moving_s"));
-    fprintf(
-        out,
-        "faces between ranks: %.0f messages, %.0f bytes a step, %.1f us when waited for at once",
-        json_number_of(c, "messages"), json_number_of(c, "bytes"),
-        1e6 * json_number_of(c, "at_once_s"));
+    fprintf(out,
+            "faces between ranks: %.0f messages, %.0f bytes a step, %.1f us without computation",
+            json_number_of(c, "messages"), json_number_of(c, "bytes"),
+            1e6 * json_number_of(c, "at_once_s"));
     if (json_is_number(json_object_get(c, "hidden")))
         fprintf(out, ", %.1f us after the computation: %.0f%% hidden",
                 1e6 * json_number_of(c, "left_s"), 100 * json_number_of(c, "hidden"));
@@ -244,12 +244,12 @@ static void remark(FILE *out, const void *st, const json_t *result)
     const struct run *r = st;
     const json_t *division = json_object_get(result, "division");
     if (division)
-        say_ranks(out, division, json_object_get(result, "communication"));
+        print_ranks(out, division, json_object_get(result, "communication"));
     if (r->npb || !r->several)
         write_npb(out, r->mz, r->steps, r->timers, result);
 }
 
-/* Counts the policies that run. */
+/* Notes whether more than one policy runs. */
 static void schedule(void *st, const char *spec)
 {
     struct run *r = st;

@@ -3,6 +3,5 @@
 
 #include "cu/bench/bench.h"
 
-/* The program of the solver `name`, "bt-mz"; main() hands it to bench_main(). The summary stands in
- * --help. */
+/* The program of the solver `name` ("bt-mz"), for bench_main(). --help prints the summary. */
 struct bench_program program_of(const char *name, const char *summary);

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_TALK = 4, RAREST_TALK = 64 }; /* steps */
+enum { FIRST_CHECK = 4, MAX_INTERVAL = 64 }; /* steps between two checks of the partition */
 
 static const double
-    NOMINAL = 2e4,    /* Mop/s of a core, until it is measured: only ratios to links matter */
-    TOLERANCE = 0.03, /* share of a step that may be noise */
-    MARGIN = 2,       /* what is won must be so many times the cost of moving */
-    PACE = 1e-9,      /* seconds a byte to move a zone, until that is measured */
-    OVERHEAD = 1e-3;  /* seconds of moving zones at all */
+    NOMINAL = 2e4,    /* Mop/s of a core before it is measured; only its ratio to links matters */
+    TOLERANCE = 0.03, /* gains below this share of a step may be noise */
+    MARGIN = 2,       /* the gain must be this many times the cost of moving */
+    PACE = 1e-9,      /* seconds per byte of a moving zone, before that is measured */
+    OVERHEAD = 1e-3;  /* seconds that any move of zones takes */
 
-/* What of a face's message the computation does not hide: packing, unpacking, calls. */
+/* The cost of a face's message that computation does not hide: packing, unpacking, calls. */
 static const struct sched_link unhidden = {2e-6, 1 / 4e9};
 
 struct ranks {
@@ -27,18 +27,19 @@ struct ranks {
     const char *schedule;
     int n;
     struct tasks tasks;      /* all zones; costs in Mop */
-    struct sched_job job;    /* the same over ranks; costs as measured */
+    struct sched_job job;    /* the same tasks on ranks as units; costs as measured */
     struct sched_unit *unit; /* [n] the ranks, speed in Mop/s */
     double *nominal;         /* [n] speed before it was measured */
     int *of, *next;          /* [nzones] */
-    double *cost;            /* [nzones] Mop that a zone is worth by its seconds */
-    double *seconds;         /* [nzones] of a step on its rank */
-    double *sums;            /* [2 n] */
-    struct samples *zone;    /* [nzones] seconds here, per step */
-    struct samples span;     /* seconds of this rank's busiest unit, per step */
-    int steps, wait;         /* steps since ranks talked last, and until they will */
-    double total;            /* of span, in this run */
-    int times, zones_moved;  /* in this run */
+    double *cost;            /* [nzones] measured seconds times the rank's speed, Mop */
+    double *seconds;         /* [nzones] of a step on the zone's rank */
+    double *sums;            /* [2 n] scratch */
+    struct samples *zone;    /* [nzones] seconds per step on this rank */
+    struct samples span;     /* seconds per step of this rank's busiest unit */
+    int steps, wait;         /* steps since the last check; interval to the next one */
+    /* in this run: */
+    double total;           /* seconds of the busiest unit */
+    int times, zones_moved; /* repartitions; zones moved in them */
     double moved_s, moved_bytes;
 };
 
@@ -59,7 +60,7 @@ static enum ek_status allocate(struct ranks *r)
     return tasks_open(r->mz, &r->tasks);
 }
 
-/* What each rank says of its units: threads, devices. */
+/* Exchanges how many threads and devices each rank has. */
 static void introduce(struct ranks *r, const struct cu_layout *layout)
 {
     double *threads = r->sums, *devices = r->sums + r->n;
@@ -94,7 +95,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
         r->job.ncu = r->n;
         r->job.unit = r->unit;
         r->job.link = &unhidden;
-        if (cluster_rank() == 0) /* its word counts: others might round otherwise */
+        if (cluster_rank() == 0) /* it decides for all: others might round differently */
             st = assignment_find(schedule, &r->job, r->next);
     }
     TRY_OR(st, ranks_close(r));
@@ -136,7 +137,7 @@ static void forget(struct ranks *r)
 void ranks_begin(struct ranks *r)
 {
     forget(r);
-    r->wait = FIRST_TALK;
+    r->wait = FIRST_CHECK;
     r->times = r->zones_moved = 0;
     r->total = r->moved_s = r->moved_bytes = 0;
 }
@@ -150,7 +151,8 @@ static void note_step(struct ranks *r, const struct tasks *tasks, const struct t
     r->steps++;
 }
 
-/* What each zone adds to its rank's step: its share of the busiest unit's time. On all ranks. */
+/* Seconds that each zone adds to its rank's step: its share of the busiest unit's time. All ranks
+ * get all of them. */
 static void gather_seconds(struct ranks *r)
 {
     const int me = cluster_rank();
@@ -165,7 +167,7 @@ static void gather_seconds(struct ranks *r)
     cluster_sum(r->seconds, (size_t)r->mz->nzones);
 }
 
-/* Mop/s of the ranks that have zones; of the others, what their cores promise. */
+/* Mop/s of ranks that have zones, as measured; of the others in proportion to their cores. */
 static void estimate_speeds(struct ranks *r)
 {
     double *mop = r->sums, *seconds = r->sums + r->n, measured = 0, nominal = 0;
@@ -188,7 +190,7 @@ static void estimate_speeds(struct ranks *r)
 
 /* ---- repartitioning -------------------------------------------------------------------------- */
 
-/* What the rank with most to send and receive sends and receives. */
+/* Bytes sent and received by the rank that has the most of them. */
 static double most_moved(struct ranks *r)
 {
     double *bytes = r->sums, most = 0;
@@ -225,7 +227,7 @@ enum ek_status ranks_consider(struct ranks *r, const struct tasks *tasks,
     }
     cluster_share(r->next, partition_bytes(r));
     *move = memcmp(r->next, r->of, partition_bytes(r));
-    r->wait = r->wait < RAREST_TALK ? 2 * r->wait : RAREST_TALK;
+    r->wait = r->wait < MAX_INTERVAL ? 2 * r->wait : MAX_INTERVAL;
     forget(r);
     return EK_OK;
 }
@@ -240,7 +242,7 @@ void ranks_moved(struct ranks *r, double seconds)
     memcpy(r->of, r->next, partition_bytes(r));
 }
 
-/* ---- what is said of it ---------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 json_t *ranks_json(struct ranks *r)
 {

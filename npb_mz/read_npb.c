@@ -1,7 +1,7 @@
-/* npb_mz/read_npb.c – the input file has a number at the beginning of each of its three lines: time
- * steps, time step, whether times of sections are printed; 0 stands for the class' own value. The
- * load file has lines "rank[:rank] threads group"; what follows "!" and lines that begin with "#"
- * are comments. */
+/* npb_mz/read_npb.c – reads the suite's files. The input file has three lines that begin with a
+ * number: of time steps, the time step, whether to print the times of sections; 0 means the class'
+ * value. The load file has lines "rank[:rank] threads group"; "!" and lines with "#" begin
+ * comments. */
 #include "npb_mz/read_npb.h"
 #include "src/opt.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens it where there is one: *in is NULL where not. */
+/* Opens a file; *in is NULL if there is none. */
 static enum ek_status open_if_there(const char *path, FILE **in)
 {
     *in = fopen(path, "r");
@@ -30,7 +30,7 @@ static enum ek_status close_read(const char *path, FILE *in, enum ek_status st)
 }
 
 /* The first number of the next line that is not blank, as Fortran reads lists: it ends at a blank,
- * a comma or a slash, its exponents are made C's. *at counts lines. false: the file ends before. */
+ * comma or slash, and may have a D exponent. *at counts lines. false: end of file. */
 static bool next_word(FILE *in, int *at, char word[64])
 {
     char *line = NULL;
@@ -55,18 +55,19 @@ static enum ek_status read_lines(FILE *in, const char *path, struct read_npb *fo
     int at = 0;
     if (next_word(in, &at, word)) {
         if (!opt_integer(word, 0, 1000000, &n))
-            FAIL(EK_USAGE, "%s:%d: '%s' is no number of time steps; give one, or 0", path, at,
+            FAIL(EK_USAGE, "%s:%d: '%s' is not a number of time steps; give one, or 0", path, at,
                  word);
         found->steps = (int)n;
     }
     if (next_word(in, &at, word) && (!opt_number(word, &found->dt) || found->dt < 0))
-        FAIL(EK_USAGE, "%s:%d: '%s' is no time step; give one, or 0", path, at, word);
+        FAIL(EK_USAGE, "%s:%d: '%s' is not a time step; give one, or 0", path, at, word);
     if (next_word(in, &at, word) && opt_integer(word, 0, 1000000, &n))
         found->timers |= n > 0;
     return EK_OK;
 }
 
-/* On, true, yes or a number but 0; or a file of that name, as old scripts make it. */
+/* NPB_TIMER_FLAG is on, true, yes or a number other than 0; or there is a file timer.flag, as in
+ * older releases. */
 static bool wants_timers(void)
 {
     const char *flag = getenv("NPB_TIMER_FLAG");
@@ -89,7 +90,7 @@ enum ek_status read_npb(const char *solver, struct read_npb *found)
     return EK_OK;
 }
 
-/* Threads of `rank`, 0 where the line is of others; false: it is malformed. */
+/* *threads = threads of `rank`, 0 if the line is about others; false: the line is malformed. */
 static bool load_of(char *line, int rank, int *threads)
 {
     long first, last, n, group;
@@ -114,12 +115,13 @@ static enum ek_status read_load(FILE *in, const char *path, int rank, int *threa
         if (*line == '#' || strspn(line, " \t\r") == strlen(line))
             continue;
         if (!load_of(line, rank, &n))
-            FAIL(EK_USAGE, "%s:%d: '%s' is no 'rank threads group', nor 'rank:rank threads group'",
-                 path, number, line);
+            FAIL(EK_USAGE,
+                 "%s:%d: '%s' is neither 'rank threads group' nor 'rank:rank threads group'", path,
+                 number, line);
         said = n ? n : said;
     }
     if (!said)
-        FAIL(EK_USAGE, "%s: it says nothing of rank %d; add '%d 1 1'", path, rank, rank);
+        FAIL(EK_USAGE, "%s: no line for rank %d; add '%d 1 1'", path, rank, rank);
     *threads = said;
     return EK_OK;
 }

@@ -1,21 +1,21 @@
-/* npb_mz/read_npb.h – what users of the official suite set beside the command line: the file
- * inputbt-mz.data (inputsp-, inputlu-) and NPB_TIMER_FLAG; loadbt-mz.data. */
+/* npb_mz/read_npb.h – settings of the official suite that are not on the command line: the files
+ * inputbt-mz.data and loadbt-mz.data (sp, lu likewise) and NPB_TIMER_FLAG. */
 #pragma once
 
 #include "npb_mz/mz.h"
 
 struct read_npb {
-    bool given;  /* there is such a file */
+    bool given;  /* there is an input file */
     int steps;   /* 0: those of the class */
     double dt;   /* 0: that of the class */
-    bool timers; /* sections' times are wanted */
+    bool timers; /* print the times of sections */
 };
 
-/* Reads them for a solver, from the present directory and the environment. EK_USAGE: the file is
- * malformed, the line says where. */
+/* Reads input<solver>.data in the current directory and the environment. EK_USAGE: the file is
+ * malformed. */
 enum ek_status read_npb(const char *solver, struct read_npb *found);
 
-/* How many threads load<solver>.data, in the present directory, gives to a rank; 0: there is no
- * such file. Its groups, within which the suite moves threads, are read and mean nothing here:
- * zones move instead. EK_USAGE: malformed, or it leaves the rank out. */
+/* Threads that load<solver>.data in the current directory gives to a rank; 0: there is no such
+ * file. Its groups, within which the suite moves threads, are ignored, as zones move here.
+ * EK_USAGE: it is malformed, or has no line for the rank. */
 enum ek_status read_npb_threads(const char *solver, int rank, int *threads);

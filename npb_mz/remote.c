@@ -16,17 +16,17 @@ struct remote {
     const struct mz *mz;
     int n; /* messages */
     struct cluster_message *message;
-    atomic_bool *started;      /* [n] since the last exchange: sent, waited for */
-    bool *here;                /* [n] what was waited for last comes to the host */
-    int *send_of, *receive_of; /* [4*nzones] message that sends / receives it, -1 none */
-    double *memory;            /* all faces */
+    atomic_bool *started;      /* [n] sent or receive posted since the last exchange */
+    bool *here;                /* [n] the last receive was posted for host memory */
+    int *send_of, *receive_of; /* [4*nzones] message of a face, -1 none */
+    double *memory;            /* host memory of all faces */
     struct cluster_mail *mail; /* NULL between remote_end() and remote_partition() */
     int exchanges;             /* since the partition or the run began */
-    struct samples left;       /* seconds still waited for, in steps where ranks meet first */
-    double waited;             /* seconds in this run, for messages and for slower ranks */
+    struct samples left;       /* seconds waited in measured steps, after a barrier */
+    double waited;             /* seconds waited in this run, for messages and slower ranks */
 };
 
-/* A message for face (zone, side), from the rank of the zone behind it to the zone's own. */
+/* Adds the message of face (zone, side), from the rank of the zone across that side. */
 static void add_message(struct remote *r, int zone, int side, int peer, bool sends, size_t *at)
 {
     const int from = r->mz->zone[zone].neighbour[side];
@@ -42,7 +42,7 @@ static void add_message(struct remote *r, int zone, int side, int peer, bool sen
         r->receive_of[face] = r->n++;
 }
 
-/* Lists all messages of this rank; returns the doubles that they take. */
+/* Lists all messages of this rank; returns the doubles that they need. */
 static size_t list_messages(struct remote *r, const int *rank_of)
 {
     const int me = cluster_rank();
@@ -84,7 +84,7 @@ static void set_off(struct remote *r, int i, double *there)
     cluster_mail_start_at(r->mail, i, there);
 }
 
-/* What is not under way yet, whatever it holds. */
+/* Starts all sends, or all receives, that are not started; their contents do not matter. */
 static void start_all(struct remote *r, bool sends)
 {
     for (int i = 0; i < r->n; i++)
@@ -121,7 +121,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     return HAND_OUT(st, r, out, remote_close);
 }
 
-/* All have come and gone; the next exchange may send again. */
+/* Waits until all messages are complete; the next exchange may start them again. */
 static void finish(struct remote *r)
 {
     cluster_mail_wait(r->mail);
@@ -129,7 +129,7 @@ static void finish(struct remote *r)
         atomic_store(&r->started[i], false);
 }
 
-/* No message stays behind. */
+/* Completes all messages, so that none is pending. */
 static void drain(struct remote *r)
 {
     start_all(r, false);
@@ -214,9 +214,9 @@ void remote_taken(struct remote *r, int zone, int side, size_t *bytes)
     set_off(r, i, r->message[i].buffer);
 }
 
-/* ---- what they cost ---------------------------------------------------------------------------*/
+/* ---- what messages cost -----------------------------------------------------------------------*/
 
-/* Median seconds of all messages at once; receivers are ready before and after. */
+/* Median seconds of all messages without computation. Receives are posted before and after. */
 static double try_at_once(struct remote *r)
 {
     struct samples taken = {.count = 0};

@@ -1,25 +1,25 @@
 /* npb_mz/rhs.c – the right-hand side on the host: the operator of kernels/rhs.h with points along i
- * in the lanes, on a window of records. */
+ * in the lanes, reading a window of records (see rhs.h). */
 #include "npb_mz/rhs.h"
 
 #include "npb_mz/kernels/rhs.h"
 
 #include <string.h>
 
-/* Doubles between planes of the window beyond their rows: keeps the rows of a point's neighbours in
+/* Doubles of padding behind each plane of the window: keeps the rows that a point reads in
  * different sets of the cache. */
 enum { GAP = 104 };
 
 /* Doubles of the parts of a sweep's scratch. */
 struct sizes {
-    long flow, node; /* a plane */
+    long flow, node; /* of a plane of the window */
     long weights, terms;
 };
 
-/* Of a window of `rows` rows of `records` records. */
+/* For a window of `rows` rows of `records` records. */
 static struct sizes sizes_of(long records, long rows)
 {
-    const long points = records * rows + 1; /* a record is read behind the last one */
+    const long points = records * rows + 1; /* one record beyond the last is read */
     return (struct sizes){.flow = points * RHS_FLOW + GAP,
                           .node = points * RHS_NODE,
                           .weights = records * RHS_STATE,
@@ -28,7 +28,7 @@ static struct sizes sizes_of(long records, long rows)
 
 size_t rhs_scratch(const struct mz *mz)
 {
-    const struct sizes s = sizes_of(rhs_records(mz->most_nx), mz->most_ny);
+    const struct sizes s = sizes_of(rhs_records(mz->max_nx), mz->max_ny);
     return 4 * s.flow + 3 * s.node + s.weights + s.terms;
 }
 
@@ -49,8 +49,8 @@ static const double *source_row(const struct rhs_sweep *s, const double *field, 
     return field + k * s->zone->plane + (long)j * s->zone->pitch;
 }
 
-/* A record enters the window: its conserved variables become the others. */
-FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
+/* Converts a record's conserved variables to those of the window. */
+FN void load_record(const lanes u[MZ_VARS], double *flow, double *node)
 {
     const lanes ri = 1.0 / u[0], x = u[1] * ri, y = u[2] * ri, z = u[3] * ri, energy = u[4] * ri;
     STORE(flow, 0, x);
@@ -62,10 +62,10 @@ FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
     STORE(node, 0, ri);
 }
 
-/* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. Of an
- * inner plane the boundary is that of the walls, where there are any, and what comes next of them
- * is asked for: another zone has written it. */
-static void take_row(const struct rhs_sweep *s, int k, int j)
+/* Loads row j of plane k into the window; its first record holds the point i = 0 in all lanes. In
+ * inner planes boundary values come from the walls, if the sweep has any. What is needed next of
+ * the walls is prefetched: another zone wrote it, perhaps on another core. */
+static void load_row(const struct rhs_sweep *s, int k, int j)
 {
     const struct mz_zone *z = s->zone;
     const long across = z->nz - 2;
@@ -80,7 +80,7 @@ static void take_row(const struct rhs_sweep *s, int k, int j)
         ends = 1;
         __builtin_prefetch(west + 2 * MZ_VARS);
         __builtin_prefetch(east + 2 * MZ_VARS);
-    } else if (walled) { /* nobody reads the corners */
+    } else if (walled) { /* a y boundary; its corners are never read */
         u = s->wall[j > 0 ? MZ_NORTH : MZ_SOUTH] + (k - 1) * (z->nx - 2L);
         west = east = u;
         field = ends = across * (z->nx - 2);
@@ -92,24 +92,24 @@ static void take_row(const struct rhs_sweep *s, int k, int j)
     lanes all[MZ_VARS];
     for (int m = 0; m < MZ_VARS; m++)
         all[m] = REAL(west[m * ends]);
-    take_record(all, flow, node);
+    load_record(all, flow, node);
     for (int v = 1; v < s->records - 1; v++, u += LANES) {
         const lanes inside[MZ_VARS] = {LOAD(u, 0), LOAD(u, field), LOAD(u, 2 * field),
                                        LOAD(u, 3 * field), LOAD(u, 4 * field)};
-        take_record(inside, flow += RHS_FLOW, node += RHS_NODE);
+        load_record(inside, flow += RHS_FLOW, node += RHS_NODE);
     }
     for (int m = 0; m < MZ_VARS; m++)
         all[m] = lanes_select(s->last, REAL(east[m * ends]), LOAD(u, m * field));
-    take_record(all, flow + RHS_FLOW, node + RHS_NODE);
+    load_record(all, flow + RHS_FLOW, node + RHS_NODE);
 }
 
-/* Rows first .. last-1 of plane k that are in the zone enter the window. */
-static void take_rows(const struct rhs_sweep *s, int k, int first, int last)
+/* Loads rows first .. last-1 of plane k, as far as they are in the zone. */
+static void load_rows(const struct rhs_sweep *s, int k, int first, int last)
 {
     if (k < 0 || k >= s->zone->nz)
         return;
     for (int j = first < 0 ? 0 : first; j < last && j < s->zone->ny; j++)
-        take_row(s, k, j);
+        load_row(s, k, j);
 }
 
 const double *rhs_flows(const struct rhs_sweep *s, int j)
@@ -147,23 +147,23 @@ static void set_weights(const struct rhs_sweep *s)
 static void set_terms(const struct rhs_sweep *s)
 {
     struct rhs_terms *t = s->terms;
-    double curve = 0.0;
+    double centre = 0.0;
     for (int d = 0; d < 3; d++)
-        curve -= 2.0 * s->mz->consts.axis[d].visc;
+        centre -= 2.0 * s->mz->consts.axis[d].visc;
     for (int d = 0; d < 3; d++) {
         const double visc = s->mz->consts.axis[d].visc;
-        t->axis[d].carry = REAL(s->mz->consts.axis[d].tau2);
-        t->axis[d].press = REAL(0.4 * s->mz->consts.axis[d].tau2);
-        t->axis[d].curve = REAL(visc);
+        t->axis[d].advect = REAL(s->mz->consts.axis[d].tau2);
+        t->axis[d].pressure = REAL(0.4 * s->mz->consts.axis[d].tau2);
+        t->axis[d].visc = REAL(visc);
         t->axis[d].heat = REAL(0.96 * visc);
         t->axis[d].work = REAL(visc / 6.0);
         t->own[d] = REAL(-2.0 * visc / 3.0);
     }
-    t->curve = REAL(curve);
-    t->heat = REAL(0.96 * curve);
+    t->visc = REAL(centre);
+    t->heat = REAL(0.96 * centre);
 }
 
-/* The axis' stencil at position `at`; its weight at the point itself is returned. */
+/* Sets the stencil of axis d for position `at`; returns its weight at the point itself. */
 static double set_stencil(const struct rhs_sweep *s, int d, int at)
 {
     const struct rhs_weights w = weights_at(s, d, at);
@@ -196,32 +196,32 @@ void rhs_begin(struct rhs_sweep *s, double *scratch, int k0)
     set_weights(s);
     set_terms(s);
     for (int k = k0 - 2; k <= k0 + 1; k++)
-        take_rows(s, k, s->j0 - 2, s->j1 + 2);
+        load_rows(s, k, s->j0 - 2, s->j1 + 2);
 }
 
 void rhs_plane(struct rhs_sweep *s, int k)
 {
     s->k = k;
-    take_rows(s, k + 2, s->j0 - 2, s->j0);
-    take_rows(s, k + 2, s->j1, s->j1 + 2);
+    load_rows(s, k + 2, s->j0 - 2, s->j0);
+    load_rows(s, k + 2, s->j1, s->j1 + 2);
 }
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Rows around a row, itself where the stencil at distance 2 does not reach and its weight is 0.
- * `above2` is not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES
- * on. */
-struct places {
+/* The rows that a row's stencil reads. Where a neighbour at distance 2 would lie outside, its
+ * weight is 0 and the row itself stands in. `above2` is not in the window yet: it and the forcing
+ * `g` are rows of fields, starting at i = 1 - LANES. */
+struct stencil_rows {
     const double *here, *south, *north, *below, *above, *south2, *north2, *below2;
     const double *above2, *g, *weights;
     long field; /* from component to component of a field */
 };
 
-static struct places places_of(const struct rhs_sweep *s, int j)
+static struct stencil_rows stencil_rows_of(const struct rhs_sweep *s, int j)
 {
     const struct mz_zone *z = s->zone;
     const int k = s->k;
-    return (struct places){
+    return (struct stencil_rows){
         .here = flow_row(s, k, j),
         .south = flow_row(s, k, j - 1),
         .north = flow_row(s, k, j + 1),
@@ -237,7 +237,7 @@ static struct places places_of(const struct rhs_sweep *s, int j)
     };
 }
 
-/* What the window has of a point. */
+/* A point's record in the window: velocity, internal and total energy per mass, density. */
 struct flow {
     lanes v[3], e, energy, rho;
 };
@@ -250,7 +250,7 @@ FN struct flow flow_at(const double *f)
                          LOAD(f, 5 * LANES)};
 }
 
-/* The points before and after those of a record, and two before and after. */
+/* The points one or two before or after those of a record, from two neighbouring records. */
 #define SHIFTED(by, a, b)                                                                          \
     ((struct flow){{by(a.v[0], b.v[0]), by(a.v[1], b.v[1]), by(a.v[2], b.v[2])},                   \
                    by(a.e, b.e),                                                                   \
@@ -266,12 +266,12 @@ FN struct flow flow_at(const double *f)
 #define two_after(f, here, after)   SHIFTED(ahead2, here, after)
 #endif
 
-/* The five results of a record, as far as they have come. */
+/* The sums for the five equations; the energy's in two parts, for shorter dependency chains. */
 struct sum {
     lanes rho, m[3], energy, work;
 };
 
-/* Velocity and energy per mass. */
+/* Adds weight times velocity and total energy per mass. */
 FN struct sum add_mass(struct sum s, struct flow f, lanes weight)
 {
     for (int i = 0; i < 3; i++)
@@ -280,41 +280,41 @@ FN struct sum add_mass(struct sum s, struct flow f, lanes weight)
     return s;
 }
 
-/* A neighbour at distance 1: all five variables are carried by its velocity and spread by the
- * stencil's weight; velocities and phi curve; pressure pushes, and so does the friction that the
- * second difference of v_d is a third of, and its work. carry, press < 0 of the neighbour after. */
+/* Adds a neighbour at distance 1 along axis d: advection by its velocity, the stencil's weight,
+ * viscous second differences of velocity and phi, pressure, and the extra third of the second
+ * difference of v_d with its work. advect and pressure are negative for the neighbour after. */
 FN struct sum add_near(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight,
-                       lanes carry, lanes press)
+                       lanes advect, lanes pressure)
 {
-    const lanes mass = (weight + carry * f.v[d]) * f.rho;
+    const lanes mass = (weight + advect * f.v[d]) * f.rho;
     s.rho += mass;
-    s = add_mass(s, f, mass + a->curve);
-    const lanes friction = a->work * f.v[d], push = press * (f.rho * f.e) + friction;
+    s = add_mass(s, f, mass + a->visc);
+    const lanes friction = a->work * f.v[d], push = pressure * (f.rho * f.e) + friction;
     s.m[d] += push + friction;
     s.work += push * f.v[d];
     s.work += a->heat * f.e;
     return s;
 }
 
-/* The neighbour before, the neighbour after. */
+/* Add the neighbour before and the one after. */
 FN struct sum add_before(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight)
 {
-    return add_near(s, a, d, f, weight, a->carry, a->press);
+    return add_near(s, a, d, f, weight, a->advect, a->pressure);
 }
 
 FN struct sum add_after(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight)
 {
-    return add_near(s, a, d, f, weight, -a->carry, -a->press);
+    return add_near(s, a, d, f, weight, -a->advect, -a->pressure);
 }
 
-/* A point that only the stencil reaches. */
+/* Adds a point at distance 2, which only the fourth differences reach. */
 FN struct sum add_far(struct sum s, struct flow f, lanes weight)
 {
     s.rho += weight * f.rho;
     return add_mass(s, f, weight * f.rho);
 }
 
-/* dt g, and two planes above. */
+/* Starts the sums with dt g and the point two planes above. */
 FN struct sum begin_sum(const double *g, const double *above2, long field, lanes weight)
 {
     struct sum s;
@@ -325,7 +325,7 @@ FN struct sum begin_sum(const double *g, const double *above2, long field, lanes
     return s;
 }
 
-/* The point itself and its neighbours along x. */
+/* Adds the point itself and its neighbours along x. */
 FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x, const double *f)
 {
     const struct rhs_axis *a = &t->axis[0];
@@ -333,7 +333,7 @@ FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x
                       after = flow_at(f + RHS_FLOW);
     const lanes mass = (LOAD(x, 2 * LANES) + t->centre) * here.rho;
     s.rho += mass;
-    s = add_mass(s, here, mass + t->curve);
+    s = add_mass(s, here, mass + t->visc);
     s.work = t->heat * here.e;
     for (int d = 0; d < 3; d++) {
         s.m[d] += t->own[d] * here.v[d];
@@ -345,8 +345,8 @@ FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x
     return add_far(s, two_after(f, here, after), LOAD(x, 4 * LANES));
 }
 
-/* dt (R(u) + g) of record v. */
-FN void set_record(const struct places *q, const struct rhs_terms *t, long v, double *w)
+/* Computes dt (R(u) + g) of record v. */
+FN void set_record(const struct stencil_rows *q, const struct rhs_terms *t, long v, double *w)
 {
     const struct rhs_axis *y = &t->axis[1], *z = &t->axis[2];
     const long f = v * RHS_FLOW;
@@ -365,8 +365,8 @@ FN void set_record(const struct places *q, const struct rhs_terms *t, long v, do
     STORE(w, 4 * LANES, s.energy + s.work);
 }
 
-/* What the row after row j reads of the fields, its point i = 1; after the last row comes the next
- * plane's first one. */
+/* The fields that the row after row j will read, at i = 1. After the last row of a plane comes the
+ * first one of the next. */
 struct next_row {
     const double *u, *g;
     long field;
@@ -379,8 +379,8 @@ static struct next_row next_row_of(const struct rhs_sweep *s, int j)
                              source_row(s, s->forcing, s->k, next) + 1, s->zone->volume};
 }
 
-/* Asks for a line of cache of each component at record v, two records' where a vector is half a
- * line. */
+/* Prefetches a cache line of each component at record v; a line holds two records of half its
+ * width. */
 FN void prefetch(struct next_row q, long v)
 {
     enum { LINE = 8 };
@@ -395,7 +395,7 @@ FN void prefetch(struct next_row q, long v)
 
 void rhs_row(struct rhs_sweep *s, int j, double *w)
 {
-    const struct places q = places_of(s, j);
+    const struct stencil_rows q = stencil_rows_of(s, j);
     s->terms->centre = REAL(set_stencil(s, 1, j) + set_stencil(s, 2, s->k));
     const struct next_row next = next_row_of(s, j);
     const int inner = rhs_inner(s->zone->nx);
@@ -403,7 +403,7 @@ void rhs_row(struct rhs_sweep *s, int j, double *w)
         set_record(&q, s->terms, v, w);
         prefetch(next, v);
     }
-    take_rows(s, s->k + 2, j, j + 1);
+    load_rows(s, s->k + 2, j, j + 1);
 }
 
 void rhs_scatter(const double *from, long node, double *w, long row, int rows, int inner)
@@ -422,7 +422,7 @@ void rhs_scatter(const double *from, long node, double *w, long row, int rows, i
 
 /* ---- the whole zone -------------------------------------------------------------------------- */
 
-/* A row of records w becomes a row of a field. */
+/* Copies a row of records w to a row of a field. */
 static void unpack_row(const struct mz_zone *z, const double *w, double *row)
 {
     for (int v = 0; v < rhs_inner(z->nx); v++)

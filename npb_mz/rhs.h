@@ -1,10 +1,9 @@
 /* npb_mz/rhs.h – the right-hand side dt (R(u) + g) of one zone on the host, row by row.
  *
- * A sweep moves a window of planes through a zone. In the window a row is a row of records: record
- * v holds the LANES points that begin at i = 1 + (v-1) LANES, one vector per quantity, so that all
- * a point needs lies at constant distances and in few streams, whatever the size of the zone. When
- * a row has been used for the last time, the row that comes after in z takes its place while it is
- * still in the first-level cache. */
+ * A sweep moves a window of planes through a zone. Its rows consist of records: record v holds the
+ * LANES points that begin at i = 1 + (v-1) LANES, one vector per quantity. So all that a point
+ * needs lies at constant distances and in few streams, whatever the size of the zone. After the
+ * last use of a row, the row two planes further in z is loaded into its place. */
 #pragma once
 
 #include "npb_mz/mz.h"
@@ -12,10 +11,9 @@
 
 #include "npb_mz/kernels/five.h"
 
-/* Doubles of a record: of a right-hand side; of v_x, v_y, v_z, internal energy per mass, total
- * energy per mass and rho; of 1/rho. All else is a multiplication away (rho comes into the weight
- * of a neighbour), and fewer lines have to come from the second-level cache, which is what a row
- * waits for. */
+/* Doubles of a record: STATE a right-hand side; FLOW v_x, v_y, v_z, internal and total energy per
+ * mass, rho; NODE 1/rho. Everything else is recomputed from these, because a row waits for lines
+ * from the second-level cache, not for arithmetic. */
 enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 6 * LANES, RHS_NODE = LANES };
 
 /* Records of a row of nx points, the first one with the point i = 0 in its last lane. */
@@ -30,50 +28,50 @@ static inline int rhs_inner(int nx)
     return lanes_ceil(nx - 2) / LANES;
 }
 
-/* Doubles of a row of records of a zone's interior points. */
+/* Doubles of a row of right-hand sides of a zone's interior points. */
 static inline long rhs_stride(const struct mz_zone *z)
 {
     return (long)rhs_inner(z->nx) * RHS_STATE;
 }
 
-/* Row j of plane k where a step keeps a zone's right-hand sides. They begin a line of cache there,
- * so that no vector lies across two. */
+/* Row j of plane k in work->w, where a step keeps right-hand sides as records. It begins a cache
+ * line, so that no vector straddles two. */
 static inline double *rhs_kept(const struct mz_work *work, const struct mz_zone *z, int k, int j)
 {
     return work->w + 1 + ((long)k * z->ny + j) * rhs_stride(z);
 }
 
-/* One axis: dt/(2h), 0.4 of it, which is of pressure; dt c3c4/h^2, 0.96 and a sixth of it;
- * stencil's weights at distance -2, -1, 1 and 2 (of y and z; those of x differ from point to
+/* Coefficients of one axis: dt/(2h) and 0.4 times it; dt c3c4/h^2, 0.96 times it and a sixth of it;
+ * the stencil's weights at distance -2, -1, 1 and 2 (y and z only: those of x differ from point to
  * point). The same in all lanes. */
 struct rhs_axis {
-    lanes carry, press, curve, heat, work;
+    lanes advect, pressure, visc, heat, work;
     lanes before2, before, after, after2;
 };
 
 struct rhs_terms {
     struct rhs_axis axis[3];
-    /* weights at the point: of u but for the part of x, of velocity and energy per mass, of
-     * internal energy, of v_d beside that */
-    lanes centre, curve, heat, own[3];
+    /* weights of the point itself: of u (without the x stencil's part); of velocity and total
+     * energy per mass; of internal energy; additional ones of v_d */
+    lanes centre, visc, heat, own[3];
 };
 
-/* One thread's sweep over ascending planes. The caller sets what comes before k. */
+/* One thread's sweep over ascending planes. The caller sets the members before k. */
 struct rhs_sweep {
     const struct mz *mz;
     const struct mz_zone *zone;
     const double *u, *forcing; /* the zone's part */
     int j0, j1;                /* rows of the result: j0 .. j1-1 */
     double *wall[MZ_SIDES];    /* boundary values, as in exchange.c; NULL: those of u */
-    int k;                     /* plane */
-    int records;               /* of a row */
-    lanes_mask last;           /* of its last record the point i = nx-1 */
-    double *flow[4], *node[3]; /* planes of rows of records: plane k at flow[k % 4] … */
-    double *weights;           /* [records][5] stencil along x */
+    int k;                     /* the present plane */
+    int records;               /* in a row */
+    lanes_mask last;           /* the lane of the point i = nx-1 in the last record */
+    double *flow[4], *node[3]; /* the window: plane k is at flow[k % 4], node[k % 3] */
+    double *weights;           /* [records][5] vectors: stencil along x */
     struct rhs_terms *terms;
 };
 
-/* A sweep over all rows of a zone's present state. */
+/* A sweep over all rows of a zone in its present state. */
 static inline struct rhs_sweep rhs_sweep_of(const struct mz *mz, int zone)
 {
     struct rhs_sweep s = {.mz = mz,
@@ -90,24 +88,23 @@ static inline struct rhs_sweep rhs_sweep_of(const struct mz *mz, int zone)
 /* Starts a sweep over the planes k0, k0+1, … (1 <= k0 <= nz-2). */
 void rhs_begin(struct rhs_sweep *sweep, double *scratch, int k0);
 
-/* The next plane; then its rows in ascending order, each once. */
+/* Moves on to plane k; then call rhs_row() for each of its rows, in ascending order. */
 void rhs_plane(struct rhs_sweep *sweep, int k);
-/* Row j to rhs_inner(nx) records w, the first one with i = 1. Lanes outside the interior hold no
- * meaning. */
+/* Computes row j: rhs_inner(nx) records at w, the first beginning at i = 1. Lanes outside the
+ * interior are meaningless. */
 void rhs_row(struct rhs_sweep *sweep, int j, double *w);
 
-/* Nodes of LANES x lines, `node` doubles each, of which the first has i = 0, back to `rows` (at
- * most LANES) rows of `inner` records w, `row` doubles apart. */
+/* Transposes nodes of LANES x lines, `node` doubles apart from i = 0 on, back to `rows` (at most
+ * LANES are done) rows of `inner` records at w, `row` doubles apart. */
 void rhs_scatter(const double *from, long node, double *w, long row, int rows, int inner);
 
-/* Row j of the sweep's plane in the window, the record with i = 1 first: velocities and what else
- * is in their record; nodes, which the caller may overwrite once the plane's rows are done with. */
+/* Row j of the present plane in the window, from the record of i = 1 on: FLOW records; NODE
+ * records, which the caller may overwrite when all rows of the plane are computed. */
 const double *rhs_flows(const struct rhs_sweep *sweep, int j);
 const double *rhs_nodes(const struct rhs_sweep *sweep, int j);
 
-/* 1/rho, velocity and internal energy per mass, as the solvers' lines take them. */
-
-/* Of LANES points of a field u. */
+/* 1/rho, velocity and internal energy per mass, as the line solvers take them: of LANES points of
+ * a field u. */
 FN struct five rhs_point_of(const double *u, long field)
 {
     struct five p;
@@ -119,7 +116,7 @@ FN struct five rhs_point_of(const double *u, long field)
     return p;
 }
 
-/* Of a record of the window. */
+/* The same of a record of the window. */
 FN struct five rhs_point_at(const double *flow, const double *node)
 {
     return (struct five){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES), LOAD(flow, 2 * LANES),

@@ -22,7 +22,7 @@ static enum ek_status open_ranks(struct run *r)
     return remote_open(r->mz, ranks_of(r->ranks), &r->remote);
 }
 
-/* First touch; devices belong to their unit's thread. */
+/* On the unit's thread: it touches scratch first, and devices belong to it. */
 enum ek_status run_prepare(void *st, const struct cu *cu)
 {
     struct run *r = st;
@@ -40,8 +40,8 @@ void run_release(void *st, const struct cu *cu)
     device_close(r->device[cu->index]);
 }
 
-/* Whether MPI takes faces from this rank's device: one alone, which every thread takes that calls
- * MPI. */
+/* Whether MPI can access this rank's device memory. Only with one device: each thread that calls
+ * MPI makes it current. */
 static bool mails_device(const struct run *r)
 {
     const struct backend *b =
@@ -90,8 +90,8 @@ void run_take_zones(struct run *r)
             r->home[i] = FACES_ELSEWHERE;
 }
 
-/* What has come further, of copies in memory and of the file. */
-static enum ek_status take_up(struct run *r)
+/* Resumes from the copies in memory or the file, whichever has come further. */
+static enum ek_status resume(struct run *r)
 {
     const int kept = r->copies ? copies_find(r->copies) : 0;
     if (r->checkpoint && mz_checkpoint_exists(r->checkpoint))
@@ -107,7 +107,7 @@ enum ek_status run_reset(void *st)
     struct run *r = st;
     mz_reset(r->mz);
     r->begun = 0;
-    TRY(take_up(r));
+    TRY(resume(r));
     r->now = r->begun;
     if (r->remote) {
         remote_begin(r->remote);

@@ -1,4 +1,4 @@
-/* npb_mz/solvers.c – the solvers of an instruction level. */
+/* npb_mz/solvers.c – the list of solvers; compiled once for each instruction level. */
 #include "npb_mz/mz.h"
 
 #define MZ_SOLVER(name) extern const struct mz_ops name##_ops;

@@ -10,39 +10,39 @@
 
 #include <string.h>
 
-/* A thread's scratch behind that of the right-hand side. */
+/* A thread's scratch; all but the first part is in sp_scratch(). */
 struct sp_room {
     double *rhs;   /* rhs_scratch() doubles */
     double *along; /* sp_along_size() doubles */
     double *rows;  /* [LANES] rows of records of the right-hand side */
     double *lines; /* [nx][SP_LINES] nodes of x lines, or the nodes of a slab of constant j */
-    double *speed; /* [ny] rows, a vector a record, of sound */
+    double *speed; /* speed of sound: [ny] rows of one vector per record */
 };
 
 struct sp_sizes {
     long along, rows, lines, speed;
 };
 
-/* Of scratch for a zone. */
+/* For zones of up to nx x ny x nz points. */
 static struct sp_sizes sizes_of(int nx, int ny, int nz)
 {
     const long inner = rhs_inner(nx);
     return (struct sp_sizes){
-        .along = sp_along_size((int)mz_most(mz_most(nx, ny), nz)),
+        .along = sp_along_size((int)mz_max(mz_max(nx, ny), nz)),
         .rows = inner * RHS_STATE * LANES,
-        .lines = mz_most((inner * LANES + 2) * SP_LINES * SP_NODE_X, nz * inner * SP_NODE_Z),
+        .lines = mz_max((inner * LANES + 2) * SP_LINES * SP_NODE_X, nz * inner * SP_NODE_Z),
         .speed = ny * inner * LANES};
 }
 
 static size_t sp_scratch(const struct mz *mz)
 {
-    const struct sp_sizes s = sizes_of(mz->most_nx, mz->most_ny, mz->mesh->points[2]);
+    const struct sp_sizes s = sizes_of(mz->max_nx, mz->max_ny, mz->mesh->points[2]);
     return s.along + s.rows + s.lines + s.speed;
 }
 
 static struct sp_room room_of(const struct mz *mz, double *scratch)
 {
-    const struct sp_sizes s = sizes_of(mz->most_nx, mz->most_ny, mz->mesh->points[2]);
+    const struct sp_sizes s = sizes_of(mz->max_nx, mz->max_ny, mz->mesh->points[2]);
     struct sp_room r = {.rhs = scratch, .along = scratch + rhs_scratch(mz)};
     r.rows = r.along + s.along;
     r.lines = r.rows + s.rows;
@@ -50,7 +50,7 @@ static struct sp_room room_of(const struct mz *mz, double *scratch)
     return r;
 }
 
-/* Doubles of a row of the speed of sound. */
+/* Doubles of a row of `speed`. */
 static long speed_of(const struct mz_zone *z)
 {
     return rhs_inner(z->nx) * LANES;
@@ -58,7 +58,8 @@ static long speed_of(const struct mz_zone *z)
 
 /* ---- x lines --------------------------------------------------------------------------------- */
 
-/* A record of the right-hand side in the variables of x, and what the solve needs of its points. */
+/* Transforms a record of the right-hand side to the characteristic variables of x; t also gets
+ * 1/rho, v_x and the speed of sound of its points. */
 FN void enter(const double *w, const double *flow, const double *node, double *speed,
               lanes t[SP_NODE_X / LANES])
 {
@@ -71,13 +72,13 @@ FN void enter(const double *w, const double *flow, const double *node, double *s
     t[5] = p.r, t[6] = p.x, t[7] = a;
 }
 
-/* Where the rows of a batch come from; rows beyond the last of the zone repeat it. */
+/* Where the rows of a batch are; rows beyond the last one of the zone repeat it. */
 struct batch {
     const double *w[LANES], *flow[LANES], *node[LANES];
     double *speed[LANES];
 };
 
-/* LANES rows from j on: the right-hand sides are made. */
+/* A batch of LANES rows from j on, whose right-hand sides it computes. */
 static struct batch make_batch(struct rhs_sweep *sweep, const struct sp_room *room, int j)
 {
     const struct mz_zone *z = sweep->zone;
@@ -94,7 +95,7 @@ static struct batch make_batch(struct rhs_sweep *sweep, const struct sp_room *ro
     return b;
 }
 
-/* Rows to nodes of lines. */
+/* Transposes the rows of a batch to nodes of lines. */
 static void gather(const struct mz_zone *z, const struct batch *b, double *lines)
 {
     for (int v = 0; v < rhs_inner(z->nx); v++) {
@@ -112,7 +113,7 @@ static void gather(const struct mz_zone *z, const struct batch *b, double *lines
                 STORE(to, r * SP_LINES * SP_NODE_X + f * LANES, c[r]);
         }
     }
-    /* the solves multiply by 0 what the boundaries' nodes hold */
+    /* the solves multiply the boundary nodes by 0, so they must be finite */
     memset(lines, 0, SP_NODE_X * sizeof *lines);
     memset(lines + (z->nx - 1) * (long)SP_LINES * SP_NODE_X, 0, SP_NODE_X * sizeof *lines);
 }
@@ -160,7 +161,7 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     struct sp_along x, y;
     rhs_begin(&sweep, room.rhs, k0);
-    /* the y lines multiply by 0 what these rows hold */
+    /* the y lines multiply these rows by 0, so they must be finite */
     memset(room.speed, 0, speed_of(z) * sizeof *room.speed);
     memset(room.speed + (z->ny - 1) * speed_of(z), 0, speed_of(z) * sizeof *room.speed);
     for (int k = k0; k < k1; k++) {
@@ -173,7 +174,7 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     }
 }
 
-/* 1/rho, velocity, internal energy per mass and speed of sound of a slab's points. */
+/* Computes 1/rho, velocity, internal energy per mass and speed of sound of a slab. */
 static void derive_slab(const struct mz_zone *z, const double *u, double *to)
 {
     for (int k = 0; k < z->nz; k++, u += z->plane)

@@ -1,19 +1,19 @@
-/* npb_mz/sp_lines.c – elimination node by node to scratch, then back substitution from it. */
+/* npb_mz/sp_lines.c – Gaussian elimination forward, node by node, then back substitution. */
 #include "npb_mz/sp_lines.h"
 
 #include "npb_mz/kernels/sp.h"
 
 #include <string.h>
 
-/* A node in scratch: of each matrix the multipliers c and d of the nodes after it, then y. Two
- * nodes of zeros lie before node 1. */
+/* A node in scratch: c and d of each of the three matrices, then y, in x_s = y_s - c x_(s+1) - d
+ * x_(s+2). Two nodes of zeros lie before node 1. */
 enum { NODE = (6 + MZ_VARS) * LANES, NODES = SP_LINES * NODE, BEFORE = 2 };
 
-/* Where vectors of lines are; `next` from one to the next of them, a constant where it is used. */
+/* A quantity along vectors of lines. */
 struct place {
     const double *at;
-    long step; /* from node to node */
-    int next;
+    long step; /* doubles from node to node */
+    int next;  /* from one vector of lines to the next; a compile-time constant where used */
 };
 
 /* Right-hand side, 1/rho, velocity along the lines, speed of sound. */
@@ -52,15 +52,16 @@ FN void store_five(double *at, struct sp_five v)
     sp_store((struct line_view){at, LANES, 0}, 0, v);
 }
 
-/* The node before. Sixteen registers do not hold what two nodes leave, so it is read where it is
- * used; the thirty-two of AVX-512 do, and no node waits until what it needs has been stored. */
+/* The node before. Sixteen registers cannot hold what two nodes leave, so it is hidden from the
+ * compiler and read where it is used. The thirty-two of AVX-512 can, which saves waiting for the
+ * store. */
 FN const double *node_before(const double *f)
 {
     return LANES < 8 ? lanes_hidden(f - NODES) : f - NODES;
 }
 
-/* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to
- * f. */
+/* Eliminates one matrix at a node: entries m1, c and p1 of its row. Reads the c and d of the two
+ * nodes before it and writes its own to f. */
 FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, double *f)
 {
     const double *f1 = node_before(f), *f2 = f1 - NODES;
@@ -71,15 +72,15 @@ FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, do
     return k;
 }
 
-/* y of one right-hand side w, to f. */
+/* Writes y of one right-hand side w to f. */
 FN void reduce(struct sp_row row, struct sp_factor k, const double *w, double *f)
 {
     const double *f1 = node_before(f), *f2 = f1 - NODES;
     STORE(f, 0, (LOAD(w, 0) - row.m2 * LOAD(f2, 0) - k.b1 * LOAD(f1, 0)) * k.ip);
 }
 
-/* A node of one vector of lines; to f. Each number is read where it is used: there are more than
- * registers. */
+/* Eliminates a node of one vector of lines, to f. Numbers are read where they are used: there are
+ * not enough registers for all. */
 FN void forward(struct sp_axis x, struct sp_row row, struct places q, int line, double *f)
 {
     const double *w = q.w.at + line * q.w.next, *ri = q.ri.at + line * q.ri.next,
@@ -111,7 +112,7 @@ FN void forward_all(const struct sp_along *along, struct sp_axis x, struct place
     }
 }
 
-/* x_s = y_s - c x_(s+1) - d x_(s+2) from a node in scratch */
+/* x_s = y_s - c x_(s+1) - d x_(s+2) of the node at f */
 FN struct sp_five back(const double *f, struct sp_five x1, struct sp_five x2)
 {
     struct sp_five y = load_five(f + 6 * LANES);
@@ -126,7 +127,8 @@ FN struct sp_five back(const double *f, struct sp_five x1, struct sp_five x2)
 
 static const struct sp_five zero;
 
-/* One vector of lines, x or y. */
+/* Back substitution of one vector of x or y lines, transformed to the variables of the next axis.
+ */
 FN void back_one(const struct sp_along *along, int d, const double *f, double *w, long step)
 {
     struct sp_five x1 = zero, x2 = zero;
@@ -185,7 +187,7 @@ void sp_lines_y(const struct sp_along *along, double *w, long w_row, const doubl
         solve_y(along, w, w_row, q, 1);
 }
 
-/* One vector of z lines: u += solution. */
+/* Back substitution of one vector of z lines: u += solution. */
 FN void leave_one(const struct sp_along *along, const double *f, struct place prim, double *u,
                   long field, long plane, int points)
 {

@@ -1,4 +1,4 @@
-/* npb_mz/tasks.c – describes zones to policies. */
+/* npb_mz/tasks.c – describes zones as tasks to policies. */
 #include "npb_mz/tasks.h"
 #include "npb_mz/device.h"
 

@@ -1,5 +1,5 @@
-/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore,
- * repartition. */
+/* npb_mz/verbs.c – what the team calls in a step: compute, move, exchange; between steps: save,
+ * restore, repartition. */
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
@@ -16,7 +16,7 @@ static void send_zone(struct run *r, int zone)
         remote_send(r->remote, zone, side, NULL);
 }
 
-/* Zones are copied while they are in cache, in the last step before they are saved. */
+/* In the last step before a save, zones are copied while they are in cache. */
 static bool copies_now(const struct run *r)
 {
     return r->copies && r->policy && (r->now + 1 - r->begun) % r->survive == 0;
@@ -41,7 +41,7 @@ static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct
     return EK_OK;
 }
 
-/* A device takes zones that follow one another; tasks that do need not be such. */
+/* A device step takes consecutive zones; consecutive tasks may be zones with gaps between them. */
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range range,
                               double *seconds)
 {
@@ -66,8 +66,8 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* Zones on the host whose faces other ranks have not got yet: at first all, later those that came
- * from a device, for which nobody waits yet. */
+/* Sends faces of zones on the host that have not been sent: at first all; later those of zones that
+ * were on a device. Also posts the receives that such zones have not got yet. */
 static void send_rest(struct run *r, struct team_share share)
 {
     for (int t = share.part; t < r->tasks.n; t += share.parts) {
@@ -106,7 +106,7 @@ static enum ek_status receive_faces(struct run *r, const struct cu *cu, struct t
     return EK_OK;
 }
 
-/* Send; wait for other ranks, if there are any; receive, unless nothing can come. */
+/* Phases: send; with several ranks wait for them; receive, if there is anything to. */
 static int exchange_phases(const void *ctx)
 {
     const struct run *r = ctx;
@@ -140,7 +140,7 @@ static enum ek_status set_placement(void *ctx, const int *home)
 
 /* ---- between steps --------------------------------------------------------------------------- */
 
-/* Within a run, which keeps its own count of steps. */
+/* Within a run, so its first step stays what it is. */
 static enum ek_status restore(void *ctx)
 {
     struct run *r = ctx;
@@ -171,7 +171,7 @@ static enum ek_status save(void *ctx, int step)
     return mz_checkpoint_save(r->checkpoint, r->mz, r->steps, now);
 }
 
-/* The zones go where ranks_next() says. */
+/* Moves the zones as ranks_next() says. */
 static enum ek_status follow_partition(struct run *r)
 {
     const int *of = ranks_of(r->ranks), *next = ranks_next(r->ranks);
@@ -188,10 +188,10 @@ static enum ek_status follow_partition(struct run *r)
     return EK_OK;
 }
 
-/* Tasks are numbered anew; r->was = the numbers that they had. */
-static void number_anew(struct run *r)
+/* Renumbers the tasks; r->was = the numbers that they had. */
+static void renumber(struct run *r)
 {
-    memcpy(r->was, r->tasks.task, (size_t)r->mz->nzones * sizeof *r->was); /* of zones, at first */
+    memcpy(r->was, r->tasks.task, (size_t)r->mz->nzones * sizeof *r->was); /* by zone, for now */
     run_take_zones(r);
     for (int t = 0; t < r->tasks.n; t++)
         r->was[t] = r->was[r->tasks.zone[t]]; /* zone[t] >= t: not yet written */
@@ -208,7 +208,7 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
     if (!move)
         return EK_OK;
     TRY(follow_partition(r));
-    number_anew(r);
+    renumber(r);
     *job = r->job;
     *was = r->was;
     return EK_OK;

@@ -1,5 +1,5 @@
-/* npb_mz/write_npb.c – prints the report of the official suite. Numbers stand where its Fortran
- * formats put them. */
+/* npb_mz/write_npb.c – prints the report of the official suite, in the columns of its Fortran
+ * formats. */
 #include "npb_mz/write_npb.h"
 #include "src/json.h"
 #include "src/self.h"
@@ -16,7 +16,7 @@
 #define EK_FLAGS "not recorded"
 #endif
 
-/* As E20.13: 0.1047687395830E+04. */
+/* In Fortran's format E20.13: 0.1047687395830E+04. */
 static void put_real(FILE *out, double x)
 {
     char digits[32];
@@ -29,7 +29,7 @@ static void put_real(FILE *out, double x)
             x != 0 ? atoi(digits + 15) + 1 : 0);
 }
 
-/* Value, reference, relative deviation; the first two words of a line tell failures. */
+/* Value, reference and relative deviation of a norm; a line that fails begins with "FAILURE:". */
 static void put_norm(FILE *out, const char *label, double value, double reference)
 {
     const double deviation = fabs((value - reference) / reference);
@@ -93,7 +93,7 @@ static int threads(const json_t *result)
     return sum;
 }
 
-/* When this binary was made. */
+/* The day this binary was written. */
 static void compile_date(char *text, size_t room)
 {
     struct stat st;
@@ -115,8 +115,7 @@ static void put_line(FILE *out, const char *label, const char *format, ...)
     fprintf(out, " %-15s = %24s\n", label, text);
 }
 
-/* Steps, seconds and rate are of one launch, also where an earlier one had done some of the
- * steps. */
+/* Steps, seconds and rate are those of this launch, without the steps that an earlier one did. */
 static void put_block(FILE *out, const char *name, const struct mz *mz, const json_t *result)
 {
     const int *size = mz->mesh->points, n = threads(result);

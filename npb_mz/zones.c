@@ -1,4 +1,4 @@
-/* npb_mz/zones.c – sizes and neighbours of the zones, solvers by name. */
+/* npb_mz/zones.c – finds solvers by name; sizes, offsets and neighbours of the zones. */
 #include "npb_mz/mz.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ void mz_zone_sizes(int points, int zones, double ratio, int *size)
     const double smallest = points * (r - 1.0) / (pow(r, zones) - 1.0);
     for (int i = 1, before = 0; i <= zones; i++) {
         int end = (int)((long)i * points / zones);
-        /* 0.45 where one expects 0.5: with it the sizes never decrease */
+        /* 0.45 instead of 0.5, as in the reference: with it the sizes never decrease */
         if (fabs(ratio - 1.0) > 1e-10)
             end = (int)(smallest * (pow(r, i) - 1.0) / (r - 1.0) + 0.45);
         size[i - 1] = end - before;
@@ -41,8 +41,8 @@ int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d)
     return d == 2 ? 1 : ops->zones[d] ? ops->zones[d] : mesh->zones[d];
 }
 
-/* Doubles from row to row. Planes a multiple of 2 KiB apart would compete for a few sets of the
- * cache, all the neighbours in z of a point with one another: such rows get one more vector. */
+/* Doubles from row to row. If planes were a multiple of 2 KiB apart, the neighbours in z of a point
+ * would compete for the same few cache sets; such rows get one more vector. */
 static int pitch_of(int nx, int ny)
 {
     const int pitch = round_up(nx, ZONES_ALIGN);
@@ -53,7 +53,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
                                struct mz_zone *zone)
 {
     const int X = mz_zones_along(ops, mesh, 0), Y = mz_zones_along(ops, mesh, 1);
-    int nx[ZONES_MOST], ny[ZONES_MOST];
+    int nx[ZONES_MAX], ny[ZONES_MAX];
     struct zones_size sum = {0};
     mz_zone_sizes(mesh->points[0], X, ratio_of(ops, mesh->letter), nx);
     mz_zone_sizes(mesh->points[1], Y, ratio_of(ops, mesh->letter), ny);
@@ -105,7 +105,7 @@ double mz_mop(const struct mz *mz)
     return sum * mz->class->steps;
 }
 
-/* Items of a zone in a launch over a grid. */
+/* Work-items of a zone in a launch over a grid. */
 static int items(const struct mz_zone *z, enum zone_grid grid)
 {
     const int nx = z->nx - 2, ny = z->ny - 2, nz = z->nz - 2;

@@ -89,7 +89,7 @@ static void components_lie_in_different_sets(void **state)
 {
     (void)state;
     static const char *const solvers[] = {"sp-mz", "lu-mz"};
-    static struct mz_zone zone[ZONES_MOST * ZONES_MOST];
+    static struct mz_zone zone[ZONES_MAX * ZONES_MAX];
     for (size_t s = 0; s < 2; s++)
         for (const char *l = letters; *l; l++) {
             zones_layout(mz_find(solvers[s]), mz_mesh_find(*l), zone);

@@ -9,8 +9,8 @@ FN struct bt_col bt_zero(void)
     return zero;
 }
 
-/* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 25 doubles a
- * point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
+/* Each item solves one line along `axis`. `scratch` has 25 doubles per point of the batch, which
+ * begins with zone zone0. The z lines add their solution to u. */
 KERNEL(bt_solve, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
  GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,

@@ -6,24 +6,25 @@
  * along the line, a and b those across it, e the internal energy per mass,
  *   T(-v) A T(v) = v_p I  +  (r,p) 1  +  (p,e) c2  +  (e,p) c1 e
  *   T(-v) N T(v) = c3c4/rho ( 0, 4/3 on p, 1 on a and b, 1.96 on e, and (e,r) -1.96 e )
- * So the solves work on w_s, each node s in its own frame; a neighbour's block is boosted by the
- * difference of the velocities only. As x, y and z solves use the same frames (u is frozen during a
- * step) the right-hand side is boosted once before x and the solution once after z.
+ * So the solves work on w_s, each node s in its own frame; a neighbour's block is boosted only by
+ * the difference of the velocities. The x, y and z solves use the same frames, as u does not change
+ * in between, so the right-hand side is boosted once before x and the solution once after z.
  *
- * Elimination without pivoting: M_s = B_s - K_s X_(s-1), X_s = M_s^-1 C_s, in which M is inverted
- * by the 2x2 blocks (r,p) and (a,b) and then e: three reciprocals in the chain instead of five. */
+ * Elimination without pivoting: M_s = B_s - K_s X_(s-1), X_s = M_s^-1 C_s. M is inverted by its 2x2
+ * blocks (r,p) and (a,b) and then e: a chain of three reciprocals instead of five. */
 #ifndef NPB_MZ_KERNELS_BT_H
 #define NPB_MZ_KERNELS_BT_H
 
 #include "npb_mz/kernels/line.h"
 
-/* A block's column or a vector: density, momentum along, across, across, energy. Of a node: 1/rho,
- * velocity along the line and across it, internal energy per mass. */
+/* A block's column or a vector: density, momentum along the line, two momenta across it, energy. Of
+ * a node's derived variables: 1/rho, the three velocities likewise, internal energy per mass. */
 struct bt_col {
     real r, p, a, b, e;
 };
 
-/* The line's direction: dt/(2h), dt D/h^2, dt c3c4/h^2; momenta along and across (1, 2, 3). */
+/* A line's axis: dt/(2h), dt D/h^2, dt c3c4/h^2; components of the momentum along it (p) and across
+ * it (a, b). */
 struct bt_axis {
     double tau2, spread, visc;
     int p, a, b;
@@ -75,10 +76,10 @@ FN struct bt_col bt_boost(struct bt_col c, struct bt_col n, double sign)
     return o;
 }
 
-/* Minus the sub-diagonal block K: its action on a column is bt_couple(). */
+/* Minus the sub-diagonal block K, in a form that bt_couple() multiplies with a column. */
 struct bt_left {
-    real r, p, a, e; /* diagonal before the boost, a for both a and b */
-    real ep, er;     /* row e, less half the boost's square */
+    real r, p, a, e; /* diagonal before the boost; a serves a and b */
+    real ep, er;     /* row e, less half the square of the boost */
     real dp, da, db; /* boost */
     double rp, pe;
 };
@@ -124,8 +125,8 @@ FN struct bt_col bt_sum(struct bt_col x, struct bt_col y)
     return x;
 }
 
-/* M = lower-block-triangular times unit-upper: inverses of the diagonal blocks, the blocks below
- * them, and minus the normalised blocks above them. */
+/* M as a lower block triangular matrix times a unit upper one: inverses of the diagonal blocks, the
+ * blocks below them, and minus the normalised blocks above them. */
 struct bt_factor {
     real irr, irp, ipr, ipp;     /* inverse of block (r,p) */
     real ar, ap, br, bp, er, ep; /* below it */
@@ -180,7 +181,7 @@ FN struct bt_factor bt_factor(struct bt_col r, struct bt_col p, struct bt_col a,
     return f;
 }
 
-/* M^-1 (r, p, a, b, e) once the block (r,p) has been divided out and eliminated. */
+/* M^-1 (0, 0, a, b, e). */
 FN struct bt_col bt_tail(struct bt_factor f, real a, real b, real e)
 {
     struct bt_col c;
@@ -193,7 +194,7 @@ FN struct bt_col bt_tail(struct bt_factor f, real a, real b, real e)
     return c;
 }
 
-/* The same with r and p from elimination. */
+/* M^-1 c, given r and p already multiplied by the inverse of block (r,p). */
 FN struct bt_col bt_finish(struct bt_factor f, real r, real p, real a, real b, real e)
 {
     struct bt_col c;
@@ -213,7 +214,7 @@ FN struct bt_col bt_solve_col(struct bt_factor f, struct bt_col c)
     return bt_finish(f, f.irr * c.r + f.irp * c.p, f.ipr * c.r + f.ipp * c.p, c.a, c.b, c.e);
 }
 
-/* Column m (0 .. 4) of X_s is kept at X[(5*m + row)*step], X = scratch + 25*s*step. */
+/* Stores column m (0 .. 4) of X_s at X[(5*m + row)*step], where X = scratch + 25*s*step. */
 FN void bt_keep(GLOBAL double *X, int step, int m, struct bt_col c)
 {
     STORE(X, (5 * m) * step, c.r);
@@ -262,8 +263,8 @@ FN struct bt_col bt_take(GLOBAL const double *X, int step, int m, real x, struct
     return c;
 }
 
-/* X = M^-1 C, also to scratch, with C the super-diagonal block from node `from`, boosted to node
- * `to`. */
+/* X = M^-1 C, also stored in scratch; C is the super-diagonal block of node `from`, boosted to the
+ * frame of node `to`. */
 FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_col from,
                             struct bt_col to, GLOBAL double *X, int step)
 {
@@ -296,7 +297,7 @@ FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_col 
     return k;
 }
 
-/* M_s from the diagonal block and the sub-diagonal one times X_(s-1). */
+/* Factors M_s, the diagonal block minus the sub-diagonal one times X_(s-1). */
 FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_col n, struct bt_block X)
 {
     struct bt_col r = bt_couple(l, X.r), p = bt_couple(l, X.p), a = bt_couple(l, X.a),
@@ -312,9 +313,10 @@ FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_col n
     return bt_factor(r, p, a, b, e);
 }
 
-/* A line to solve, nodes 1 .. n-2: right-hand side from `in`, y_s and the solution to `out`, which
- * may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into the
- * moving frames first, -1 says that the solution goes back to the frame at rest, 0 neither. */
+/* A line to solve, nodes 1 .. n-2: the right-hand side is read from `in`; y_s and the solution go
+ * to `out`, which may be the same. X_s is at scratch[(25*s + …)*step]. boost: +1 the right-hand
+ * side must be boosted to the nodes' frames first; -1 the solution goes back to the frame at rest;
+ * 0 neither. */
 struct bt_line {
     struct line_view in, out, prim;
     GLOBAL double *scratch;
@@ -328,7 +330,7 @@ struct bt_past {
     struct bt_col y;
 };
 
-/* Node s forward: M_s is factored, X_s goes to scratch and y_s to `out`. */
+/* Eliminates node s: factors M_s, stores X_s in scratch and y_s in `out`. */
 FN struct bt_past bt_forward(struct bt_axis x, struct bt_line l, int s, struct bt_past past)
 {
     struct bt_col here = bt_load(l.prim, x, s);

@@ -1,15 +1,16 @@
-/* npb_mz/kernels/faces.c – zone faces on a device, many in one launch: from zone to zone, and to
- * and from a buffer.
+/* npb_mz/kernels/faces.c – copies zone faces on a device, many in one launch: from zone to zone,
+ * and to and from a buffer.
  *
- * A face is the inner part of a boundary plane; it receives the neighbour's first interior plane.
- * Sides: 0 west, 1 east, 2 south, 3 north. In a buffer a face is [m][k][along]. Rows of `faces` are
- * three longs, stated at each kernel; each face gets as many work-groups as the largest needs. */
+ * A face is a boundary plane without its edges; it receives the neighbour's first interior plane.
+ * Sides: 0 west, 1 east, 2 south, 3 north. In a buffer a face is [m][k][along]. Each row of `faces`
+ * has three longs, listed at each kernel. Each face gets as many work-groups as the largest needs.
+ */
 #include "npb_mz/kernels/zone.h"
 
-/* Plane of a side of a zone, and where this work-item's point of it is. */
+/* The point of a face that a work-item copies. */
 struct faces_point {
-    long at;    /* in u */
-    int inside; /* 0: there is no such point */
+    long at;    /* offset in u */
+    int inside; /* 0: the face has no such point */
 };
 
 /* Plane `depth` (0 boundary, 1 first interior) of a side of a zone. */
@@ -27,7 +28,7 @@ FN struct faces_point faces_point(GLOBAL const struct zone_row *rows, long zone,
     return p;
 }
 
-/* faces: zone, side, neighbour; both zones on this device. */
+/* faces: zone, side, neighbour across it; both zones are on this device. */
 KERNEL(faces_copy, 64, 1, 1)
 (GLOBAL double *u, GLOBAL const struct zone_row *rows, GLOBAL const long *faces, int groups)
 {
@@ -39,7 +40,7 @@ KERNEL(faces_copy, 64, 1, 1)
         u[to.at] = u[from.at];
 }
 
-/* faces: zone, side, place in the buffer. The first interior plane behind that side. */
+/* faces: zone, side, place in the buffer. Packs the first interior plane at that side. */
 KERNEL(faces_pack, 64, 1, 1)
 (GLOBAL const double *restrict u, GLOBAL const struct zone_row *restrict rows,
  GLOBAL const long *restrict faces, int groups, GLOBAL double *restrict buffer)
@@ -51,7 +52,7 @@ KERNEL(faces_pack, 64, 1, 1)
         buffer[face[2] + item] = u[from.at];
 }
 
-/* faces: zone, side, place in the buffer. The boundary plane at that side. */
+/* faces: zone, side, place in the buffer. Unpacks into the boundary plane at that side. */
 KERNEL(faces_unpack, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL const struct zone_row *restrict rows,
  GLOBAL const long *restrict faces, int groups, GLOBAL const double *restrict buffer)

@@ -1,7 +1,6 @@
-/* npb_mz/kernels/five.h – the five components of a field at a point.
- *
- * Density, momentum and energy, what changes them, or corrections; or of what is derived from them
- * 1/rho, velocity and internal energy per mass. */
+/* npb_mz/kernels/five.h – five numbers at a point: density, momentum and energy, or their
+ * right-hand sides or corrections; or the derived variables 1/rho, velocity and internal energy per
+ * mass. */
 #ifndef NPB_MZ_KERNELS_FIVE_H
 #define NPB_MZ_KERNELS_FIVE_H
 
@@ -41,12 +40,13 @@ FN struct five five_add(struct five a, double weight, struct five b)
     return a;
 }
 
-/* Momentum, or velocity, along axis d; more of it. */
+/* Momentum, or velocity, along axis d. */
 FN real five_along(struct five a, int d)
 {
     return d == 0 ? a.x : d == 1 ? a.y : a.z;
 }
 
+/* Adds to the momentum along axis d. */
 FN struct five five_push(struct five a, int d, real push)
 {
     if (d == 0)

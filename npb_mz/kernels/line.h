@@ -1,8 +1,8 @@
 /* npb_mz/kernels/line.h – where the nodes of a line lie.
  *
- * On devices w and derived variables lie in tiles of ZONE_TILE points along x (zone.h), so the
- * nodes of an x line take a longer step after every tile: `tile` from one tile to the next, `step`
- * within. Along y and z, in u, and on the host all steps are the same. */
+ * On devices w and derived variables are stored in tiles of ZONE_TILE points along x (zone.h).
+ * Consecutive nodes of an x line are `step` apart within a tile; tiles are `tile` apart. Along y
+ * and z, in u, and on the host all steps are equal. */
 #ifndef NPB_MZ_KERNELS_LINE_H
 #define NPB_MZ_KERNELS_LINE_H
 

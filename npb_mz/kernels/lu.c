@@ -1,21 +1,21 @@
 /* npb_mz/kernels/lu.c – LU's sweeps on devices.
  *
- * A work-item has a run: the interior points of one tile. Runs whose tile, j and k add up to h
- * depend on those of h-1 only (h+1 in the upper sweep), so a launch does one such plane of all
- * zones: about half as many launches as with single points, whole sectors of memory, and what a
- * point passes on to the next one along x stays in registers. */
+ * A work-item has a run: the interior points of one tile. Runs with tile + j + k = h depend only on
+ * those of h-1 (h+1 in the upper sweep), so a launch computes one such hyperplane of all zones. In
+ * comparison with single points that is about half as many launches, memory is read in whole
+ * sectors, and contributions along x stay in registers. */
 #include "npb_mz/kernels/lu.h"
 #include "npb_mz/kernels/zone.h"
 
-/* Boundary points of a zone that the exchange writes, one after another as in `carried`: west and
- * east [k][j][m], south and north [m][k][i]. */
+/* Doubles of a zone's boundary values in `carried`: west and east [k][j][m], then south and north
+ * [m][k][i]. */
 FN int lu_faces_size(struct zone z)
 {
     return 10 * (z.nx + z.ny - 4) * (z.nz - 2);
 }
 
-/* mode 0: exchanges them in u for those carried; 1: puts those carried into u. Over the faces; all
- * zones are of equal size. */
+/* mode 0: swaps the boundary values in u and `carried`; 1: copies those carried to u. Items are
+ * those of ZONE_FACES; all zones have equal size. */
 KERNEL(lu_faces, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict carried,
  GLOBAL const struct zone_row *restrict rows, int zone0, int nzones, int mode)
@@ -45,12 +45,13 @@ KERNEL(lu_faces, 64, 1, 1)
     }
 }
 
-/* A run: its first point in the order of the sweep, how many points, where it lies. */
+/* A run: its first point (i,j,k) in the order of the sweep, that point's offset in w and in u, and
+ * the number of points. */
 struct lu_run {
     int at, in_u, points, i, j, k;
 };
 
-/* points 0: the item has none on the plane h. */
+/* The run of a work-item on hyperplane h; points 0: it has none. */
 FN struct lu_run lu_run(struct zone z, int sign, int h)
 {
     struct lu_run r;
@@ -73,7 +74,7 @@ struct lu_field {
     int size, sign;
 };
 
-/* What the point at `at` adds to the right-hand side of its neighbour along axis d, if `inside`. */
+/* What the point at `at` contributes to its neighbour along axis d; 0 unless it is `inside`. */
 FN struct five lu_share(struct lu_field f, int d, int at, int inside)
 {
     struct five none;
@@ -84,7 +85,7 @@ FN struct five lu_share(struct lu_field f, int d, int at, int inside)
                    five_load(f.w + at, f.size));
 }
 
-/* Shares of the neighbours of a run along y and z, which lie on the plane before. */
+/* Contributions to the point at `at` of a run from along y and z, of the hyperplane before. */
 FN struct five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int at)
 {
     const int j = r.j - f.sign, k = r.k - f.sign;
@@ -92,7 +93,7 @@ FN struct five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int a
                     lu_share(f, 2, at - f.sign * z.plane, k > 0 && k < z.nz - 1));
 }
 
-/* Share of the neighbour along x of a run's first point. */
+/* Contribution to a run's first point from along x. */
 FN struct five lu_ahead(struct lu_field f, struct zone z, struct lu_run r)
 {
     const int i = r.i - f.sign;
@@ -111,8 +112,8 @@ FN struct lu_field lu_field(GLOBAL double *w, GLOBAL const double *prim,
     return f;
 }
 
-/* The lower sweep on plane h: w = dt (R(u) + g) to a correction in the nodes' own frames; over the
- * runs. Whatever does not depend on the point before is loaded and added first. */
+/* The lower sweep on hyperplane h, one item per run: turns w = dt (R(u) + g) into a correction in
+ * the nodes' frames. What does not depend on the point before is loaded and added first. */
 KERNEL(lu_lower, 64, 1, 1)
 (GLOBAL double *restrict w, GLOBAL const double *restrict prim,
  GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,
@@ -143,7 +144,7 @@ KERNEL(lu_lower, 64, 1, 1)
     }
 }
 
-/* The upper sweep on plane h, and u += w / (omega (2 - omega)). */
+/* The upper sweep on hyperplane h, and u += w / (omega (2 - omega)). */
 KERNEL(lu_upper, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL const double *restrict prim,
  GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,

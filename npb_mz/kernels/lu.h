@@ -1,11 +1,11 @@
 /* npb_mz/kernels/lu.h – LU's symmetric successive over-relaxation, one grid line per lane.
  *
- * In the frame of its own node (see kernels/bt.h: T(v) takes a vector from the frame that moves
- * with velocity v to the frame at rest) the Jacobians are almost diagonal and the block on the
- * diagonal is so but for one entry. So w is kept in the nodes' own frames during both sweeps:
- * lu_send() makes a node's share in the equations of its neighbour along an axis and takes it to
- * the frame at rest; lu_relax() takes the sum of the shares to the own frame and divides by the
- * diagonal block. The lower sweep sends to larger indices, the upper one to smaller. */
+ * In the frame that moves with a node's own velocity the Jacobians are almost diagonal, and the
+ * diagonal block has one entry off the diagonal (kernels/bt.h: T(v) transforms a vector from the
+ * frame that moves with velocity v to the frame at rest). So w is kept in the nodes' frames during
+ * both sweeps. lu_send() computes what a node contributes to its neighbour along an axis, in the
+ * frame at rest; lu_relax() transforms the sum of contributions to the receiving node's frame and
+ * divides by the diagonal block. The lower sweep sends to larger indices, the upper to smaller. */
 #ifndef NPB_MZ_KERNELS_LU_H
 #define NPB_MZ_KERNELS_LU_H
 
@@ -14,12 +14,13 @@
 #define LU_OMEGA  1.2
 #define LU_FACTOR (1.0 / (LU_OMEGA * (2.0 - LU_OMEGA)))
 
-/* One axis: omega times dt/(2h) (negative in the upper sweep), dt D/h^2, dt c3c4/h^2. */
+/* One axis: omega times dt/(2h) (negative in the upper sweep), dt D/h^2 and dt c3c4/h^2. */
 struct lu_axis {
     double tau2, spread, visc;
 };
 
-/* The diagonal block: 1/g0, then entry = g0 + factor/rho for x, y, z and e. */
+/* The diagonal block: its entry for rho is g0 (inverse: 1/g0), those for x, y, z and e are g0 +
+ * factor/rho. */
 struct lu_diagonal {
     double g0, inverse, x, y, z, e;
 };
@@ -72,8 +73,8 @@ FN struct five lu_own(struct five n, struct five w)
     return w;
 }
 
-/* Diagonal block's inverse times a vector at rest, in the node's frame. Four reciprocals by one
- * division. */
+/* The diagonal block's inverse times a vector in the frame at rest; the result is in the node's
+ * frame. One division gives all four reciprocals. */
 FN struct five lu_relax(struct lu_diagonal g, struct five n, struct five w)
 {
     real dx = g.g0 + g.x * n.r, dy = g.g0 + g.y * n.r, dz = g.g0 + g.z * n.r;
@@ -88,8 +89,8 @@ FN struct five lu_relax(struct lu_diagonal g, struct five n, struct five w)
     return w;
 }
 
-/* What a node with vector w, in its own frame, adds to the right-hand side of the neighbour behind
- * it along axis d (0, 1, 2), in the frame at rest. */
+/* What a node with vector w in its own frame adds to the right-hand side of the next node along
+ * axis d (0, 1, 2), in the frame at rest. */
 FN struct five lu_send(struct lu_axis a, int d, struct five n, struct five w)
 {
     struct five s;

@@ -1,9 +1,9 @@
 /* npb_mz/kernels/point.h – dt R(u) at one point of a zone on a device.
  *
  * The operator of kernels/rhs.h, neighbour by neighbour: each is read once, its derived variables
- * are computed on the spot and it adds its share to the five equations. That takes seven
- * reciprocals a point, where reading derived variables instead would take more bytes than u itself,
- * and few registers, as no neighbour outlives its share. */
+ * are computed on the spot, and its contribution is added to the five equations. That costs seven
+ * reciprocals per point, but reading derived variables would take more bytes than reading u, and
+ * few registers are needed because no neighbour is kept. */
 #ifndef NPB_MZ_KERNELS_POINT_H
 #define NPB_MZ_KERNELS_POINT_H
 
@@ -16,7 +16,7 @@ FN struct rhs_prim point_prim(struct five v)
     return rhs_prim_of(v.r, v.x, v.y, v.z, v.e);
 }
 
-/* What line solves and sweeps take from memory. */
+/* Stores the derived variables that line solves and sweeps read. */
 FN void point_keep(GLOBAL double *prim, int field, struct rhs_prim q)
 {
     struct five v;
@@ -24,8 +24,8 @@ FN void point_keep(GLOBAL double *prim, int field, struct rhs_prim q)
     five_store(prim, field, v);
 }
 
-/* The neighbour v one step ahead along axis d, tau = dt/(2h), or one step back, tau = -dt/(2h);
- * `weight` its weight in the stencil, visc = dt c3c4/h^2. */
+/* Adds the contribution of the neighbour v one step ahead along axis d (tau = dt/(2h)) or one step
+ * back (tau = -dt/(2h)); `weight` is its weight in the stencil, visc = dt c3c4/h^2. */
 FN struct five point_share(struct five r, struct five v, int d, double weight, double tau,
                            double visc)
 {
@@ -40,7 +40,7 @@ FN struct five point_share(struct five r, struct five v, int d, double weight, d
     return five_push(r, d, push);
 }
 
-/* The four neighbours along axis d of the point s of n; constants as in struct mz_consts. */
+/* Adds the four neighbours along axis d of point s of n; consts is struct mz_consts. */
 FN struct five point_axis(struct five r, GLOBAL const double *u, int field, int step, int d, int s,
                           int n, GLOBAL const double *consts)
 {
@@ -53,7 +53,7 @@ FN struct five point_axis(struct five r, GLOBAL const double *u, int field, int 
     return five_add(r, w.m2, five_load(u + low2, field));
 }
 
-/* dt R(u) at an interior point, whose five variables are v and derived ones q. */
+/* dt R(u) at an interior point with conserved variables v and derived ones q. */
 FN struct five point_rhs(GLOBAL const double *u, struct zone z, int i, int j, int k, struct five v,
                          struct rhs_prim q, GLOBAL const double *consts)
 {

@@ -1,8 +1,8 @@
 /* npb_mz/kernels/rhs.c – the right-hand side on devices. */
 #include "npb_mz/kernels/point.h"
 
-/* Derived variables 1/rho, velocity and internal energy per mass of all points, and w = dt (R(u) +
- * g) of the interior ones; over the points. consts is struct mz_consts of npb_mz/mz.h. */
+/* Computes 1/rho, velocity and internal energy per mass of all points, and w = dt (R(u) + g) of the
+ * interior ones; one item per point. consts is struct mz_consts of npb_mz/mz.h. */
 KERNEL(rhs_points, 64, 1, 1)
 (GLOBAL const double *restrict u, GLOBAL double *restrict prim, GLOBAL const double *restrict g,
  GLOBAL double *restrict w, GLOBAL const double *restrict consts,

@@ -3,13 +3,13 @@
  * Five conserved variables u = (rho, rho v, E) and seven derived ones,
  *   prim = 1/rho, v_x, v_y, v_z, e, P, phi     e internal energy per mass, P = 0.4 rho e,
  *                                              phi = v.v/2 + 1.96 e,
- * every field as [m][k][j][i]. In these, the energy's viscous term along d is the second difference
- * of phi + v_d^2/6. All constants arrive multiplied by the time step. */
+ * each field as [m][k][j][i]. In these variables the energy's viscous term along d is the second
+ * difference of phi + v_d^2/6. All constants are multiplied by the time step. */
 #ifndef NPB_MZ_KERNELS_RHS_H
 #define NPB_MZ_KERNELS_RHS_H
 
-/* Weights of f(s-2) .. f(s+2) along one axis: second difference times `spread` minus the fourth
- * difference times `damping`, which never reads the boundary points s = 0 and n-1. */
+/* Weights of f(s-2) .. f(s+2) along one axis: `spread` times the second difference minus `damping`
+ * times the fourth difference, which never reads the boundary points 0 and n-1. */
 struct rhs_weights {
     double m2, m1, c, p1, p2;
 };

@@ -1,11 +1,11 @@
-/* npb_mz/kernels/row.h – what the host tells kernels of its zones: plain C for both sides.
+/* npb_mz/kernels/row.h – the table of zones that the host passes to kernels, in plain C for both.
  *
- * A launch serves a batch of zones of any size. Its work-groups are dealt to the zones: each gets
- * as many as its points, lines or runs fill, so that no lane waits beside a narrow zone. */
+ * A launch serves a batch of zones of any size. Each zone gets as many work-groups as its points,
+ * lines or runs fill, so that no lane idles because of a narrow zone. */
 #ifndef NPB_MZ_KERNELS_ROW_H
 #define NPB_MZ_KERNELS_ROW_H
 
-/* What the items of a launch are, and an item's number in its zone. */
+/* What the work-items of a launch stand for, and the number of an item within its zone. */
 enum zone_grid {
     ZONE_POINTS,  /* points in memory, padding included: i + pitch*(j + ny*k) */
     ZONE_LINES_X, /* interior lines along x: j-1 + (ny-2)*(k-1) */
@@ -18,19 +18,19 @@ enum zone_grid {
 
 enum {
     ZONE_GROUP = 64, /* items of a work-group, in all kernels */
-    ZONE_TILE = 4,   /* points of a tile of w and derived variables: a sector of memory */
-    ZONE_PRIMS = 6,  /* derived variables a point, at most */
-    ZONE_GAP = 40    /* doubles behind each component of a zone: keeps the five of a point in
-                         different sets of the cache */
+    ZONE_TILE = 4,   /* points of a tile of w and derived variables: a 32-byte sector */
+    ZONE_PRIMS = 6,  /* derived variables per point, at most */
+    ZONE_GAP = 40    /* doubles of padding behind each component of a zone: keeps the five
+                         components of a point in different cache sets */
 };
 
-/* One for each zone and one behind the last, whose sums are those over all. A zone's part of a
- * field of c components begins c*place doubles into u, c*forced into the forcing. */
+/* One row per zone, and one behind the last with the totals. A zone's part of u begins
+ * MZ_VARS*place doubles into it, its part of the forcing MZ_VARS*forced. */
 struct zone_row {
-    long place, forced; /* where the zone lies on the device; -1: elsewhere */
-    long before;        /* points of the zones before this one, padding included */
+    long place, forced; /* on the device, points; -1: not there */
+    long before;        /* points of all zones before this one, padding included */
     int nx, ny, nz, pitch;
-    int groups[ZONE_GRIDS]; /* of the zones before this one */
+    int groups[ZONE_GRIDS]; /* work-groups of all zones before this one */
 };
 
 #endif

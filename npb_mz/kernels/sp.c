@@ -2,7 +2,7 @@
 #include "npb_mz/kernels/point.h"
 #include "npb_mz/kernels/sp.h"
 
-/* An interior point's right-hand side in the characteristic variables of x. */
+/* Transforms an interior point's right-hand side to the characteristic variables of x. */
 FN struct sp_five sp_right(struct five r, struct rhs_prim q, double speed)
 {
     struct sp_five v;
@@ -14,8 +14,9 @@ FN struct sp_five sp_right(struct five r, struct rhs_prim q, double speed)
     return sp_enter(v, q.ri, q.vx, q.vy, q.vz, q.e, speed);
 }
 
-/* Derived variables and the speed of sound of all points, and the right-hand side of the interior
- * ones in the characteristic variables of x; over the points. consts is struct mz_consts. */
+/* Computes derived variables and the speed of sound of all points, and the right-hand side of the
+ * interior ones in the characteristic variables of x; one item per point. consts is struct
+ * mz_consts. */
 KERNEL(sp_points, 64, 1, 1)
 (GLOBAL const double *restrict u, GLOBAL double *restrict prim, GLOBAL const double *restrict g,
  GLOBAL double *restrict w, GLOBAL const double *restrict consts,
@@ -41,16 +42,16 @@ KERNEL(sp_points, 64, 1, 1)
 
 /* ---- the solves ------------------------------------------------------------------------------ */
 
-/* A line: w from right-hand side to solution, derived variables, six numbers a node in
- * scratch[(6*s + …)*step]. */
+/* A line to solve: w, replaced by the solution, and derived variables; the six multipliers of node
+ * s are at scratch[(6*s + …)*step]. */
 struct sp_line {
     struct line_view w, prim;
     GLOBAL double *scratch;
     int step, n;
 };
 
-/* What a node leaves to the next two: multipliers of the three matrices, eliminated right-hand
- * side. */
+/* What a node leaves to the next two: c and d of the three matrices (f, g, h), and the eliminated
+ * right-hand side. */
 struct sp_past {
     double fc, fd, gc, gd, hc, hd;
     struct sp_five y;
@@ -123,7 +124,7 @@ FN struct sp_five sp_back(struct sp_line l, int s, struct sp_five x1, struct sp_
     return y;
 }
 
-/* The solution at node s, transformed for what comes after the axis: the next axis, or u. */
+/* Stores the solution at node s in the variables of the next axis, or adds it to u. */
 FN void sp_put(struct sp_line l, struct line_view u, int axis, int s, struct sp_five r)
 {
     if (axis == 0)
@@ -137,8 +138,8 @@ FN void sp_put(struct sp_line l, struct line_view u, int axis, int s, struct sp_
                1);
 }
 
-/* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 6 doubles a
- * point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
+/* Each item solves one line along `axis`. `scratch` has 6 doubles per point of the batch, which
+ * begins with zone zone0. The z lines add their solution to u. */
 KERNEL(sp_solve, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
  GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,

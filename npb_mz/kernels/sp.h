@@ -1,13 +1,13 @@
 /* npb_mz/kernels/sp.h – SP's diagonalised solves: scalar pentadiagonal systems, one grid line per
  * lane.
  *
- * Along an axis with velocity v the characteristic variables move with v (three of them), v + a and
- * v - a, a the speed of sound: five systems on three matrices per line. The transformations between
- * the characteristic variables of the axes are small and act on one node; each belongs to the pass
- * that has the node in registers anyway: the first one to sp_enter(), the others to the end of the
- * solve before.
+ * Along an axis three of the characteristic variables move with the velocity v along it, one with v
+ * + a and one with v - a, where a is the speed of sound: five systems with three matrices per line.
+ * The transformations between the characteristic variables of the axes act on single nodes. Each is
+ * done in the pass that has the node in registers anyway: the first one with the right-hand side,
+ * the others at the end of the solve before.
  *
- * Derived variables are those of kernels/rhs.h, of which the pressure has made room for a. */
+ * Derived variables are those of kernels/rhs.h with a in place of the pressure. */
 #ifndef NPB_MZ_KERNELS_SP_H
 #define NPB_MZ_KERNELS_SP_H
 
@@ -20,16 +20,16 @@
 #define SQRT(x) sqrt(x)
 #endif
 
-#define SP_ROOT 0.70710678118654752440 /* of 1/2 */
+#define SP_ROOT 0.70710678118654752440 /* sqrt(1/2) */
 
-/* Places of the derived variables. */
+/* Components of the derived variables. */
 enum { SP_RI, SP_VX, SP_VY, SP_VZ, SP_E, SP_A };
 
 struct sp_five {
     real m0, m1, m2, m3, m4;
 };
 
-/* The line's direction: dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp; 0, 1 or 2. */
+/* A line's axis d (0, 1, 2): dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp. */
 struct sp_axis {
     double tau2, spread, heat, damping;
     int d;
@@ -88,7 +88,7 @@ FN real sp_speed(real e)
 
 /* ---- the transformations between sets of characteristic variables ---------------------------- */
 
-/* From the conserved variables to the characteristic ones of x. */
+/* From conserved variables to the characteristic ones of x. */
 FN struct sp_five sp_enter(struct sp_five r, real ri, real vx, real vy, real vz, real e, real a)
 {
     struct sp_five o;
@@ -146,8 +146,8 @@ FN struct sp_five sp_leave(struct sp_five r, real rho, real vx, real vy, real vz
 
 /* ---- the solves ------------------------------------------------------------------------------ */
 
-/* Row s of the line's operators but for what depends on the node: 1 - spread * second difference +
- * damping * fourth difference, which never reads the nodes 0 and n-1. */
+/* The part of row s of a line's operators that does not depend on u: 1 - spread * second difference
+ * + damping * fourth difference, which never reads the nodes 0 and n-1. */
 struct sp_row {
     double m2, m1, c, p1, p2;
 };
@@ -163,13 +163,14 @@ FN struct sp_row sp_row(struct sp_axis x, int s, int n)
     return w;
 }
 
-/* Two multipliers of a node's successors, x_s = y_s - c x_(s+1) - d x_(s+2), and 1/pivot. */
+/* A node after elimination: x_s = y_s - c x_(s+1) - d x_(s+2), and 1/pivot; b1 is what remains of
+ * the entry of node s-1. */
 struct sp_factor {
     real b1, c, d, ip;
 };
 
-/* One matrix at one row: entries m1, c, p1 here, m2 and p2 from `w`; C1, D1 of node s-1, C2, D2 of
- * node s-2. */
+/* Eliminates one row: entries m1, c, p1, and m2, p2 from `w`; c1, d1 are those of node s-1, c2, d2
+ * of node s-2. */
 FN struct sp_factor sp_factor(struct sp_row w, real m1, real c, real p1, real c1, real d1, real c2,
                               real d2)
 {

@@ -1,4 +1,4 @@
-/* npb_mz/kernels/zone.h – what a work-item works on: its zone, and which point or line of it. */
+/* npb_mz/kernels/zone.h – which zone, and which point or line of it, a work-item works on. */
 #ifndef NPB_MZ_KERNELS_ZONE_H
 #define NPB_MZ_KERNELS_ZONE_H
 
@@ -8,8 +8,8 @@ struct zone {
     int item; /* see enum zone_grid */
     int nx, ny, nz;
     int pitch, plane, field; /* strides of j, k and a component */
-    long first, forced;      /* points before it in u, in the forcing, */
-    long batch; /* and in w, derived variables and scratch, which a batch has from 0 on */
+    long first, forced;      /* points before it in u and in the forcing */
+    long batch;              /* points before it in w, derived variables and scratch of the batch */
 };
 
 FN struct zone zone_at(GLOBAL const struct zone_row *rows, int number)
@@ -28,9 +28,9 @@ FN struct zone zone_at(GLOBAL const struct zone_row *rows, int number)
     return z;
 }
 
-/* The zone and the item of this work-item in a launch over the zones zone0 .. zone0+nzones-1. Last
- * zones first: they are BT's largest, and a launch should not end with its longest lines. Zones of
- * equal size are found at the first guess, others by bisection. */
+/* The zone and item of this work-item in a launch over the zones zone0 .. zone0+nzones-1. The last
+ * zones come first: they are the largest in BT, and a launch should not end with its longest lines.
+ * Zones of equal size are found with the first guess, others by bisection. */
 FN struct zone zone_of(GLOBAL const struct zone_row *rows, int zone0, int nzones, int grid)
 {
     const int before = rows[zone0].groups[grid], all = rows[zone0 + nzones].groups[grid] - before;
@@ -51,11 +51,11 @@ FN struct zone zone_of(GLOBAL const struct zone_row *rows, int zone0, int nzones
     return z;
 }
 
-/* Where point (i, j, k) of w and of derived variables lies: rows are cut into tiles of ZONE_TILE
- * points, and tile behind tile lie those of all rows of a plane. Lanes along x read whole tiles;
- * lanes along y or z, each on an x line of its own, find in the tiles of neighbouring lines one
- * stretch of memory that serves ZONE_TILE nodes. In plain rows each of them would draw a line of
- * cache for every number. */
+/* Offset of point (i, j, k) in w and in derived variables: rows are cut into tiles of ZONE_TILE
+ * points; the tiles of all rows of a plane with the same i follow one another. Work-items along x
+ * read whole tiles. Work-items that each follow an x line of their own find the tiles of
+ * neighbouring lines side by side, a stretch of memory that serves ZONE_TILE nodes; in plain rows
+ * each item would load a cache line for every number. */
 FN int zone_tile(struct zone z, int i, int j, int k)
 {
     return k * z.plane + (i / ZONE_TILE * z.ny + j) * ZONE_TILE + i % ZONE_TILE;
@@ -64,8 +64,8 @@ FN int zone_tile(struct zone z, int i, int j, int k)
 /* A point in memory. */
 struct zone_point {
     int i, j, k;
-    int at, tile;          /* in u, in w */
-    int outside, interior; /* padding or behind the zone; neither that nor at a boundary */
+    int at, tile;          /* offset in u, in w */
+    int outside, interior; /* in padding or beyond the zone; neither that nor on the boundary */
 };
 
 FN struct zone_point zone_point(struct zone z)
@@ -82,11 +82,11 @@ FN struct zone_point zone_point(struct zone z)
     return p;
 }
 
-/* A line along an axis in w: its first point, see line.h for its steps. */
+/* A line along an axis. */
 struct zone_line {
-    int at, step, tile;
-    int points, lines; /* of the line; interior lines of the zone along this axis */
-    int first, plane;  /* the same in u, along z */
+    int at, step, tile; /* in w: offset of its first point, steps as in line.h */
+    int points, lines;  /* points of the line; interior lines of the zone along this axis */
+    int first, plane;   /* in u, for z lines: offset of its first point, step */
 };
 
 FN struct zone_line zone_line(struct zone z, int axis)

@@ -61,8 +61,8 @@ refused() { # exit code, word, arguments…
     "$BIN/bt-mz" --class S "$@" >"$work/out" 2>&1
     [ $? = "$want" ] && grep -q "$word" "$work/out" || say "$*: $(cat "$work/out")"
 }
-refused 2 'not the name of a file' --checkpoint ''
-refused 2 'not the name of a file' --checkpoint "$work"
+refused 2 'not a file name' --checkpoint ''
+refused 2 'not a file name' --checkpoint "$work"
 refused 3 'cannot be written' --checkpoint "$work/nowhere/state"
 for every in 0 -1 x 1.5 99999999999; do
     refused 2 'every' --checkpoint "$file" --every $every
@@ -79,7 +79,7 @@ cmp -s "$file" "$work/copy" || say 'no room: the older checkpoint is not what it
 ls "$work" | grep -q '\.part' && say 'no room: a part is left'
 printf x >>"$file"
 save >"$work/out" 2>&1
-[ $? = 2 ] && grep -q 'something follows' "$work/out" || say "too long: $(cat "$work/out")"
+[ $? = 2 ] && grep -q 'too long' "$work/out" || say "too long: $(cat "$work/out")"
 rm -f "$file"
 
 # What is finished is never lost: a checkpoint goes only when the result stands where it was asked for.

@@ -131,5 +131,5 @@ run=$!
 until [ -e "$work/told" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $run bt-mz | head -1)
 wait $run
-[ $? = 4 ] && grep -q "goes on from $work/told" "$work/out" || say "told to end: $(cat "$work/out")"
+[ $? = 4 ] && grep -q "resumes from $work/told" "$work/out" || say "told to end: $(cat "$work/out")"
 exit $failed

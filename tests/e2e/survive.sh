@@ -92,7 +92,7 @@ told=$!
 until [ -e "$work/state" ] || ! kill -0 $told 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $told -x ek-keeper)
 wait $told
-[ $? = 4 ] && grep -q "goes on from $work/state" "$work/err" || say "told to end: $(cat "$work/err")"
+[ $? = 4 ] && grep -q "resumes from $work/state" "$work/err" || say "told to end: $(cat "$work/err")"
 
 # Frozen before anything is known of it.
 cat >"$work/late" <<END2
