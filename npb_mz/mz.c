@@ -61,6 +61,18 @@ static void set_forcing(struct mz *mz, struct mz_work *work, int zone)
             }
 }
 
+/* The four special stencils at the ends of a line must not overlap. */
+static enum ek_status check_zones(const struct mz *mz)
+{
+    for (int i = 0; i < mz->nzones; i++) {
+        const struct mz_zone *z = &mz->zone[i];
+        if (z->nx < 6 || z->ny < 6 || z->nz < 6)
+            FAIL(EK_USAGE, "%s: zone %d has %d x %d x %d points; 6 are the least along an axis",
+                 mz->ops->name, i, z->nx, z->ny, z->nz);
+    }
+    return EK_OK;
+}
+
 static enum ek_status open_fields(struct mz *mz)
 {
     const struct mz_mesh *mesh = mz->mesh;
@@ -70,6 +82,7 @@ static enum ek_status open_fields(struct mz *mz)
     mz->walled = ARENA_NEW(&mz->arena, mz->nzones, struct mz_walled);
     TRY(arena_check(&mz->arena, "%s, %d zones", mz->ops->name, mz->nzones));
     const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
+    TRY(check_zones(mz));
     mz->points = size.points;
     mz->size_carried = size.carried;
     measure(mz);

@@ -200,8 +200,9 @@ size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
 /* ---- mz.c ---- */
 
 /* Opens a problem on `mesh`, which may differ from the class' mesh, must have at least 6 points
- * along each axis of every zone, and must outlive *mz. No zone is claimed yet. EK_UNAVAILABLE: out
- * of memory. The caller owns *mz. One thread, outside parallel regions. */
+ * along each axis of every zone (EK_USAGE), at most ZONES_MAX zones, and must outlive *mz. No zone
+ * is claimed yet. EK_UNAVAILABLE: out of memory. The caller owns *mz. One thread, outside parallel
+ * regions. */
 enum ek_status mz_open_mesh(const struct mz_ops *ops, const struct mz_class *class,
                             const struct mz_mesh *mesh, struct mz **mz);
 void mz_close(struct mz *mz);

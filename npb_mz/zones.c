@@ -14,12 +14,13 @@ const struct mz_ops *mz_find(const char *name)
 
 void mz_zone_sizes(int points, int zones, double ratio, int *size)
 {
-    const double r = zones > 1 ? pow(ratio, 1.0 / (zones - 1)) : 1.0;
-    const double smallest = points * (r - 1.0) / (pow(r, zones) - 1.0);
+    const bool grows = zones > 1 && fabs(ratio - 1.0) > 1e-10;
+    const double r = grows ? pow(ratio, 1.0 / (zones - 1)) : 1.0;
+    const double smallest = grows ? points * (r - 1.0) / (pow(r, zones) - 1.0) : 0.0;
     for (int i = 1, before = 0; i <= zones; i++) {
         int end = (int)((long)i * points / zones);
         /* 0.45 instead of 0.5, as in the reference: with it the sizes never decrease */
-        if (fabs(ratio - 1.0) > 1e-10)
+        if (grows)
             end = (int)(smallest * (pow(r, i) - 1.0) / (r - 1.0) + 0.45);
         size[i - 1] = end - before;
         before = end;

@@ -64,8 +64,8 @@ static inline void solve_dense(int n, double a[SYSTEM][SYSTEM], double *x)
     }
 }
 
-/* Problems of a test: class S, class W, then meshes of chance, whose zones have any size: from 6
- * points on (BT's two of 23 points have 6 and 17). */
+/* Problems of a test: class S, class W, then random meshes whose zones have 6 points or more (two
+ * of BT with 23 points have 6 and 17); the last two have a single zone along an axis. */
 enum { PROBLEMS = 5 };
 static inline struct rig open_problem(const char *solver, int number, int width)
 {
@@ -76,7 +76,8 @@ static inline struct rig open_problem(const char *solver, int number, int width)
     struct rig r = {NULL, NULL, NULL, NULL};
     struct mz_mesh *m = &mesh[number];
     uint64_t chance = 2026 + (uint64_t)number;
-    *m = (struct mz_mesh){'S', {0, 0, 6 + (int)random_below(&chance, 6)}, {2, 2}};
+    *m = (struct mz_mesh){
+        'S', {0, 0, 6 + (int)random_below(&chance, 6)}, {number == 3 ? 1 : 2, number == 4 ? 1 : 2}};
     for (int d = 0; d < 2; d++) {
         const int zones = mz_zones_along(ops, m, d), any = (int)random_below(&chance, 11);
         const int uneven = !ops->unit_zones && random_below(&chance, 2);

@@ -49,6 +49,34 @@ static void equal_zones_share_the_mesh(void **state)
     assert_int_equal(sum, 100);
 }
 
+static void one_zone_has_all_points(void **state)
+{
+    (void)state;
+    for (int points = 6; points < 200; points++)
+        for (double ratio = 1; ratio < 5; ratio += 0.5) {
+            int size = 0;
+            mz_zone_sizes(points, 1, ratio, &size);
+            assert_int_equal(size, points);
+        }
+}
+
+static void zones_have_six_points_or_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; mz_at(i); i++)
+        for (int d = 0; d < 3; d++) {
+            struct mz_mesh mesh = {'S', {48, 48, 12}, {2, 2}};
+            struct mz *mz = NULL;
+            mesh.points[d] = d < 2 ? 5 * mz_zones_along(mz_at(i), &mesh, d) : 5;
+            status_mute(+1);
+            assert_int_equal(
+                mz_open_mesh(mz_at(i), mz_class_find(mz_at(i)->name, 'S', 0), &mesh, &mz),
+                EK_USAGE);
+            status_mute(-1);
+            assert_null(mz);
+        }
+}
+
 static void what_is_no_class_is_not_found(void **state)
 {
     (void)state;
@@ -161,6 +189,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_reference_s),
+        cmocka_unit_test(one_zone_has_all_points),
+        cmocka_unit_test(zones_have_six_points_or_are_refused),
         cmocka_unit_test(equal_zones_share_the_mesh),
         cmocka_unit_test(what_is_no_class_is_not_found),
         cmocka_unit_test(neighbours_are_mutual_and_faces_match),
