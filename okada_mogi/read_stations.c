@@ -197,30 +197,12 @@ static enum ek_status find_columns(struct layout *l)
     return EK_OK;
 }
 
-/* Whether a column holds anything but zeros. */
-static bool says_something(const struct table *t, int column)
+static bool is_unused(const void *layout, int column)
 {
-    double x;
-    for (size_t row = 0; row < t->nrows; row++)
-        if (*table_text(t, row, column) && !(table_parse(table_text(t, row, column), &x) && x == 0))
-            return true;
-    return false;
-}
-
-/* Warns of columns that are ignored, in one line. */
-static void tell_unused(const struct layout *l)
-{
-    const struct table *t = l->table;
-    char list[512] = "";
+    const struct layout *l = layout;
     double unit;
     bool odd;
-    for (int c = 0; c < t->ncolumns; c++) {
-        const size_t used = strlen(list);
-        if (quantity_in(l, t->column[c], &unit, &odd) < 0 && says_something(t, c))
-            snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", t->column[c]);
-    }
-    if (*list)
-        status_warn("%s: not used: %s", t->path, list);
+    return quantity_in(l, l->table->column[column], &unit, &odd) < 0;
 }
 
 static bool has(const struct layout *l, int quantity)
@@ -618,7 +600,7 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     for (size_t row = 0; row < n; row++)
         TRY(read_row(l, row, s));
     TRY(refuse_twins(l->table, s));
-    tell_unused(l);
+    table_warn_unused(l->table, is_unused, l);
     tell_units(l);
     if (!has(l, EAST) || !has(l, NORTH))
         TRY(project(l, s));

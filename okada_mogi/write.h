@@ -94,8 +94,9 @@ enum ek_status write_predict(const struct job *job, trial_number trial, double *
 enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path);
 
 /* Reads a table with the columns E_m, N_m and the parameters of one of the model's forms (optional
- * ones may be missing, others are ignored; lE, lN, lU: a unit vector along which the displacement
- * is uL_m; `id` is kept), and writes id,uE_m,uN_m,uU_m with 17 digits to `out` ("-": standard
- * output), as a whole or not at all. EK_USAGE with file and line: what is missing or makes no
- * sense. One thread. */
+ * ones may be missing; lE, lN, lU: a unit vector along which the displacement is uL_m; `id` is
+ * kept), and writes id,uE_m,uN_m,uU_m with 17 digits to `out` ("-": standard output), as a whole or
+ * not at all. Warns of other columns. EK_USAGE with file and line: missing or invalid values; a
+ * point that is not on the surface, by a column z_m, height_m, elevation_m or depth_m. One thread.
+ */
 enum ek_status write_forward(const struct model *model, const char *path, const char *out);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void write_cell(FILE *out, int digits, double x)
 {
@@ -178,6 +179,39 @@ static enum ek_status find_columns(const struct table *t, const struct model **m
     return check_form(t, first, *m);
 }
 
+/* What is_other() needs. */
+struct input {
+    const struct table *table;
+    const struct model *model;
+};
+
+static bool is_other(const void *input, int column)
+{
+    static const char *const others[] = {"id", "E_m", "N_m", "lE", "lN", "lU"};
+    const struct input *in = input;
+    const char *name = in->table->column[column];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(name, others[i]))
+            return false;
+    return model_parameter_find(in->model, name, (int)strlen(name)) < 0;
+}
+
+/* Displacements are those of the surface: nobody must take them for those at a depth or height. */
+static enum ek_status refuse_depths(const struct table *t)
+{
+    static const char *const names[] = {"z", "h", "height", "elevation", "elev", "depth"};
+    for (int c = 0; c < t->ncolumns; c++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            for (size_t row = 0; row < t->nrows; row++)
+                if (strlen(names[i]) == strcspn(t->column[c], "_") &&
+                    !strncasecmp(t->column[c], names[i], strlen(names[i])) && table_says(t, row, c))
+                    FAIL(EK_USAGE,
+                         "%s:%zu: %s = %s, but --forward knows displacements of the surface only; "
+                         "leave the column out, or add a station's height to d_m",
+                         t->path, t->line[row], t->column[c], table_text(t, row, c));
+    return EK_OK;
+}
+
 static enum ek_status read_row(const struct table *t, const struct model *m,
                                const struct columns *c, size_t row, double *x, double at[2])
 {
@@ -228,6 +262,8 @@ enum ek_status write_forward(const struct model *model, const char *path, const 
     struct file *f;
     TRY(table_open(path, NULL, &t));
     TRY(find_columns(t, &model, &c));
+    TRY(refuse_depths(t));
+    table_warn_unused(t, is_other, &(struct input){t, model});
     TRY(file_create(out, &f));
     return file_end(f, write_rows(t, model, &c, file_stream(f)));
 }

@@ -231,6 +231,29 @@ const char *table_text(const struct table *t, size_t row, int column)
     return t->cell[row * (size_t)t->ncolumns + (size_t)column];
 }
 
+bool table_says(const struct table *t, size_t row, int column)
+{
+    double x;
+    const char *text = table_text(t, row, column);
+    return *text && !(table_parse(text, &x) && x == 0);
+}
+
+void table_warn_unused(const struct table *t, bool (*unused)(const void *arg, int column),
+                       const void *arg)
+{
+    char list[512] = "";
+    for (int c = 0; c < t->ncolumns; c++) {
+        const size_t used = strlen(list);
+        size_t row = 0;
+        while (row < t->nrows && !table_says(t, row, c))
+            row++;
+        if (row < t->nrows && unused(arg, c))
+            snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", t->column[c]);
+    }
+    if (*list)
+        status_warn("%s: not used: %s", t->path, list);
+}
+
 enum ek_status table_number(const struct table *t, size_t row, int column, double *x)
 {
     const char *cell = table_text(t, row, column);

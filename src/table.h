@@ -45,6 +45,12 @@ enum ek_status table_optional(const struct table *t, size_t row, int column, dou
 /* The cell's text; lives as long as the table. */
 const char *table_text(const struct table *t, size_t row, int column);
 
+/* Whether a cell holds anything but blanks and zero. */
+bool table_says(const struct table *t, size_t row, int column);
+/* Warns, in one line, of the columns that unused(arg) and that hold anything but zeros. */
+void table_warn_unused(const struct table *t, bool (*unused)(const void *arg, int column),
+                       const void *arg);
+
 /* All of `text` as a number, exactly as strtod() reads it, only faster, and -0 as 0; false if it is
  * none. Infinities and NaN are numbers here. */
 bool table_parse(const char *text, double *x);

@@ -219,4 +219,15 @@ printf '%s\n' "$fault,rake_deg,slip_m,Mw,reference" '1,2,0,0,3000,2000,643,30,40
 refused 2 'f.csv:3: this source is not below ground' okada --forward "$work/f.csv"
 sed -i 3d "$work/f.csv"
 [ "$("$BIN/okada" --forward "$work/f.csv" | wc -l)" = 2 ] || say 'a fault whose middle is given'
+# Points off the surface are refused, other columns told; zeros are neither.
+for column in z_m Height depth_km elev; do
+    printf '%s\n' "E_m,N_m,Es_m,Ns_m,d_m,dV_m3,$column" 1,2,3,4,5,6,0 1,2,3,4,5,6,-7.5 >"$work/f.csv"
+    refused 2 "f.csv:3: $column = -7.5, but --forward knows displacements of the surface only" \
+        mogi --forward "$work/f.csv"
+    sed -i 's/-7.5/0.0/' "$work/f.csv"
+    [ -z "$("$BIN/mogi" --forward "$work/f.csv" 2>&1 >"$work/u.csv")" ] || say "a column $column of zeros"
+done
+printf '%s\n' "$fault,rake_deg,slip_m,openning_m,zone" '1,2,0,0,3000,2000,643,30,40,1,2,7,0' >"$work/f.csv"
+"$BIN/okada" --forward "$work/f.csv" 2>&1 | grep -q "f.csv: not used: 'openning_m'$" ||
+    say 'a misspelt column is not told'
 exit $failed
