@@ -82,13 +82,14 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     const struct job_accept *a = &job->accept;
     const double accept[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
     struct checksum sum;
-    checksum_begin(&sum, "okada_mogi job 4");
+    checksum_begin(&sum, "okada_mogi job 5");
     checksum_add_text(&sum, job->model->name);
     checksum_add(&sum, &range, sizeof range);
     for (int i = 0; i < job->naxes; i++) {
         const struct trial_axis *x = &job->axis[i];
         const double numbers[] = {job->source[i], job->parameter[i], x->min, x->max, (double)x->n};
         checksum_add(&sum, numbers, sizeof numbers);
+        checksum_add_text(&sum, job->model->parameter[job->parameter[i]].name);
     }
     for (int i = 0; i < job->nconstraints; i++) {
         checksum_add_text(&sum, job->constraint[i].what->name);

@@ -347,7 +347,7 @@ static enum ek_status read_values(const char *path, const char *where, const jso
     if (json_object_get(object, "step")) {
         TRY(demand_member(path, where, object, "step", &ABOVE_0, &step));
         n = floor((axis->max - axis->min) / step * (1 + 1e-12)) + 1;
-        axis->max = axis->min + (n - 1) * step;
+        axis->max = fmin(axis->max, axis->min + (n - 1) * step); /* not beyond it by rounding */
         if (!(n <= COUNT.max))
             FAIL(EK_USAGE, "%s: %g steps are too many", demand_at(path, where), n);
     } else {

@@ -1,6 +1,7 @@
 /* tests/test_okada_mogi_job.c – job files and tables of stations: every usual order of columns,
  * unit and missing value, noise floors, ranges, and what is accepted. */
 #include "okada_mogi/utm.h"
+#include "src/random.h"
 #include "tests/okada_mogi.h"
 
 static const char parameters[] =
@@ -322,6 +323,62 @@ static void test_degrees(void **state)
     status_mute(-1);
 }
 
+/* Ranges by steps hold the last value that people write, and nothing beyond it. */
+static void test_steps(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int i = 0; i < 200; i++) {
+        const int low = (int)(random_bits(&seed) % 2000) - 1000, n = (int)(random_bits(&seed) % 50),
+                  step = 1 + (int)(random_bits(&seed) % 300), high = low + n * step;
+        char text[600];
+        struct job *job;
+        job_write("stations.csv", "0 0 1 1 1 1 1 1\n");
+        snprintf(text, sizeof text,
+                 "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"columns\": "
+                 "\"vsm\"}, \"accept\": {\"best\": 1}, \"parameters\": [{\"name\": \"Es_m\", "
+                 "\"min\": %de-3, \"max\": %de-3, \"step\": %de-3}, {\"name\": \"Ns_m\", "
+                 "\"value\": 0}, {\"name\": \"d_m\", \"value\": 2}, {\"name\": \"dV_m3\", "
+                 "\"value\": 1}]}",
+                 low, high, step);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        const struct trial_axis *x = &job->axis[job->naxes - 4];
+        snprintf(text, sizeof text, "%de-3", high);
+        assert_int_equal(x->n, n + 1);
+        assert_true(x->max <= strtod(text, NULL));
+        assert_near(x->max, strtod(text, NULL));
+        job_close(job);
+    }
+}
+
+/* A checkpoint of one form of a model is not that of another with the same numbers. */
+static void test_sum(void **state)
+{
+    (void)state;
+    static const char *const slips[] = {"rake_deg", "slip_m", "strike_slip_m", "dip_slip_m"};
+    uint64_t sum[2];
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        struct job *job;
+        job_write("stations.csv", "0 0 1 1 1 1 1 1\n");
+        snprintf(text, sizeof text,
+                 "{\"model\": \"okada\", \"reference\": \"top\", \"stations\": {\"file\": "
+                 "\"stations.csv\", \"columns\": \"vsm\"}, \"accept\": {\"best\": 1}, "
+                 "\"parameters\": [{\"name\": \"Ec_m\", \"value\": 0}, {\"name\": \"Nc_m\", "
+                 "\"value\": 0}, {\"name\": \"d_m\", \"value\": 9}, {\"name\": \"strike_deg\", "
+                 "\"value\": 0}, {\"name\": \"dip_deg\", \"value\": 9}, {\"name\": \"L_m\", "
+                 "\"value\": 9}, {\"name\": \"W_m\", \"value\": 9}, {\"name\": \"%s\", "
+                 "\"min\": 0, \"max\": 1, \"n\": 3}, {\"name\": \"%s\", \"value\": 1}]}",
+                 slips[2 * i], slips[2 * i + 1]);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        sum[i] = job_sum(job, job->wanted);
+        job_close(job);
+    }
+    assert_true(sum[0] != sum[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +391,8 @@ int main(void)
         cmocka_unit_test(test_degrees),
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_sum),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
