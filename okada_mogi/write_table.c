@@ -263,7 +263,8 @@ enum ek_status write_forward(const struct model *model, const char *path, const 
     TRY(table_open(path, NULL, &t));
     TRY(find_columns(t, &model, &c));
     TRY(refuse_depths(t));
-    table_warn_unused(t, is_other, &(struct input){t, model});
     TRY(file_create(out, &f));
-    return file_end(f, write_rows(t, model, &c, file_stream(f)));
+    TRY(file_end(f, write_rows(t, model, &c, file_stream(f))));
+    table_warn_unused(t, is_other, &(struct input){t, model});
+    return EK_OK;
 }
