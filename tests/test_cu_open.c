@@ -207,7 +207,7 @@ static void places_and_layout_must_agree(void **state)
     assert_exits(units(two_places(""), "1x1+1", "host:0"), 0);
     assert_int_equal(count("unit "), 2);
     assert_exits(units(two_places(""), "2x1+1", "host:0"), 2);
-    assert_says("is 2 places, but layout 2x1+1 needs 3");
+    assert_says("has 2 places, but layout 2x1+1 needs 3");
     assert_exits(units(two_places(""), "1x2+1", "host:0"), 2);
     assert_says("1 wide, but a CPU unit of layout 1x2+1 is 2 wide");
 }
@@ -221,17 +221,20 @@ static void places_alone_mean_a_layout(void **state)
     assert_int_equal(count("unit cpu"), 1);
     assert_int_equal(count("unit host:0"), 1);
     assert_exits(units(two_places(""), "auto", "host:0,host:1,host:2"), 2);
-    assert_says("is 2 places, but 3 devices");
+    assert_says("has 2 places, but 3 devices");
 }
 
 static void places_without_binding_are_bound(void **state)
 {
     (void)state;
     assert_exits(units(two_places("OMP_PROC_BIND=false"), "2x1", ""), 0);
-    assert_says("warning: OMP_PLACES is given, but OMP_PROC_BIND=false leaves threads unbound");
+    assert_says("warning: OMP_PROC_BIND=false leaves threads unbound");
     char want[64];
     snprintf(want, sizeof want, "unit cpu1 width 1 space 0 thread 0 cpus %d\n", allowed[1]);
     assert_says(want);
+    assert_exits(units("OMP_PROC_BIND=false", "2x1", ""), 0);
+    assert_says("warning: OMP_PROC_BIND=false leaves threads unbound");
+    assert_int_equal(count("warning:"), 1);
 }
 
 static void places_of_another_machine_are_refused(void **state)

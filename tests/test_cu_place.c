@@ -314,7 +314,7 @@ static void compares_with_the_layout(void **state)
         {"4x2+1", "{0:2}:4:2, {8}:1:1", NULL},
         {"7x2+2", "{0:2}:7:2, {14}:2:1", NULL},
         {"3x4+4", "{0:4}:3:4, {12}:4:1", NULL},
-        {"2x1+1", "{0}:1:1,{1}:1:1", "is 2 places, but layout 2x1+1 needs 3"},
+        {"2x1+1", "{0}:1:1,{1}:1:1", "has 2 places, but layout 2x1+1 needs 3"},
         {"2x2", "{0:2},{2:3}", "place 1 is cpus 2-4, 3 wide"},
         {"1x1+1", "{0},{1:5}", NULL}, /* a device's place may be wider */
         {"1x1+1x3", "{0},{1:3}", NULL},

@@ -70,10 +70,10 @@ enum ek_status place_check(const struct place_list *list, const struct cu_layout
     const char *name = cu_layout_text(layout);
     if (list->n != cu_layout_units(layout))
         FAIL(EK_USAGE,
-             "OMP_PLACES='%s' is %d places, but layout %s needs %d: %d of %d cpus, then %d for "
+             "OMP_PLACES='%s' has %d place%s, but layout %s needs %d: %d of %d cpu%s, then %d for "
              "devices; make them agree or leave one of them out",
-             text, list->n, name, cu_layout_units(layout), layout->ncpu, layout->width,
-             layout->ndev);
+             text, list->n, list->n == 1 ? "" : "s", name, cu_layout_units(layout), layout->ncpu,
+             layout->width, layout->width == 1 ? "" : "s", layout->ndev);
     for (int i = 0; i < layout->ncpu; i++) {
         char cpus[128];
         int found = hwloc_bitmap_weight(list->cpus[i]);
@@ -102,10 +102,10 @@ enum ek_status place_infer(const struct place_list *list, int ndev, const char *
 {
     int ncpu = list->n - ndev;
     if (ncpu < 0)
-        FAIL(EK_USAGE,
-             "OMP_PLACES='%s' is %d places, but %d devices are asked for, each with a place of its "
-             "own",
-             text, list->n, ndev);
+        FAIL(
+            EK_USAGE,
+            "OMP_PLACES='%s' has %d place%s, but %d devices are asked for, each of which needs one",
+            text, list->n, list->n == 1 ? "" : "s", ndev);
     int width = ncpu ? hwloc_bitmap_weight(list->cpus[0]) : 0;
     for (int i = 1; i < ncpu; i++)
         if (hwloc_bitmap_weight(list->cpus[i]) != width)

@@ -12,6 +12,8 @@
 #include "cu/unit/cu.h"
 #include <hwloc.h>
 
+enum { PLACE_MOST = 1 << 16 }; /* places of a list, at most */
+
 struct place_list {
     int n;
     hwloc_bitmap_t *cpus; /* [n] the operating system's cpu numbers; owned by the list */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CPU = 1 << 16, MAX_PLACES = 1 << 16 }; /* beyond any machine, below any overflow */
+enum { MAX_CPU = 1 << 16 }; /* beyond any machine, below any overflow */
 
 /* The text and the current position in it. */
 struct scan {
@@ -53,7 +53,7 @@ static enum ek_status interval(struct scan *s, long *n, long *stride)
     *n = *stride = 1;
     if (!take(s, ':'))
         return EK_OK;
-    TRY(number(s, 1, MAX_PLACES, "a count of 1 or more", n));
+    TRY(number(s, 1, PLACE_MOST, "a count of 1 or more", n));
     if (take(s, ':'))
         TRY(number(s, -MAX_CPU, MAX_CPU, "a stride", stride));
     return EK_OK;
@@ -118,7 +118,7 @@ static enum ek_status append_shifted(const struct scan *s, hwloc_const_bitmap_t 
                                      struct place_list *list)
 {
     if (hwloc_bitmap_first(cpus) + by < 0 || hwloc_bitmap_last(cpus) + by > MAX_CPU ||
-        list->n == MAX_PLACES)
+        list->n == PLACE_MOST)
         FAIL(EK_USAGE, "OMP_PLACES='%s': the places before column %d run out of cpu numbers",
              s->text, (int)(s->at - s->text) + 1);
     hwloc_bitmap_t moved = hwloc_bitmap_alloc();
@@ -220,9 +220,9 @@ static enum ek_status named_list(struct scan *s, hwloc_topology_t topology,
     if (name == end)
         return expected(s, "'{' or one of threads, cores, sockets, ll_caches, numa_domains");
     s->at += letters;
-    long count = MAX_PLACES;
+    long count = PLACE_MOST;
     if (take(s, '(')) {
-        TRY(number(s, 1, MAX_PLACES, "a count of 1 or more", &count));
+        TRY(number(s, 1, PLACE_MOST, "a count of 1 or more", &count));
         if (!take(s, ')'))
             return expected(s, "')'");
     }

@@ -145,6 +145,9 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
 {
     struct backend_device device[PREPARE_DEVICES];
     int n = 0;
+    if (cu_layout_units(&plan->layout) > PLACE_MOST)
+        FAIL(EK_USAGE, "layout %s has more than %d units", cu_layout_text(&plan->layout),
+             PLACE_MOST);
     if (plan->layout.ndev && !m->imagined)
         TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
     NEW(hwloc_bitmap_t, near, (size_t)plan->layout.ndev + 1, "out of memory for %d devices",
@@ -466,11 +469,12 @@ static enum ek_status settle(const struct cu_options *o, struct prepare_plan *pl
  * of device drivers already run on the wrong cpus. */
 static bool needs_restart(const struct prepare_plan *plan)
 {
+    const char *asked = getenv("OMP_PROC_BIND");
     bool bound = omp_get_proc_bind() != omp_proc_bind_false;
-    if (!plan->derived && !bound)
-        status_warn(
-            "OMP_PLACES is given, but OMP_PROC_BIND=%s leaves threads unbound; taking close,master",
-            getenv("OMP_PROC_BIND") ? getenv("OMP_PROC_BIND") : "");
+    if (!bound && (asked || !plan->derived))
+        status_warn("OMP_PROC_BIND=%s leaves threads unbound, but units need their places; taking "
+                    "close,master",
+                    asked ? asked : "");
     return plan->derived || !bound || plan->asked;
 }
 

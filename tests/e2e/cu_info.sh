@@ -47,6 +47,7 @@ refused 3 "8 threads on 7 cpus" --topology "core:7 pu:1" --layout 1x2+2x3 --stri
 refused 3 "names cpus 9" --topology "core:9 pu:1" --places "{8:2}"
 refused 3 "13 threads on 4 cpus" --topology "core:4 pu:1" --layout 3x4+1 --strict
 refused 3 "999 devices" --layout 9x9+999
+refused 2 "more than 65536 units" --layout 1048576x1
 refused 2 "7x2+2" --layout 7x
 refused 2 "synthetic" --topology nonsense
 refused 2 "layouts" --layouts 1x1
