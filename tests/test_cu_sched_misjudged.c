@@ -489,10 +489,47 @@ static void beside_others(void **state)
     }
 }
 
+/* A unit that has slowed down is still known to be slow after another one has died, be its speed
+ * declared or its profile. */
+static void speeds_survive_a_death(void **state)
+{
+    (void)state;
+    enum { STEPS = 8, SLOW = 2, DEATH = 4, UNITS = 16, TASKS = 64 };
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        uint64_t draw = seed;
+        const int ncu = 4 + (int)(random_uniform(&draw) * (UNITS - 4));
+        const size_t n = (size_t)ncu * (2 + (size_t)(random_uniform(&draw) * 2.99));
+        double cost[TASKS], seconds[TASKS], span[STEPS];
+        struct sim_unit unit[UNITS] = {{0}};
+        struct sim_result r;
+        for (size_t t = 0; t < n; t++) {
+            cost[t] = 0.9 + 0.2 * random_uniform(&draw);
+            seconds[t] = 0.1 + cost[t];
+        }
+        for (int u = 0; u < ncu; u++)
+            unit[u] =
+                (struct sim_unit){.width = 1, .speed = 1, .seconds = seed % 2 ? seconds : NULL};
+        const struct sim_change change[] = {
+            {.unit = 0, .step = SLOW, .factor = 0.2 + 0.2 * random_uniform(&draw)},
+            {.unit = ncu - 1, .step = DEATH, .after = random_uniform(&draw)}};
+        const struct sim_case c = {.job = {.n = n, .grain = 1, .cost = cost},
+                                   .unit = unit,
+                                   .ncu = ncu,
+                                   .steps = STEPS,
+                                   .change = change,
+                                   .nchanges = 2};
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        if (span[DEATH + 1] > 1.3 * span[STEPS - 1])
+            fail_msg("seed %u: %d units, %zu tasks: %g s after the death, %g s in the end", seed,
+                     ncu, n, span[DEATH + 1], span[STEPS - 1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_unit_after_much_noise),
+        cmocka_unit_test(speeds_survive_a_death),
         cmocka_unit_test(noise_is_no_launch),
         cmocka_unit_test(launches_of_their_own),
         cmocka_unit_test(tasks_of_no_cost),

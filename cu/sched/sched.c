@@ -1,8 +1,10 @@
 /* cu/sched/sched.c – finds policies, runs them, and passes on the tasks of units that die. */
 #include "cu/sched/sched.h"
+#include "cu/sched/line.h"
 #include "src/arena.h"
 #include "src/opt.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -43,10 +45,18 @@ struct orphans {
     atomic_size_t count; /* read without the lock, usually 0 */
 };
 
-/* Work done by a unit; each step weighs half as much as the next. */
-struct deeds {
-    _Alignas(64) double cost, seconds;
+/* Work done by a unit, mostly in the last step in which it did any. */
+struct history {
+    _Alignas(64) double work; /* declared cost; of a unit with a profile its seconds */
+    double seconds;           /* measured, without declared launches */
 };
+
+/* Speeds that differ from the declared ones by less than this factor, compared with the other
+ * units, may be noise. */
+static const double CHANGED = 1.2;
+
+/* Weight of a step relative to the next. */
+static const double FADES = 0.125;
 
 struct sched {
     const struct sched_ops *ops;
@@ -56,8 +66,8 @@ struct sched {
     struct sched_job left;    /* as the policy sees it: living units only */
     struct sched_unit *alive; /* [ncu] array of left.unit */
     int *index;               /* [ncu] the policy's number for each unit, -1 once it has died */
-    struct deeds *deeds;      /* [ncu] if costs are declared but speeds are not, else NULL */
-    double *before;           /* [n + 1] sums of cost before each task, likewise */
+    struct history *history;  /* [ncu] */
+    double *before;           /* [n + 1] sums of cost before each task */
     atomic_int retired;       /* units lost since the policy began */
     int living;
     size_t steps; /* done */
@@ -162,23 +172,62 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n)
     return EK_OK;
 }
 
+/* How many times slower than declared a unit was; its seconds per cost where nothing is; 0: it has
+ * not worked. */
+static double slowdown_of(const struct sched *s, int cu)
+{
+    const struct sched_unit *u = &s->job.unit[cu];
+    const struct history *h = &s->history[cu];
+    const bool declared = !u->seconds && u->speed > 0;
+    return h->seconds > 0 && h->work > 0 ? h->seconds / h->work * (declared ? u->speed : 1) : 0;
+}
+
+/* Corrects what was declared of a unit by what it did, in comparison with the others: whatever
+ * slows all units alike changes no decision. */
+static void correct(struct sched *s, struct sched_unit *u, double slowdown, double usual)
+{
+    const double slower = usual > 0 && slowdown > 0 ? slowdown / usual : 1;
+    double *seconds;
+    if (fmax(slower, 1 / slower) < CHANGED)
+        return;
+    if (!u->seconds) {
+        u->speed /= slower;
+        return;
+    }
+    seconds = ARENA_NEW(&s->policy_arena, s->job.n, double);
+    for (size_t t = 0; seconds && t < s->job.n; t++)
+        seconds[t] = slower * u->seconds[t];
+    u->seconds = seconds;
+}
+
 /* Begins the policy with the living units, renumbered. Their work so far tells their speeds. */
 static enum ek_status begin_policy(struct sched *s)
 {
-    int n = 0;
+    const bool declared = sched_knows_speeds(&s->job);
+    int n = 0, worked = 0;
+    arena_free(&s->policy_arena);
+    double *slowdown = ARENA_NEW(&s->policy_arena, s->job.ncu, double);
+    TRY(arena_check(&s->policy_arena, "schedule %s", s->ops->name));
+    for (int c = 0; c < s->job.ncu; c++)
+        if (s->index[c] >= 0 && slowdown_of(s, c) > 0)
+            slowdown[worked++] = slowdown_of(s, c);
+    const double usual = worked ? line_median(slowdown, (size_t)worked) : 0;
     for (int c = 0; c < s->job.ncu; c++)
         if (s->index[c] >= 0) {
             s->alive[n] = s->job.unit[c];
-            if (s->deeds && s->deeds[c].seconds > 0)
-                s->alive[n].speed = s->deeds[c].cost / s->deeds[c].seconds;
+            if (declared)
+                correct(s, &s->alive[n], slowdown_of(s, c), usual);
+            else if (slowdown_of(s, c) > 0 && !s->alive[n].seconds)
+                s->alive[n].speed = s->history[c].work / s->history[c].seconds;
             s->index[c] = n++;
         }
+    TRY(arena_check(&s->policy_arena, "schedule %s: profiles of %zu tasks", s->ops->name,
+                    s->job.n));
     s->left = s->job;
     s->left.ncu = n;
     s->left.unit = s->alive;
     s->left.options = s->options;
     s->left.arena = &s->policy_arena;
-    arena_free(&s->policy_arena);
     if (s->job.steps)
         s->left.steps = s->job.steps > s->steps ? s->job.steps - s->steps : 1;
     memset(s->state, 0, s->ops->state_size);
@@ -210,13 +259,11 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     s->state = ARENA_NEW(&s->arena, ops->state_size, char);
     s->alive = ARENA_NEW(&s->arena, job->ncu, struct sched_unit);
     s->index = ARENA_NEW(&s->arena, job->ncu, int);
-    if (job->cost && !sched_knows_speeds(job)) {
-        s->deeds = ARENA_NEW(&s->arena, job->ncu, struct deeds);
-        s->before = ARENA_NEW(&s->arena, job->n + 1, double);
-    }
+    s->history = ARENA_NEW(&s->arena, job->ncu, struct history);
+    s->before = ARENA_NEW(&s->arena, job->n + 1, double);
     enum ek_status st = arena_check(&s->arena, "schedule %s on %d units", ops->name, job->ncu);
-    for (size_t t = 0; !st && s->deeds && t < job->n; t++)
-        s->before[t + 1] = s->before[t] + job->cost[t];
+    for (size_t t = 0; !st && t < job->n; t++)
+        s->before[t + 1] = s->before[t] + (job->cost ? job->cost[t] : 1);
     if (!st)
         st = parse_options(ops, spec, &s->options);
     if (!st)
@@ -293,10 +340,11 @@ struct ek_range sched_next(struct sched *s, int cu)
 
 void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each)
 {
-    if (s->deeds) {
-        s->deeds[cu].cost += s->before[r.end] - s->before[r.begin];
-        s->deeds[cu].seconds += sec;
-    }
+    const struct sched_unit *u = &s->job.unit[cu];
+    struct history *h = &s->history[cu];
+    h->seconds += sec > u->launch ? sec - u->launch : 0;
+    h->work += u->seconds ? line_sum(u->seconds + r.begin, r.end - r.begin)
+                          : s->before[r.end] - s->before[r.begin];
     if (s->ops->done)
         s->ops->done(s->state, s->index[cu], r, sec, each);
 }
@@ -349,9 +397,9 @@ enum ek_status sched_restart(struct sched *s)
 enum ek_status sched_step(struct sched *s)
 {
     s->steps++;
-    for (int c = 0; s->deeds && c < s->job.ncu; c++) {
-        s->deeds[c].cost /= 2;
-        s->deeds[c].seconds /= 2;
+    for (int c = 0; c < s->job.ncu; c++) {
+        s->history[c].work *= FADES;
+        s->history[c].seconds *= FADES;
     }
     if (atomic_load(&s->retired))
         return sched_restart(s);
