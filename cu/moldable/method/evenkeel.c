@@ -16,7 +16,8 @@ static const double CLOSE = 1.0005; /* times the bound: close enough to stop */
 static const double EFFORT = 1e8;   /* cores looked at in the whole search: about a second */
 static const double LARGE = 2e7;    /* more in one pass of a method are too many */
 
-extern const struct moldable_method moldable_evenkeel;
+extern const struct moldable_method moldable_evenkeel, moldable_taskp, moldable_dcts,
+    moldable_waterl;
 
 struct search {
     struct timeline *timeline;
@@ -284,6 +285,12 @@ static enum ek_status search_large(struct search *s, double bound)
     return EK_OK;
 }
 
+/* One pass over the tasks, and often among the best: for large problems no more is tried. */
+static bool is_quick(const struct moldable_method *m)
+{
+    return m == &moldable_taskp || m == &moldable_dcts || m == &moldable_waterl;
+}
+
 static enum ek_status search(struct search *s)
 {
     const struct moldable_problem *p = s->timeline->problem;
@@ -291,14 +298,17 @@ static enum ek_status search(struct search *s)
     if (isnan(bound))
         return EK_UNAVAILABLE;
     const double looks = (double)p->ntasks * s->timeline->ngroups * s->timeline->widest;
-    if (looks > LARGE && packing_applies(p))
+    const bool large = looks > LARGE;
+    if (large && packing_applies(p))
         TRY(search_large(s, bound));
-    for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
-        if (moldable_methods[i] != &moldable_evenkeel && (looks <= LARGE || s->best == INFINITY))
+    const bool enough = large && s->best < INFINITY;
+    for (int i = 0; moldable_methods[i] && !enough && s->best > bound * CLOSE; i++)
+        if (moldable_methods[i] != &moldable_evenkeel && (!large || is_quick(moldable_methods[i])))
             TRY(try_method(s, moldable_methods[i]));
-    if (looks > LARGE)
+    if (enough || (large && !s->independent)) /* a common limit suits no chain of tasks */
         return EK_OK;
-    shorten(s, bound, fits_tightly);
+    if (!large)
+        shorten(s, bound, fits_tightly);
     shorten(s, bound, fits_early);
     if (patterns_apply(p))
         shorten(s, bound, patterns_fit);
