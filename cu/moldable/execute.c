@@ -334,6 +334,8 @@ static enum ek_status check_end(struct execution *x, bool *end)
 {
     const bool here = all_here(x);
     LOCKED(&x->lock);
+    if (x->replan) /* also where no node is left that asks for a task */
+        plan_anew(x);
     const double still = elapsed(x) - x->changed;
     *end =
         x->status || (!x->running && (!x->waiting || still > (here ? STILL : STILL + AGENT_GRACE)));

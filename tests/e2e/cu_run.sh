@@ -223,6 +223,16 @@ wait $pid
 [ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
 pgrep -f '^sleep 31[78]$' >/dev/null && say 'a task outlives its killed supervisor'
 
+# the only node is lost: told so, and the rest is for --resume
+one '"cores": 1' '' '{"command": "echo {id} >>ran; sleep 0.3", "time": "0.3", "count": 4}'
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 300); do [ -e ran ] && break; sleep 0.1; done
+pkill -9 -P $pid
+wait $pid
+[ $? = 3 ] && grep -q 'no node is left' err || say "the only node is lost: $(cat err)"
+runs 0 run job.json --resume
+[ "$(sort -u ran | wc -l)" = 4 ] || say "after the loss of the only node: $(cat ran)"
+
 # values of a sweep keep all their digits
 one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}"]}}'
 runs 0 run job.json --method taskp
