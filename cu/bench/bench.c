@@ -291,11 +291,20 @@ static enum bench_verdict verdict(const struct result_set *r)
     return worst;
 }
 
+/* How many files are written to standard output. */
+static int count_standard(const struct bench_settings *s)
+{
+    const char *const files[] = {s->json, s->trace, s->report};
+    int n = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        n += files[i] && !strcmp(files[i], "-");
+    return n;
+}
+
 /* Whether this process prints text for people on standard output. */
 static bool speaks(const struct bench *b)
 {
-    return !follows() && !b->set.quiet && !b->set.check &&
-           !(b->set.json && !strcmp(b->set.json, "-"));
+    return !follows() && !b->set.quiet && !b->set.check && !count_standard(&b->set);
 }
 
 /* `st` is how the runs ended: EK_OK or EK_STOPPED. */
@@ -307,7 +316,7 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     const enum bench_verdict found = verdict(&b->results);
     if (follows())
         return st ? st : found == BENCH_WRONG ? EK_UNVERIFIED : EK_OK;
-    if (b->set.check && !st) {
+    if (b->set.check && !st && !count_standard(&b->set)) {
         fprintf(b->out, "%s %s: %s\n", b->program.identity.name, b->problem, words[found]);
     } else if (speaks(b)) {
         print_heading(b);
@@ -444,6 +453,8 @@ static enum ek_status choose_schedules(struct bench *b)
 /* Checks before the run that its output files can be written. */
 static enum ek_status try_outputs(const struct bench_settings *s)
 {
+    if (count_standard(s) > 1)
+        FAIL(EK_USAGE, "only one of --json, --trace and --report can go to standard output (-)");
     TRY(file_try(s->json));
     TRY(file_try(s->report));
     return file_try(s->trace);
@@ -475,20 +486,19 @@ static enum ek_status join_ranks(struct bench *b)
     return p->run.ranks == BENCH_FAMILY ? family_open() : guard_rank();
 }
 
-/* Runs the trials of --layout auto; they are printed where the table will be, or on stderr if JSON
- * goes to standard output. */
+/* Runs the trials of --layout auto; they are printed where the table will be, or on stderr if a
+ * file goes to standard output. */
 static enum ek_status choose_layout(struct bench *b)
 {
     const struct bench_settings *s = &b->set;
-    const bool json = s->json && !strcmp(s->json, "-");
     const struct bench_layout_request r = {.program = b->program.identity.name,
                                            .problem = b->problem,
                                            .seconds = s->tune,
                                            .anew = !*s->profile || !strcmp(s->profile, "make"),
                                            .forgets = !strcmp(s->profile, "off"),
-                                           .out = s->quiet ? NULL
-                                                  : json   ? stderr
-                                                           : b->out,
+                                           .out = s->quiet            ? NULL
+                                                  : count_standard(s) ? stderr
+                                                                      : b->out,
                                            .argv = b->argv};
     b->wanted = (struct cu_options){s->layout, s->devices, s->strict, s->display_env};
     if (!bench_layout_wanted(&b->wanted))

@@ -29,6 +29,16 @@ if has_opencl; then
     CU_OPENCL_SPLIT=2 verified --class S --layout 0x0+2 --devices opencl:0,opencl:1 --schedule dynamic
 fi
 
+# A file on standard output is alone there.
+for option in --json --trace; do
+    "$BIN/bt-mz" --class S --steps 2 --layout 1x1 --check $option - 2>"$log" | python3 -m json.tool >/dev/null 2>&1 ||
+        say "$option -: not JSON alone"
+    "$BIN/bt-mz" --class S --steps 2 --layout 1x1 $option - 2>"$log" | python3 -m json.tool >/dev/null 2>&1 ||
+        say "$option -: not JSON alone"
+done
+[ "$("$BIN/bt-mz" --class S --steps 2 --layout 1x1 --report - | head -c 9)" = '<!DOCTYPE' ] || say "--report -: not the page alone"
+refused 2 'only one of' --class S --json - --trace -
+
 refused 2 "unknown class 'Z'" --class Z
 refused 2 "unknown class ' '" --class ' '
 refused 3 '9 devices' --layout 9x9+9
