@@ -1,6 +1,7 @@
 /* npb_mz/places.c – divides a device's memory among resident zones, staged zones and scratch. */
 #include "npb_mz/places.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* ---- how much of what ------------------------------------------------------------------------ */
@@ -78,10 +79,25 @@ static enum ek_status refuse(const struct mz *mz, const char *label, double memo
          mz->ops->name, mz->class->letter, 1e-6 * least_need, label, 1e-6 * memory);
 }
 
+/* Kernels count the numbers of a zone in int; line solves keep up to device_scratch of them per
+ * point. */
+static enum ek_status check_offsets(const struct mz *mz, const char *label)
+{
+    const long most = mz_max(ZONE_PRIMS, mz->ops->device_scratch);
+    if (mz->max_volume > INT_MAX / most)
+        FAIL(
+            EK_UNAVAILABLE,
+            "%s class %c: a zone of %ld points is too large for the kernels of device %s; choose a "
+            "layout without devices",
+            mz->ops->name, mz->class->letter, mz->max_volume, label);
+    return EK_OK;
+}
+
 enum ek_status places_open(const struct mz *mz, const char *label, size_t memory, size_t single,
                            bool one_by_one, struct places *out)
 {
     struct places p = {.mz = mz, .changed = true};
+    TRY(check_offsets(mz, label));
     divide(&p, (double)memory, (double)single, one_by_one);
     if (p.resident_points < 0)
         return refuse(mz, label, (double)memory);

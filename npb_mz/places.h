@@ -25,7 +25,8 @@ struct places_size {
 };
 
 /* Divides `memory` bytes; a single buffer may have at most `single`. one_by_one: a batch is one
- * zone. EK_UNAVAILABLE: not even the largest zone fits. close accepts a zeroed struct. */
+ * zone. EK_UNAVAILABLE: not even the largest zone fits, or kernels cannot address it. close accepts
+ * a zeroed struct. */
 enum ek_status places_open(const struct mz *mz, const char *label, size_t memory, size_t single,
                            bool one_by_one, struct places *places);
 void places_close(struct places *places);

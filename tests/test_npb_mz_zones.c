@@ -77,6 +77,28 @@ static void zones_have_six_points_or_are_refused(void **state)
         }
 }
 
+/* Zones of class F of LU have more numbers than an int counts, however much memory there is. */
+static void zones_that_kernels_cannot_address_are_refused(void **state)
+{
+    (void)state;
+    const size_t memory = (size_t)1 << 50;
+    for (int i = 0; mz_at(i); i++)
+        for (const char *l = "SCEF"; *l; l++) {
+            const struct mz_class *class = mz_class_find(mz_at(i)->name, *l, 0);
+            struct mz *mz;
+            struct places p;
+            assert_int_equal(mz_open_mesh(mz_at(i), class, mz_mesh_find(*l), &mz), EK_OK);
+            const bool fits = *l != 'F' || mz_at(i)->zones[0] == 0;
+            status_mute(+1);
+            assert_int_equal(places_open(mz, "host:0", memory, memory, false, &p),
+                             fits ? EK_OK : EK_UNAVAILABLE);
+            status_mute(-1);
+            if (fits)
+                places_close(&p);
+            mz_close(mz);
+        }
+}
+
 static void what_is_no_class_is_not_found(void **state)
 {
     (void)state;
@@ -190,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_reference_s),
         cmocka_unit_test(one_zone_has_all_points),
+        cmocka_unit_test(zones_that_kernels_cannot_address_are_refused),
         cmocka_unit_test(zones_have_six_points_or_are_refused),
         cmocka_unit_test(equal_zones_share_the_mesh),
         cmocka_unit_test(what_is_no_class_is_not_found),
