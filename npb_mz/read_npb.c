@@ -4,6 +4,7 @@
  * comments. */
 #include "npb_mz/read_npb.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,16 +109,17 @@ static bool load_of(char *line, int rank, int *threads)
 
 static enum ek_status read_load(FILE *in, const char *path, int rank, int *threads)
 {
-    char line[512];
+    OWNED_MEMORY char *line = NULL;
+    size_t room = 0;
     int said = 0;
-    for (int number = 1, n; fgets(line, sizeof line, in); number++) {
-        line[strcspn(line, "!\n")] = 0;
-        if (*line == '#' || strspn(line, " \t\r") == strlen(line))
+    for (int number = 1, n; getline(&line, &room, in) >= 0; number++) {
+        line[strcspn(line, "!\r\n")] = 0;
+        if (*line == '#' || strspn(line, " \t") == strlen(line))
             continue;
         if (!load_of(line, rank, &n))
             FAIL(EK_USAGE,
-                 "%s:%d: '%s' is neither 'rank threads group' nor 'rank:rank threads group'", path,
-                 number, line);
+                 "%s:%d: '%.100s' is neither 'rank threads group' nor 'rank:rank threads group'",
+                 path, number, line);
         said = n ? n : said;
     }
     if (!said)

@@ -72,7 +72,8 @@ NPB_TIMER_FLAG=on "$bin/bt-mz" --class S | grep -q 'exch_qbc' || say 'NPB_TIMER_
 
 # Threads of ranks by the load file; what the command line says comes first.
 threads() { awk '/Total threads/ { print $4 }' out; }
-for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0,2,1' '0 1 1\n0 2 1'; do
+for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0,2,1' '0 1 1\n0 2 1' \
+    "#$(printf '%600s' ranks)\n0 2 1 ! $(printf '%600s' two)\r"; do
     printf "$text\n" >loadbt-mz.data
     "$bin/bt-mz" --class S >out 2>&1
     [ "$(threads)" = 2 ] || say "load file '$text': $(threads) threads"
