@@ -45,7 +45,8 @@ static const struct opt options[] = {
 };
 
 struct widths {
-    int n, cores[MOST_WIDTHS];
+    int n, cores[MOST_WIDTHS + 2]; /* two more that a kind may add */
+    bool given;                    /* by --cores */
 };
 
 /* One measurement: `copies` tasks of a kind at a time, each on `cores` cores of a node. */
@@ -81,19 +82,42 @@ static enum ek_status add_trial(struct calibration *c, int node, int kind, int c
     return EK_OK;
 }
 
-static bool wide_enough(const struct moldable_kind *k, int cores)
+/* Can tasks of the kind run on so many cores of the node? */
+static bool suits(const struct calibration *c, int node, int kind, int cores)
 {
-    return cores >= k->least && (!k->most || cores <= k->most);
+    const struct moldable_kind *k = &c->job->problem.kinds[kind];
+    const struct moldable_node *n = &c->job->problem.node[node];
+    return cores >= k->least && cores > 0 && (!k->most || cores <= k->most) && cores <= n->cores &&
+           moldable_can_host(k, n);
 }
 
-/* The fewest cores on which the kind is measured. */
-static int narrowest(const struct calibration *c, const struct moldable_kind *k)
+static void add_width(const struct calibration *c, int kind, int cores, struct widths *w)
 {
-    int least = c->job->problem.node[0].cores;
+    int at = 0;
+    while (at < w->n && w->cores[at] < cores)
+        at++;
+    if (!suits(c, 0, kind, cores) || (at < w->n && w->cores[at] == cores))
+        return;
+    memmove(w->cores + at + 1, w->cores + at, (size_t)(w->n++ - at) * sizeof *w->cores);
+    w->cores[at] = cores;
+}
+
+/* The numbers of cores of the first node on which the kind is measured, ascending: those of
+ * --cores; by default also the fewest and the most that it can use. */
+static enum ek_status choose_for_kind(const struct calibration *c, int kind, struct widths *w)
+{
+    const struct moldable_kind *k = &c->job->problem.kinds[kind];
+    w->n = 0;
     for (int i = 0; i < c->widths.n; i++)
-        if (wide_enough(k, c->widths.cores[i]) && c->widths.cores[i] < least)
-            least = c->widths.cores[i];
-    return least;
+        add_width(c, kind, c->widths.cores[i], w);
+    if (!c->widths.given) {
+        add_width(c, kind, k->least, w);
+        add_width(c, kind, k->most, w);
+    }
+    if (!w->n)
+        FAIL(EK_USAGE, "task '%s' cannot be measured on node '%s' with %s cores", k->name,
+             c->job->problem.node[0].name, c->widths.given ? "these numbers of" : "its");
+    return EK_OK;
 }
 
 /* How many tasks of the kind run side by side on the first node, each on `cores` cores: no more
@@ -108,18 +132,19 @@ static int side_by_side(const struct calibration *c, int kind, int cores)
 }
 
 /* On the first node all widths, and the narrowest one again with copies on all cores; on the other
- * nodes only the narrowest. */
+ * nodes only the narrowest, where they can have it. */
 static enum ek_status list_trials(struct calibration *c)
 {
     const struct moldable_problem *p = &c->job->problem;
     for (int node = 0; node < p->nnodes; node++)
         for (int k = 0; k < p->nkinds; k++) {
-            const int least = narrowest(c, &p->kinds[k]), copies = side_by_side(c, k, least);
-            for (int i = 0; !node && i < c->widths.n; i++)
-                if (wide_enough(&p->kinds[k], c->widths.cores[i]))
-                    TRY(add_trial(c, node, k, c->widths.cores[i], 1));
-            if (node || copies > 1)
-                TRY(add_trial(c, node, k, least, node ? 1 : copies));
+            struct widths w;
+            TRY(choose_for_kind(c, k, &w));
+            const int copies = side_by_side(c, k, w.cores[0]);
+            for (int i = 0; !node && i < w.n; i++)
+                TRY(add_trial(c, node, k, w.cores[i], 1));
+            if (node ? suits(c, node, k, w.cores[0]) : copies > 1)
+                TRY(add_trial(c, node, k, w.cores[0], node ? 1 : copies));
         }
     return EK_OK;
 }
@@ -276,8 +301,8 @@ static enum ek_status measure(struct calibration *c)
 static enum ek_status fit_kind(struct calibration *c, int kind)
 {
     const struct moldable_problem *p = &c->job->problem;
-    double seconds[MOST_WIDTHS], rms, interference = 0, alone = 0, run = 0;
-    int cores[MOST_WIDTHS], n = 0, least = narrowest(c, &p->kinds[kind]);
+    double seconds[MOST_WIDTHS + 2], rms, interference = 0, alone = 0, run = 0;
+    int cores[MOST_WIDTHS + 2], n = 0;
     struct moldable_law law;
     char text[128];
     json_t *list = json_array(), *factors = json_object();
@@ -293,7 +318,7 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
             const int others = p->node[0].cores - t->cores;
             interference = fmax(0, whole / run - 1) * others / ((t->copies - 1) * t->cores);
         } else {
-            if (t->cores == least) {
+            if (!n) { /* the fewest cores come first */
                 alone = s;
                 run = whole;
             }
@@ -318,15 +343,22 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
     return EK_OK;
 }
 
-/* A node's factor is the geometric mean over the tasks. */
-static double factor_of(const struct calibration *c, const char *node)
+/* A node's factor is the geometric mean over the tasks that were measured there; without any, it
+ * stays as it is. */
+static double factor_of(const struct calibration *c, int node)
 {
+    const struct moldable_node *n = &c->job->problem.node[node];
     double sum = 0;
+    int measured = 0;
     json_t *task;
     size_t i;
-    json_array_foreach(c->tasks, i, task) sum +=
-        log(json_number_of(json_object_get(task, "factors"), node));
-    return exp(sum / (double)json_array_size(c->tasks));
+    json_array_foreach(c->tasks, i, task)
+    {
+        const json_t *factor = json_object_get(json_object_get(task, "factors"), n->name);
+        sum += factor ? log(json_number_value(factor)) : 0;
+        measured += factor != NULL;
+    }
+    return measured ? exp(sum / measured) : n->factor;
 }
 
 /* ---- results ----------------------------------------------------------------------------------*/
@@ -337,8 +369,7 @@ static json_t *calibrated_job(const struct calibration *c)
     json_t *root = json_deep_copy(c->job->root), *nodes = json_object_get(root, "nodes"), *task;
     size_t i;
     for (int n = 0; json_is_array(nodes) && n < p->nnodes; n++)
-        json_object_set_new(json_array_get(nodes, (size_t)n), "factor",
-                            json_real(factor_of(c, p->node[n].name)));
+        json_object_set_new(json_array_get(nodes, (size_t)n), "factor", json_real(factor_of(c, n)));
     json_array_foreach(json_object_get(root, "tasks"), i, task)
     {
         json_t *found = json_array_get(c->tasks, i);
@@ -360,8 +391,7 @@ static void print_tasks(const struct calibration *c)
                100 * json_number_of(task, "interference"));
     }
     for (int n = 0; n < c->job->problem.nnodes; n++)
-        printf("%-12s factor %.3f\n", c->job->problem.node[n].name,
-               factor_of(c, c->job->problem.node[n].name));
+        printf("%-12s factor %.3f\n", c->job->problem.node[n].name, factor_of(c, n));
 }
 
 static enum ek_status tell(const struct calibration *c, const struct settings *s)
@@ -380,6 +410,7 @@ static enum ek_status tell(const struct calibration *c, const struct settings *s
 static enum ek_status choose_widths(const struct run_job *j, const char *list, struct widths *w)
 {
     int all = j->problem.node[0].cores;
+    w->given = list != NULL;
     OWNED_MEMORY char *copy = list ? strdup(list) : NULL;
     char *rest = copy;
     for (int p = 1; !list && p < all; p *= 2)

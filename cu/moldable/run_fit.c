@@ -1,5 +1,5 @@
-/* cu/moldable/run_fit.c – GSL's Levenberg-Marquardt on (ln a, b, sqrt c), which keeps a and c above
- * 0. */
+/* cu/moldable/run_fit.c – GSL's Levenberg-Marquardt on (ln a, sqrt b, sqrt c), which keeps them
+ * above 0. */
 #include "cu/moldable/run_fit.h"
 
 #include <gsl/gsl_errno.h>
@@ -15,9 +15,8 @@ struct samples {
 
 static struct moldable_law law_of(const struct samples *s, const gsl_vector *x)
 {
-    double c = gsl_vector_get(x, 1);
-    return (struct moldable_law){
-        .a = exp(gsl_vector_get(x, 0)), .b = s->linear ? 1 : gsl_vector_get(x, 2), .c = c * c};
+    const double c = gsl_vector_get(x, 1), b = s->linear ? 1 : gsl_vector_get(x, 2);
+    return (struct moldable_law){.a = exp(gsl_vector_get(x, 0)), .b = b * b, .c = c * c};
 }
 
 static int residuals(const gsl_vector *x, void *samples, gsl_vector *f)
@@ -48,7 +47,7 @@ static enum ek_status minimise(struct samples *s, struct moldable_law *law)
     gsl_multifit_nlinear_workspace *w =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &parameters, (size_t)s->n, unknowns);
     if (x && w) {
-        const double start[] = {log(longest / 2), sqrt(longest / 20), 0.8};
+        const double start[] = {log(longest / 2), sqrt(longest / 20), sqrt(0.8)};
         for (size_t i = 0; i < unknowns; i++)
             gsl_vector_set(x, i, start[i]);
         gsl_multifit_nlinear_init(x, &system, w);

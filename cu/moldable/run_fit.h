@@ -4,7 +4,7 @@
 #include "cu/moldable/moldable.h"
 
 /* Least squares of the relative errors over n measurements: seconds[i] on cores[i] cores. With only
- * one number of cores the law is constant, with two b is 1; a and c are never negative. *rms: of
+ * one number of cores the law is constant, with two b is 1; a, b and c are never negative. *rms: of
  * the relative errors. EK_UNAVAILABLE: out of memory. */
 enum ek_status run_fit(const int *cores, const double *seconds, int n, struct moldable_law *law,
                        double *rms);

@@ -141,6 +141,18 @@ a, b, c = float(law.split("/")[0]), float(law.split("^")[1].split("+")[0]), floa
 assert 0.2 <= a + c, law
 END
 
+# widths that a task can have, on nodes that have them; times that grow give a law that can be read
+cat >job.json <<'END'
+{"nodes": [{"name": "a", "cores": 4}, {"name": "b", "cores": 2}], "oversubscribe": true, "tasks": [
+ {"name": "three", "least_cores": 3, "most_cores": 3, "command": "echo {node} {cores} >>widths; echo t 3", "measure": "t ([0-9.]+)"},
+ {"name": "grows", "command": "echo t {cores}", "measure": "t ([0-9.]+)"}]}
+END
+runs 0 calibrate job.json --repeat 1 --out fitted.json
+[ "$(cat widths)" = 'a 3' ] || say "widths of a task on three cores: $(cat widths)"
+runs 0 plan fitted.json
+sed -i 's/"least_cores": 3, "most_cores": 3/"least_cores": 5, "most_cores": 0/; s/"b", "cores": 2/"b", "cores": 5/' job.json
+refused 2 "task 'three' cannot be measured on node 'a'" calibrate job.json --repeat 1 --out fitted.json
+
 # the examples; the one of the README
 runs 0 plan "$here/cu/examples/sleep.json"
 cp "$here/cu/examples/workflow.json" .
