@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of accepted trials whose neighbours are checked; of random trials, and of symmetric ones;
- * of descents. */
-enum { SAMPLES = 256, RANDOM = 2000, DESCENTS = 6 };
+/* Numbers of accepted trials whose records and neighbours are checked, and of those whose records
+ * are summed up anew; of random trials, and of symmetric ones; of descents. */
+enum { SAMPLES = 256, SUMMED = 16, RANDOM = 2000, DESCENTS = 6 };
 
 struct results {
     const struct job *job;
@@ -141,8 +141,12 @@ struct checker {
     struct accepted_record worst; /* last of the best n; infinite misfit if there are fewer */
     bool right;
     long checked;
-    size_t at, stride;     /* records so far; every stride-th is checked */
-    struct accepted start; /* candidates for descents; misfit holds chi2 */
+    size_t at, stride;            /* records so far; every stride-th is checked */
+    struct accepted start;        /* candidates for descents; misfit holds chi2 */
+    bool by_most;                 /* descents minimize the largest residual, not chi2 */
+    struct accepted_record least; /* of the largest residual in this descent */
+    double hair;                  /* rounding of residuals, in standard deviations */
+    uint64_t seed;
 };
 
 /* Whether a is worse than b. Deliberately repeated here, so that an error in accepted_better()
@@ -169,14 +173,14 @@ static enum ek_status find_worst(struct checker *c)
     return all ? EK_OK : spool_each(c->h->spool, find_worse, &c->worst);
 }
 
-/* Compares results and judge on a trial. *chi2: for descents, as it is smoother than the largest
- * residual; INFINITY if the trial is forbidden or outside of the range. */
-static enum ek_status check_trial(struct checker *c, trial_number trial, double *chi2)
+/* Compares results and judge on a trial. *misfit: for descents, chi2 or the largest residual;
+ * INFINITY if the trial is forbidden or outside of the range. */
+static enum ek_status check_trial(struct checker *c, trial_number trial, double *misfit)
 {
     struct accepted_record record;
     struct results *h = c->h;
     bool held;
-    *chi2 = INFINITY;
+    *misfit = INFINITY;
     if (trial - h->range.first >= h->range.count)
         return EK_OK;
     const bool allowed = judge_trial(c->judge, trial, &record, NULL);
@@ -186,41 +190,118 @@ static enum ek_status check_trial(struct checker *c, trial_number trial, double 
     c->right &= acceptable == held;
     c->checked++;
     if (allowed && !isnan(record.chi2))
-        *chi2 = record.chi2;
+        *misfit = c->by_most ? record.most : record.chi2;
+    if (allowed && record.most < c->least.most)
+        c->least = record;
     return EK_OK;
 }
 
-static enum ek_status look(void *arg, const long *place, double *chi2)
+static enum ek_status look(void *arg, const long *place, double *misfit)
 {
     struct checker *c = arg;
     const struct job *job = c->h->job;
-    return check_trial(c, trial_of(job->axis, job->naxes, place), chi2);
+    return check_trial(c, trial_of(job->axis, job->naxes, place), misfit);
 }
 
-/* Checks a trial and its neighbours along every axis. */
+/* Checks a trial and its neighbours: those along every axis, and as many along random diagonals. */
 static enum ek_status check_neighbours(struct checker *c, trial_number trial)
 {
     const struct job *job = c->h->job;
-    long place[JOB_AXES];
-    double chi2;
+    long place[JOB_AXES], other[JOB_AXES];
+    double misfit;
     trial_place(job->axis, job->naxes, trial, place);
-    TRY(look(c, place, &chi2));
-    for (int a = 0; a < job->naxes; a++)
-        for (int way = -1; way <= 1; way += 2) {
-            place[a] += way;
-            if (place[a] >= 0 && place[a] < job->axis[a].n)
-                TRY(look(c, place, &chi2));
-            place[a] -= way;
+    TRY(look(c, place, &misfit));
+    for (int k = 0; k < 4 * job->naxes; k++) {
+        bool inside = true;
+        for (int a = 0; a < job->naxes; a++) {
+            const int way = k / 4 == a  ? k % 2 ? 1 : -1
+                            : k % 4 < 2 ? 0
+                                        : (int)(random_bits(&c->seed) % 3) - 1;
+            other[a] = place[a] + (job->axis[a].n > 1 ? way : 0);
+            inside &= other[a] >= 0 && other[a] < job->axis[a].n;
         }
+        if (inside)
+            TRY(look(c, other, &misfit));
+    }
     return EK_OK;
+}
+
+/* A trial's record from plain predictions, summed up here; *hair grows to their rounding. False:
+ * the data are more than plain components, so that only the judge can tell. */
+static bool sum_up(const struct job *job, trial_number trial, struct accepted_record *r,
+                   double *hair)
+{
+    const struct stations *s = &job->stations;
+    double x[JOB_AXES], squares = 0;
+    if (job->scenes.n || stations_any(s, stations_high) || stations_any(s, stations_difference) ||
+        stations_any(s, stations_correlated))
+        return false;
+    *r = (struct accepted_record){.trial = trial};
+    job_parameters(job, trial, x);
+    for (int i = 0; i < s->n; i++) {
+        double u[3] = {0}, one[3], size = 0;
+        const double *along = s->along + 3 * i;
+        for (int k = 0; k < job->nsources; k++) {
+            model_forward(job->model, x + k * job->model->nparameters, s->east[i], s->north[i],
+                          one);
+            for (int a = 0; a < 3; a++) {
+                u[a] += one[a];
+                size += fabs(one[a]);
+            }
+        }
+        if (stations_scalar(s, i))
+            u[0] = along[0] * u[0] + along[1] * u[1] + along[2] * u[2];
+        for (int a = 3 * i; a < 3 * i + 3; a++) {
+            const double d = u[a % 3] - s->observed[a], z = fabs(d / s->sigma[a]);
+            if (isnan(s->observed[a]))
+                continue;
+            *hair = fmax(*hair, 1e-9 * size / s->sigma[a]);
+            r->most = fmax(r->most, z);
+            r->chi2 += z * z;
+            squares += d * d;
+        }
+    }
+    r->rms = sqrt(squares / s->ncomponents);
+    r->misfit = job->accept.misfit == JOB_MISFIT_MAX ? r->most : sqrt(r->chi2 / s->ncomponents);
+    return true;
+}
+
+static bool near(double a, double b, double hair)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b) + hair;
+}
+
+/* Whether a record of the results says what another computation of it does. */
+static bool agree(const struct job *job, const struct accepted_record *a,
+                  const struct accepted_record *b, double hair)
+{
+    double sigma = 0;
+    for (int i = 0; i < 3 * job->stations.n; i++) /* NaN: not observed */
+        sigma = fmax(sigma, job->stations.sigma[i]);
+    return near(a->misfit, b->misfit, hair) && near(a->most, b->most, hair) &&
+           near(sqrt(a->chi2), sqrt(b->chi2), hair * sqrt(job->stations.ncomponents)) &&
+           near(a->rms, b->rms, hair * sigma);
+}
+
+static void check_record(struct checker *c, const struct accepted_record *found)
+{
+    const struct job *job = c->h->job;
+    struct accepted_record record;
+    double hair = c->hair;
+    c->right &=
+        judge_trial(c->judge, found->trial, &record, NULL) && agree(job, found, &record, hair);
+    if (c->at / c->stride < SUMMED && sum_up(job, found->trial, &record, &hair))
+        c->right &= agree(job, found, &record, hair);
 }
 
 static enum ek_status check_some(void *arg, const struct accepted_record *record, size_t n)
 {
     struct checker *c = arg;
-    for (size_t i = 0; i < n; i++)
-        if (c->at++ % c->stride == 0)
+    for (size_t i = 0; i < n; i++, c->at++)
+        if (c->at % c->stride == 0) {
+            check_record(c, &record[i]);
             TRY(check_neighbours(c, record[i].trial));
+        }
     return EK_OK;
 }
 
@@ -271,23 +352,36 @@ static enum ek_status check_random(struct checker *c)
             TRY(accepted_add(&c->start, &r));
     }
     accepted_sort_best(&c->start);
-    for (size_t i = 0; i < c->start.n && i < DESCENTS; i++)
+    for (size_t i = 0; i < c->start.n && i < DESCENTS; i++) {
+        c->least.most = INFINITY;
         TRY(descent_run(job, &eye, c->start.record[i].trial, c->start.record[i].misfit));
+        c->by_most = true; /* chi2 is smoother, but largest residuals decide */
+        if (isfinite(c->least.most))
+            TRY(descent_run(job, &eye, c->least.trial, c->least.most));
+        c->by_most = false;
+    }
     return EK_OK;
 }
 
 static enum ek_status check_all(struct checker *c)
 {
     TRY(find_worst(c));
+    for (int i = 0; i < 3 * c->h->job->stations.n; i++) /* NaN: not observed */
+        c->hair = fmax(c->hair, judge_slack(c->h->job) / c->h->job->stations.sigma[i]);
     TRY(spool_each(c->h->spool, check_some, c));
-    if (c->h->stats)
+    c->right &= c->at == spool_count(c->h->spool) && !!c->at == !!c->h->stats;
+    if (c->h->stats) {
+        check_record(c, &c->h->stats->best);
+        c->right &= c->h->stats->trials == c->at;
         TRY(check_neighbours(c, c->h->stats->best.trial));
+    }
     return check_random(c);
 }
 
 enum ek_status results_verify(struct results *h, bool *right, long *checked)
 {
-    struct checker c = {.h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES};
+    struct checker c = {
+        .h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES, .seed = 7};
     TRY(judge_open(h->job, &c.judge));
     const enum ek_status st = check_all(&c);
     judge_close(c.judge);

@@ -25,9 +25,11 @@ struct spool *results_spool(struct results *h);
  * thread. EK_UNAVAILABLE: no memory, or a file cannot be written. */
 enum ek_status results_end(struct results *h);
 
-/* Judges trials again, one by one: neighbours of accepted ones along every axis, random ones, ones
- * at symmetric places, and those on short descents from the best of all these. *right: each of them
- * is in the results if and only if it is acceptable. *checked: their number. One thread. */
+/* Judges trials again, one by one: neighbours of accepted ones along every axis and diagonally,
+ * random ones, ones at symmetric places, and those on short descents from the best of all these.
+ * *right: each of them is in the results if and only if it is acceptable, the records of a sample
+ * are what the judge and (of plain components) sums of another code say, and none got lost.
+ * *checked: number of trials. One thread. */
 enum ek_status results_verify(struct results *h, bool *right, long *checked);
 
 /* Statistics of the accepted trials, after results_end(); NULL: there are none. */

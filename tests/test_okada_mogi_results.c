@@ -334,15 +334,22 @@ static void test_lost_trial(void **state)
         long checked;
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
         assert_int_equal(results_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
-        for (int lost = 0; lost < 2; lost++) {
-            struct accepted found = lost ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);
-            assert_true(lost || found.n == 1);
+        /* right; lost; one number of its record wrong */
+        for (int fault = 0; fault < 6; fault++) {
+            struct accepted found =
+                fault == 1 ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);
+            assert_true(fault == 1 || found.n == 1);
+            if (fault > 1) {
+                struct accepted_record *r = found.record;
+                double *const number[] = {&r->misfit, &r->most, &r->chi2, &r->rms};
+                *number[fault - 2] += fault == 5 ? 1e-8 : 0.01;
+            }
             assert_int_equal(results_begin(h), EK_OK);
             assert_int_equal(
                 spool_put(results_spool(h), (struct trial_range){0, job->trials}, &found), EK_OK);
             assert_int_equal(results_end(h), EK_OK);
             assert_int_equal(results_verify(h, &right, &checked), EK_OK);
-            assert_int_equal(right, !lost);
+            assert_int_equal(right, !fault);
         }
         results_close(h);
         job_close(job);
