@@ -93,8 +93,7 @@ size_t cell_sums(int nz)
     return cell_sum_at(1 + nz, 0) + MISFIT_BINS * sizeof(struct misfit_bin) / sizeof(double);
 }
 
-/* ---- pairs as the cell sees them
- * --------------------------------------------------------------- */
+/* ---- pairs as the cell sees them ------------------------------------------------------------- */
 
 /* The depth at which a point keeps its height over the floor when moved to column c. `floor`: depth
  * of the floor below the point, 0: that of the column there. */

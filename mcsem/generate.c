@@ -132,8 +132,7 @@ enum ek_status generate_earth(const struct generate_design *d, bool start, struc
     return EK_OK;
 }
 
-/* ---- random numbers
- * ----------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 /* A random number that depends on x alone. */
 static uint64_t hash(uint64_t x)

@@ -13,8 +13,7 @@ enum { MOST_FREQUENCIES = 64 };
 #define LEVEL   0.1   /* sine of the dip up to which a receiver counts as level */
 #define SPACING 500.0 /* spacing of columns if the file gives none, m */
 
-/* ---- data types
- * -------------------------------------------------------------------------------- */
+/* ---- data types ------------------------------------------------------------------------------ */
 
 enum part { REAL, IMAGINARY, AMPLITUDE, LOG_AMPLITUDE, PHASE, PARTS };
 

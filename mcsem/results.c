@@ -69,8 +69,7 @@ static double model_distance(const struct earth *a, const struct earth *b)
     return sqrt(sum / (double)unknowns);
 }
 
-/* ---- verification
- * ------------------------------------------------------------------------------- */
+/* ---- verification ---------------------------------------------------------------------------- */
 
 /* The largest RMS of n numbers that reaches the target up to chance, plus 5 %. */
 static double rms_limit(const struct inversion *s)

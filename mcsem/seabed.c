@@ -25,32 +25,28 @@ enum { NEAREST = 6 };
 
 struct point {
     double x, y, z;
+    double strip; /* number of its strip, for sorting */
 };
 
-/* Points sorted by one coordinate, so that near ones are found without looking at all. */
+/* Points in strips along y, sorted by y within each, so that near ones are found without looking at
+ * all. */
 struct floor {
-    struct point *point; /* [n] */
-    size_t n;
-    bool along_y; /* sorted by y, else by x */
-    bool section; /* the floor depends on y only */
+    struct point *point;       /* [n] */
+    size_t n, nstrips, *strip; /* strip [nstrips + 1]: index of each one's first point */
+    double first, width;       /* strip i begins at x = first + i width */
+    bool section;              /* the floor depends on y only: one strip */
 };
 
 /* ---- between points -------------------------------------------------------------------------- */
 
 SORT_BY_BOTH(by_place, struct point, x, y)
 
-static double place_of(const struct floor *f, size_t i)
+/* Index of the first of the points low .. high-1 beyond y, or high. */
+static size_t first_beyond(const struct floor *f, size_t low, size_t high, double y)
 {
-    return f->along_y ? f->point[i].y : f->point[i].x;
-}
-
-/* Index of the first point after a place, n if there is none. */
-static size_t first_behind(const struct floor *f, double place)
-{
-    size_t low = 0, high = f->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (place_of(f, middle) <= place)
+        if (f->point[middle].y <= y)
             low = middle + 1;
         else
             high = middle;
@@ -80,27 +76,48 @@ static int add_near(const struct point *p, double x, double y, int n, struct nea
     return n;
 }
 
-/* Searches from the place outwards until no farther point can be nearer. */
+/* Whether no point at this distance can be among the nearest. */
+static bool too_far(double distance, int n, const struct near near[NEAREST])
+{
+    return isinf(distance) || (n == NEAREST && distance * distance > near[n - 1].square);
+}
+
+/* Searches strip i from y outwards. */
+static int search_strip(const struct floor *f, size_t i, double x, double y, int n,
+                        struct near near[NEAREST])
+{
+    const size_t begin = f->strip[i], end = f->strip[i + 1];
+    size_t low = first_beyond(f, begin, end, y), high = low; /* low .. high - 1 are done */
+    for (;;) {
+        const double before = low > begin ? y - f->point[low - 1].y : INFINITY;
+        const double beyond = high < end ? f->point[high].y - y : INFINITY;
+        if (too_far(fmin(before, beyond), n, near))
+            return n;
+        n = add_near(&f->point[before < beyond ? --low : high++], x, y, n, near);
+    }
+}
+
+/* Searches strips from the place outwards until no farther point can be nearer. */
 static int find_near(const struct floor *f, double x, double y, struct near near[NEAREST])
 {
-    const double at = f->along_y ? y : x;
-    size_t low = first_behind(f, at), high = low; /* points low .. high - 1 have been looked at */
+    const double slack = 1e-9 * f->width; /* rounding of the strips' edges */
+    size_t high = (size_t)fmax(0, fmin((x - f->first) / f->width, (double)f->nstrips - 1));
+    size_t low = high; /* strips low .. high - 1 are done */
     int n = 0;
-    while (low > 0 || high < f->n) {
-        const double before = low > 0 ? at - place_of(f, low - 1) : INFINITY;
-        const double behind = high < f->n ? place_of(f, high) - at : INFINITY;
-        const double least = fmin(before, behind);
-        if (n == NEAREST && least * least > near[n - 1].square)
-            break;
-        n = add_near(&f->point[before < behind ? --low : high++], x, y, n, near);
+    for (;;) {
+        const double west = low > 0 ? x - (f->first + (double)low * f->width) - slack : INFINITY;
+        const double east =
+            high < f->nstrips ? f->first + (double)high * f->width - x - slack : INFINITY;
+        if (too_far(fmax(0, fmin(west, east)), n, near))
+            return n;
+        n = search_strip(f, west < east ? --low : high++, x, y, n, near);
     }
-    return n;
 }
 
 /* Linear interpolation between the two points beside y; constant outside. */
 static double depth_along(const struct floor *f, double y)
 {
-    const size_t last = f->n - 1, behind = first_behind(f, y);
+    const size_t last = f->n - 1, behind = first_beyond(f, 0, f->n, y);
     const size_t high = behind < last ? behind + !behind : last, low = high ? high - 1 : 0;
     const struct point *a = &f->point[low], *b = &f->point[high];
     const double share = b->y > a->y ? (y - a->y) / (b->y - a->y) : 0;
@@ -158,7 +175,7 @@ static enum ek_status points_from_receivers(const struct survey *s, struct floor
     for (size_t i = 0; i < s->npairs; i++) {
         const double *at = s->pair[i].receiver;
         if (!i || memcmp(at, s->pair[i - 1].receiver, sizeof s->pair->receiver))
-            f->point[f->n++] = (struct point){at[0], at[1], at[2] + ABOVE};
+            f->point[f->n++] = (struct point){at[0], at[1], at[2] + ABOVE, 0};
     }
     qsort(f->point, f->n, sizeof *f->point, by_place);
     size_t kept = 0;
@@ -204,7 +221,7 @@ static enum ek_status points_from_table(const struct table *t, struct floor *f)
         if (!(x[2] > 0))
             FAIL(EK_USAGE, "%s:%zu: the sea floor lies %g m deep; depths are positive down",
                  t->path, t->line[f->n], x[2]);
-        f->point[f->n] = (struct point){x[0], x[1], x[2]};
+        f->point[f->n] = (struct point){x[0], x[1], x[2], 0};
     }
     if (!f->n)
         FAIL(EK_USAGE, "%s: there is no depth of the sea floor", t->path);
@@ -230,7 +247,7 @@ static enum ek_status points_from_poly(const char *path, const struct survey *s,
     if (!st && !(f->point = calloc(f->n, sizeof *f->point)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
     for (size_t i = 0; !st && i < f->n; i++)
-        f->point[i] = (struct point){0, profile[i][0], profile[i][1]};
+        f->point[i] = (struct point){0, profile[i][0], profile[i][1], 0};
     free(profile);
     free(receiver);
     free(on.point);
@@ -251,25 +268,41 @@ static enum ek_status points_from_file(const char *path, const struct survey *s,
     return points_from_table(t, f);
 }
 
-SORT_BY(by_y, struct point, y)
+SORT_BY_BOTH(by_strip, struct point, strip, y)
 
-/* Sorts along the longer side, where fewer points are side by side. */
-static void sort_points(struct floor *f)
+/* Makes strips, each with about as many points as there are strips. */
+static enum ek_status sort_points(struct floor *f)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < f->n; i++) {
-        low[0] = fmin(low[0], f->point[i].x);
-        low[1] = fmin(low[1], f->point[i].y);
-        high[0] = fmax(high[0], f->point[i].x);
-        high[1] = fmax(high[1], f->point[i].y);
+        low = fmin(low, f->point[i].x);
+        high = fmax(high, f->point[i].x);
     }
-    f->along_y = f->section || high[1] - low[1] > high[0] - low[0];
+    f->nstrips = high > low ? (size_t)sqrt((double)f->n) + 1 : 1;
+    f->first = low;
+    f->width = high > low ? (high - low) / (double)f->nstrips : 1;
+    f->strip = calloc(f->nstrips + 1, sizeof *f->strip);
+    if (!f->strip)
+        FAIL(EK_UNAVAILABLE, "out of memory for the sea floor");
+    for (size_t i = 0; i < f->n; i++) {
+        struct point *p = &f->point[i];
+        p->strip = fmin(floor((p->x - low) / f->width), (double)f->nstrips - 1);
+        f->strip[(size_t)p->strip + 1]++;
+    }
+    for (size_t i = 0; i < f->nstrips; i++)
+        f->strip[i + 1] += f->strip[i];
     if (!f->section)
-        qsort(f->point, f->n, sizeof *f->point, f->along_y ? by_y : by_place);
+        qsort(f->point, f->n, sizeof *f->point, by_strip);
+    return EK_OK;
 }
 
-/* ---- setting the floor
- * -------------------------------------------------------------------------- */
+static void close_floor(struct floor *f)
+{
+    free(f->point);
+    free(f->strip);
+}
+
+/* ---- setting the floor ----------------------------------------------------------------------- */
 
 /* The floor below an instrument, at least at its depth; just below it if only receivers tell where
  * the floor is. */
@@ -384,12 +417,11 @@ enum ek_status seabed_set(const char *path, const char *how, bool given, struct 
     if (flat)
         return how ? record_source(how, s) : EK_OK;
     enum ek_status st = receivers ? points_from_receivers(s, &f) : points_from_file(how, s, &f);
-    if (!st)
-        sort_points(&f);
+    THEN(st, sort_points(&f));
     THEN(st, set_pair_floors(path, &f, !receivers, s));
     THEN(st, set_column_floors(&f, s, e));
     THEN(st, record_source(receivers ? "receivers" : how, s));
-    free(f.point);
+    close_floor(&f);
     return st;
 }
 
@@ -397,16 +429,14 @@ enum ek_status seabed_depths(const char *table, const struct earth *e, double *d
 {
     struct floor f = {.n = 0};
     enum ek_status st = points_from_file(table, NULL, &f);
-    if (!st)
-        sort_points(&f);
+    THEN(st, sort_points(&f));
     for (int c = 0; !st && c < earth_columns(e); c++)
         depth[c] = depth_below(&f, e, c);
-    free(f.point);
+    close_floor(&f);
     return st;
 }
 
-/* ---- where a layered earth fails
- * ---------------------------------------------------------------- */
+/* ---- where a layered earth fails ------------------------------------------------------------- */
 
 struct seabed_cell seabed_cell(const struct survey *s, int cell)
 {

@@ -269,8 +269,7 @@ static void view_phase(void *arg, int thread)
         make_view(s, thread, i / s->nviews, i % s->nviews);
 }
 
-/* ---- the table
- * ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static enum ek_status take_room(struct shared *s)
 {

@@ -279,8 +279,7 @@ double complex survey_residual(const struct survey_datum *d, double complex fiel
     }
 }
 
-/* ---- minimum errors
- * ----------------------------------------------------------------------------- */
+/* ---- minimum errors -------------------------------------------------------------------------- */
 
 enum { FREQUENCY, REC_X, REC_Y, RELATIVE, FLOOR, NUMBERS };
 
