@@ -29,6 +29,7 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
                           &w->device));
     w->batch = mcsem_device_batch(w->device);
     w->block = w->batch < most ? w->batch : most;
+    w->block = w->block > 2 * CELL_SAMPLES ? w->block : 2 * CELL_SAMPLES;
     w->sum = ARENA_NEW(&w->arena, w->block * nfreq * (1 + (size_t)layers), double complex);
     w->call = ARENA_NEW(&w->arena, CELL_CALLS, struct cell_call);
     for (struct cell_call *c = w->call; w->call && c < w->call + CELL_CALLS; c++) {

@@ -166,11 +166,20 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *c, const struct de
     }
 }
 
-/* Largest difference of the first two rows of the block, field or derivative, relative to `sizes`
- * [nfreq] (NULL: the field's size), or to `floor` if that is larger. */
-static double difference(const struct cell_work *w, const double *sizes, double floor)
+/* A comparison of the table with exact mode: sample i has rows 2 i (table) and 2 i + 1 (exact) of
+ * the block. */
+struct comparison {
+    struct cell_work *work;
+    struct samples sample;
+    bool computed; /* the exact rows are there */
+    double worst[SAMPLES], error[SAMPLES];
+};
+
+/* Largest difference of a sample's rows, field or derivative, relative to `sizes` [nfreq] (NULL:
+ * the field's size), or to `floor` if that is larger. */
+static double difference(const struct cell_work *w, int sample, const double *sizes, double floor)
 {
-    const double *a = cell_row(w, 0), *b = cell_row(w, 1);
+    const double *a = cell_row(w, 2 * (size_t)sample), *b = a + cell_row_size(w);
     double worst = 0;
     for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
         const double size = fmax(sizes ? sizes[q] : hypot(b[0], b[w->columns]), floor);
@@ -180,20 +189,52 @@ static double difference(const struct cell_work *w, const double *sizes, double 
     return worst;
 }
 
+static void compare_phase(void *arg, int thread)
+{
+    struct comparison *c = arg;
+    struct cell_work *w = c->work;
+    struct cell_worker *k = &w->worker[thread];
+    k->status = EK_OK;
+    for (int i = thread; i < c->sample.n && !k->status; i += w->width) {
+        const size_t pair = c->sample.pair[i], row = 2 * (size_t)i;
+        const double floor = cell_floor(&w->options, &w->pair[pair]);
+        shared_rows(w->shared, thread, pair - w->near, 1, cell_row(w, row));
+        if (!c->computed)
+            k->status = cell_fill_exactly(w, k, pair, SAMPLE_FILTER, cell_row(w, row + 1));
+        shared_parts(w->shared, pair - w->near, k->parts, k->size);
+        c->worst[i] = difference(w, i, NULL, floor);
+        c->error[i] = difference(w, i, k->parts, floor);
+    }
+}
+
+/* The exact rows, by the device. */
+static enum ek_status compute_samples(struct comparison *c)
+{
+    struct survey_pair pair[SAMPLES];
+    for (int i = 0; i < c->sample.n; i++)
+        pair[i] = c->work->pair[c->sample.pair[i]];
+    TRY(cell_compute_on_device(c->work, pair, (size_t)c->sample.n, SAMPLE_FILTER));
+    for (int i = 0; i < c->sample.n; i++)
+        cell_row_from_device(c->work, (size_t)i, cell_row(c->work, 2 * (size_t)i + 1));
+    c->computed = true;
+    return EK_OK;
+}
+
 /* Sets *worst to the largest difference of the table's rows from exact mode among samples, and
  * w->error. */
-static enum ek_status check_shared(struct cell_work *w, double *worst)
+static enum ek_status check_shared(struct comparison *c, struct thread_pool *pool, double *worst)
 {
-    struct cell_worker *k = &w->worker[0];
-    const struct samples s = choose_samples(w->pair, w->near, cell_pairs(w));
+    struct cell_work *w = c->work;
+    if (w->device && !c->computed)
+        TRY(compute_samples(c));
+    thread_pool_run(pool, w->width, compare_phase, c);
+    for (int t = 0; t < w->width; t++)
+        TRY(w->worker[t].status);
+    c->computed = true;
     *worst = w->error = 0;
-    for (int i = 0; i < s.n; i++) {
-        const double floor = cell_floor(&w->options, &w->pair[s.pair[i]]);
-        shared_rows(w->shared, 0, s.pair[i] - w->near, 1, cell_row(w, 0));
-        TRY(cell_fill_exactly(w, k, s.pair[i], SAMPLE_FILTER, cell_row(w, 1)));
-        shared_parts(w->shared, s.pair[i] - w->near, k->parts, k->size);
-        *worst = fmax(*worst, difference(w, NULL, floor));
-        w->error = fmax(w->error, difference(w, k->parts, floor));
+    for (int i = 0; i < c->sample.n; i++) {
+        *worst = fmax(*worst, c->worst[i]);
+        w->error = fmax(w->error, c->error[i]);
     }
     return EK_OK;
 }
@@ -252,6 +293,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
                                    struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
+    struct comparison c = {.work = w, .sample = choose_samples(w->pair, w->near, cell_pairs(w))};
     double worth = worth_of(w); /* less what failed attempts cost */
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
@@ -261,7 +303,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
         if (!fits)
             break;
         worth -= SAMPLES;
-        TRY(check_shared(w, &report->difference));
+        TRY(check_shared(&c, pool, &report->difference));
         if (report->difference <= w->options.tolerance && count_cancelled(w) <= few) {
             report->density = density;
             return EK_OK;
