@@ -8,6 +8,9 @@
 
 enum { ROUNDS = 60 };
 
+/* A round that changes every parameter by at most this share is the last. */
+static const double SETTLED = 1e-7;
+
 /* A pivot below this share of its diagonal is linearly dependent on earlier columns. */
 static const double NOTHING = 1e-9;
 
@@ -32,10 +35,13 @@ static void add_up(const struct fit_row *row, size_t n, int p, const double *bet
         double w = row[i].weight / fmax(beta ? residual(&row[i], p, beta) : 1, least);
         for (int j = 0; j < p; j++) {
             m->b[j] += w * row[i].x[j] * row[i].y;
-            for (int k = 0; k < p; k++)
+            for (int k = 0; k <= j; k++)
                 m->a[j][k] += w * row[i].x[j] * row[i].x[k];
         }
     }
+    for (int j = 0; j < p; j++) /* symmetric */
+        for (int k = 0; k < j; k++)
+            m->a[k][j] = m->a[j][k];
 }
 
 /* Gauss-Jordan without pivoting: the matrix is symmetric and positive semidefinite. Parameters that
@@ -77,9 +83,16 @@ void fit_rows(const struct fit_row *row, size_t n, int p, double *beta)
     struct normal m;
     for (int again = 1; again;) {
         again = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        bool settled = false;
+        for (int round = 0; round < ROUNDS && !settled; round++) {
+            double before[FIT_MOST];
+            for (int j = 0; j < p; j++)
+                before[j] = round ? beta[j] : NAN;
             add_up(row, n, p, round ? beta : NULL, least, &m);
             solve(m, p, out, beta);
+            settled = true;
+            for (int j = 0; j < p; j++)
+                settled &= fabs(beta[j] - before[j]) <= SETTLED * fabs(beta[j]);
         }
         int worst = -1;
         for (int j = 0; j < p; j++)

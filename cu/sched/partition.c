@@ -159,14 +159,30 @@ static int by_key(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Longest first, by the time on the first unit's kind; usually the order is still right. */
+/* Insertion sort, for an order that is nearly right; false: it takes more than `moves`. */
+static bool sort_nearly_sorted(size_t *order, size_t n, const double *key, size_t moves)
+{
+    for (size_t i = 1; i < n; i++) {
+        const size_t task = order[i];
+        size_t at = i;
+        for (; at > 0 && (key[order[at - 1]] < key[task] ||
+                          (key[order[at - 1]] == key[task] && order[at - 1] > task));
+             at--)
+            order[at] = order[at - 1];
+        order[at] = task;
+        if (i - at > moves)
+            return false;
+        moves -= i - at;
+    }
+    return true;
+}
+
+/* Longest first, by the time on the first unit's kind: measurements change the order little. */
 static void sort_tasks(struct partition *d)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
-    bool sorted = true;
-    for (size_t i = 1; i < d->job->n && sorted; i++)
-        sorted = key[d->order[i - 1]] >= key[d->order[i]];
-    if (!sorted)
+    enum { MOST_MOVES = 1 << 16 };
+    if (!sort_nearly_sorted(d->order, d->job->n, key, MOST_MOVES))
         qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
 }
 
