@@ -94,7 +94,8 @@ static enum ek_status read_start(struct agent *a)
     return f->rank > 0 && a->cores > 0 ? EK_OK : status_fail(EK_USAGE, "no agent's line");
 }
 
-/* The cpus that the master names, or else the first ones of this process. */
+/* The cpus that the master names, or else the first ones of this process that no other node on this
+ * host has. */
 static enum ek_status take_cpus(struct agent *a)
 {
     const json_t *given = json_object_get(a->start, "cpus");
@@ -103,8 +104,12 @@ static enum ek_status take_cpus(struct agent *a)
     TRY(arena_check(&a->arena, "%d cores", a->cores));
     if (!json_is_true(json_object_get(a->start, "bind")))
         return EK_OK;
-    if (!have)
+    if (!have) {
         TRY(cpus_own(&a->arena, &own, &have));
+        const int taken = whole_of(a->start, "taken_cores");
+        own += taken < have ? taken : have;
+        have -= taken < have ? taken : have;
+    }
     if (have < a->cores)
         FAIL(EK_UNAVAILABLE,
              "node '%s' with %d cores: it has only %d cpus for them; give it fewer cores, or set "
@@ -117,17 +122,20 @@ static enum ek_status take_cpus(struct agent *a)
     return EK_OK;
 }
 
-/* The GPUs in CUDA_VISIBLE_DEVICES, or else the first ones. */
+/* The GPUs in CUDA_VISIBLE_DEVICES, or else the first ones, that no other node on this host has. */
 static enum ek_status take_gpus(struct agent *a)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    const int taken = whole_of(a->start, "taken_gpus");
     char *rest = list && *list ? arena_text(&a->arena, list) : NULL, number[16];
-    for (int i = 0; i < a->ngpus; i++) {
+    for (int i = 0; i < taken + a->ngpus; i++) {
         snprintf(number, sizeof number, "%d", i);
-        a->gpu[i] = list && *list ? strsep(&rest, ",") : arena_text(&a->arena, number);
-        if (!a->gpu[i])
+        char *gpu = list && *list ? strsep(&rest, ",") : arena_text(&a->arena, number);
+        if (!gpu)
             FAIL(EK_UNAVAILABLE, "node '%s' with %d GPUs: CUDA_VISIBLE_DEVICES has only %d there",
-                 a->name, a->ngpus, i);
+                 a->name, a->ngpus, i > taken ? i - taken : 0);
+        if (i >= taken)
+            a->gpu[i - taken] = gpu;
     }
     return arena_check(&a->arena, "GPUs");
 }

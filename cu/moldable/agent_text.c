@@ -31,18 +31,33 @@ static json_t *commands_of(const struct run_job *j)
     return list;
 }
 
+/* Cores and GPUs of the nodes before this one on the same host: they are not its own. */
+static void count_taken(const struct run_job *j, int node, int *cores, int *gpus)
+{
+    const struct run_node *n = &j->node[node];
+    *cores = *gpus = 0;
+    for (int i = 0; i < node; i++)
+        if (j->node[i].reach == n->reach && (!n->host || !strcmp(j->node[i].host, n->host))) {
+            *cores += j->problem.node[i].cores;
+            *gpus += j->problem.node[i].gpus;
+        }
+}
+
 json_t *agent_start_json(const struct agent_run *r, int node)
 {
     const struct moldable_node *n = &r->job->problem.node[node];
     const struct run_node *at = &r->job->node[node];
     char master[256] = "";
     json_t *cpus = json_integers(at->cpu, at->cpu ? (size_t)n->cores : 0);
+    int taken_cores, taken_gpus;
     gethostname(master, sizeof master - 1);
-    return json_pack("{s:i, s:i, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:b, s:o, s:o}", "rank",
-                     node + 1, "size", r->family->size, "key", r->family->key, "call",
-                     r->family->call, "name", n->name, "cores", n->cores, "gpus", n->gpus, "folder",
-                     r->folder, "token", r->token, "master", master, "bind", !r->job->oversubscribe,
-                     "cpus", cpus, "commands", commands_of(r->job));
+    count_taken(r->job, node, &taken_cores, &taken_gpus);
+    return json_pack("{s:i, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:b, s:o, s:o}",
+                     "rank", node + 1, "size", r->family->size, "key", r->family->key, "call",
+                     r->family->call, "name", n->name, "cores", n->cores, "gpus", n->gpus,
+                     "taken_cores", taken_cores, "taken_gpus", taken_gpus, "folder", r->folder,
+                     "token", r->token, "master", master, "bind", !r->job->oversubscribe, "cpus",
+                     cpus, "commands", commands_of(r->job));
 }
 
 /* ---- a task -----------------------------------------------------------------------------------*/

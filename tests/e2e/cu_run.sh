@@ -254,6 +254,24 @@ runs 0 run job.json --method taskp
 one '"cores": 1, "gpus": 2' '' '{"command": "true", "time": "1"}'
 CUDA_VISIBLE_DEVICES=5 refused 3 'CUDA_VISIBLE_DEVICES has only 1' run job.json
 
+# nodes that are parts of one host have GPUs and cpus of their own
+one '"cores": 1, "gpus": 1}, {"name": "b", "cores": 1, "gpus": 2' '' '{"command": "echo $CUDA_VISIBLE_DEVICES >>ran; sleep 0.4", "time": "0.4", "count": 2, "gpus": 1}'
+runs 0 run job.json
+[ "$(sort ran | tr '\n' ' ')" = '0 1 ' ] || say "GPUs of two nodes: $(sort ran | tr '\n' ' ')"
+CUDA_VISIBLE_DEVICES=7,5,3 runs 0 run job.json
+[ "$(sort ran | tr '\n' ' ')" = '0 1 5 7 ' ] || say "named GPUs of two nodes: $(sort ran | tr '\n' ' ')"
+cat >ssh <<'END'
+#!/bin/sh
+while [ "$1" = -o ]; do shift 2; done
+shift 2
+exec sh -c "$*"
+END
+chmod +x ssh
+echo '{"nodes": [{"name": "a", "host": "h", "cores": 1}, {"name": "b", "host": "h", "cores": 1}], "tasks": [{"count": 2, "command": "grep Cpus_allowed_list /proc/self/status >>ran; sleep 0.4", "time": "0.4"}]}' >job.json
+rm -rf job.json.results ran
+PATH=$work:$PATH runs 0 run job.json
+[ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
+
 for time in inf '' 5: 1:-2 1e9:0; do
     one '"cores": 1' '' "{\"command\": \"true\", \"time\": \"1\", \"walltime\": \"$time\"}"
     refused 2 walltime run job.json
