@@ -315,8 +315,8 @@ static void put_drawn(const char *path, uint64_t *seed, char grid[80])
     assert_int_equal(segy_create(path, &file, &w), EK_OK);
     assert_int_equal(segy_put(w, &put, sample), EK_OK);
     assert_int_equal(segy_finish(w), EK_OK);
-    snprintf(grid, 80, "9x1x%d:%.0fx1x%.0f@%.0f,0,%.0f", 2 + (int)random_below(seed, 32),
-             drawn(seed, 20, 150), drawn(seed, 5, 40), drawn(seed, -800, 0), drawn(seed, 100, 900));
+    snprintf(grid, 80, "9x1x%d:%.0fx1x%.0f@%.0f,0,%.0f", 2 + (int)random_below(seed, 4),
+             drawn(seed, 20, 150), drawn(seed, 10, 50), drawn(seed, -800, 0), drawn(seed, 100, 900));
 }
 
 /* An image of one trace is what its limits leave: the check knows where they cut, and how weights
