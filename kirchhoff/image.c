@@ -26,10 +26,9 @@ static size_t columns_of(const struct grid *g)
     return (size_t)g->n[0] * (size_t)g->n[1];
 }
 
-size_t image_bytes(const struct grid *g, const struct chunks_classes *c, int fine)
+size_t image_bytes(const struct grid *g, const struct chunks_classes *c)
 {
-    return (size_t)c->n * columns_of(g) *
-           ((size_t)depths_of(g) * sizeof(double) + (size_t)nodes_of(g, fine) * sizeof(float));
+    return (size_t)c->n * columns_of(g) * (size_t)depths_of(g) * (sizeof(double) + sizeof(float));
 }
 
 enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c, int fine,
@@ -42,16 +41,15 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
     m->columns = columns_of(grid);
     m->depths = depths_of(grid);
     m->nodes = nodes_of(grid, fine);
-    m->fine = fine;
     m->tiles = (m->columns + IMAGE_TILE - 1) / IMAGE_TILE;
     m->sum = calloc((size_t)c->n * m->columns * (size_t)m->depths, sizeof *m->sum);
-    m->fold = calloc((size_t)c->n * m->columns * (size_t)m->nodes, sizeof *m->fold);
+    m->fold = calloc((size_t)c->n * m->columns * (size_t)m->depths, sizeof *m->fold);
     m->lock = calloc(m->tiles, sizeof *m->lock);
     if (!m->sum || !m->fold || !m->lock) {
         image_close(m);
         FAIL(EK_UNAVAILABLE,
              "out of memory for an image of %s; take fewer classes or a smaller --grid",
-             memory_text(image_bytes(grid, c, fine), size, sizeof size));
+             memory_text(image_bytes(grid, c), size, sizeof size));
     }
     for (size_t t = 0; t < m->tiles; t++)
         pthread_mutex_init(&m->lock[t], NULL);
@@ -71,20 +69,15 @@ void image_close(struct image *m)
     free(m);
 }
 
-size_t image_sums(const struct image *m)
+size_t image_points(const struct image *m)
 {
     return (size_t)m->classes.n * m->columns * (size_t)m->depths;
 }
 
-size_t image_folds(const struct image *m)
-{
-    return (size_t)m->classes.n * m->columns * (size_t)m->nodes;
-}
-
 void image_clear(struct image *m)
 {
-    memset(m->sum, 0, image_sums(m) * sizeof *m->sum);
-    memset(m->fold, 0, image_folds(m) * sizeof *m->fold);
+    memset(m->sum, 0, image_points(m) * sizeof *m->sum);
+    memset(m->fold, 0, image_points(m) * sizeof *m->fold);
 }
 
 static void add_column(struct image *to, int class, size_t column, const double *sum,
@@ -94,11 +87,11 @@ static void add_column(struct image *to, int class, size_t column, const double 
     double *s = image_sum(to, class, column);
     float *f = image_fold(to, class, column);
     sum += at * (size_t)to->depths;
-    fold += at * (size_t)to->nodes;
-    for (int k = 0; k < to->depths; k++)
+    fold += at * (size_t)to->depths;
+    for (int k = 0; k < to->depths; k++) {
         s[k] += sum[k];
-    for (int k = 0; k < to->nodes; k++)
         f[k] += fold[k];
+    }
 }
 
 void image_add(struct image *to, const double *sum, const float *fold)
@@ -117,10 +110,10 @@ void image_gather(struct image *m)
     double fold[1024];
     if (cluster_size() == 1)
         return;
-    for (size_t i = 0; i < image_sums(m); i += PIECE)
-        cluster_sum(m->sum + i, image_sums(m) - i < PIECE ? image_sums(m) - i : PIECE);
-    for (size_t i = 0; i < image_folds(m); i += 1024) {
-        const size_t n = image_folds(m) - i < 1024 ? image_folds(m) - i : 1024;
+    for (size_t i = 0; i < image_points(m); i += PIECE)
+        cluster_sum(m->sum + i, image_points(m) - i < PIECE ? image_points(m) - i : PIECE);
+    for (size_t i = 0; i < image_points(m); i += 1024) {
+        const size_t n = image_points(m) - i < 1024 ? image_points(m) - i : 1024;
         for (size_t k = 0; k < n; k++)
             fold[k] = (double)m->fold[i + k];
         cluster_sum(fold, n);
@@ -129,18 +122,11 @@ void image_gather(struct image *m)
     }
 }
 
-float image_fold_at(const struct image *m, const float *fold, int depth)
-{
-    const int k = migrate_node(depth, m->fine);
-    return migrate_between(fold[k], fold[k + 1], migrate_part(depth, m->fine));
-}
-
 void image_column(const struct image *m, int class, size_t column, bool divide, float *out)
 {
     const double *sum = image_sum(m, class, column);
     const float *fold = image_fold(m, class, column);
     for (int k = 0; k < m->grid.n[2]; k++) {
-        const double n = divide ? (double)image_fold_at(m, fold, k) : 1;
-        out[k] = (float)(sum[k] / fmax(n, 1)); /* between nodes a trace may count for a part */
+        out[k] = (float)(sum[k] / (divide ? fmax((double)fold[k], 1) : 1));
     }
 }

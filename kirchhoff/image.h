@@ -2,8 +2,8 @@
  * them, for each offset class, column and depth.
  *
  * Sums are double: contributions that are rounded to multiples of one small number (par
- * PAR_ROUND) then add up to the same bits in any order. The fold is counted at the nodes. Units of
- * a process share one image and lock the tile that they add to. */
+ * PAR_ROUND) then add up to the same bits in any order. Units of a process share one image and lock
+ * the tile that they add to. */
 #pragma once
 
 #include "kirchhoff/grid.h"
@@ -17,16 +17,16 @@ struct image {
     struct chunks_classes classes;
     size_t columns, tiles;
     int depths, nodes;     /* of a column: whole blocks; nodes with room for whole vectors */
-    int fine;              /* depths with nodes of their own (kernels/migrate.h) */
     double *sum;           /* [class][column][depths] */
-    float *fold;           /* [class][column][nodes] */
+    float *fold;           /* [class][column][depths] */
     pthread_mutex_t *lock; /* [tiles] */
 };
 
 /* Bytes that an image takes. */
-size_t image_bytes(const struct grid *grid, const struct chunks_classes *c, int fine);
+size_t image_bytes(const struct grid *grid, const struct chunks_classes *c);
 
-/* EK_UNAVAILABLE: memory. Caller owns *image; close accepts NULL. */
+/* fine: depths with nodes of their own (kernels/migrate.h). EK_UNAVAILABLE: memory. Caller owns
+ * *image; close accepts NULL. */
 enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c, int fine,
                           struct image **image);
 void image_close(struct image *image);
@@ -39,15 +39,11 @@ static inline double *image_sum(const struct image *m, int class, size_t column)
 
 static inline float *image_fold(const struct image *m, int class, size_t column)
 {
-    return m->fold + ((size_t) class * m->columns + column) * (size_t)m->nodes;
+    return m->fold + ((size_t) class * m->columns + column) * (size_t)m->depths;
 }
 
-/* Fold of a column at a depth, between the nodes. */
-float image_fold_at(const struct image *m, const float *fold, int depth);
-
-/* Numbers in sum and in fold. */
-size_t image_sums(const struct image *m);
-size_t image_folds(const struct image *m);
+/* Numbers in sum, as many as in fold. */
+size_t image_points(const struct image *m);
 
 /* Adds another image of the same shape; other units may add to tiles meanwhile. */
 void image_add(struct image *to, const double *sum, const float *fold);

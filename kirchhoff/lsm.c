@@ -14,7 +14,7 @@ static size_t samples(const struct migrate *m)
 
 size_t lsm_bytes(const struct migrate *m)
 {
-    return 3 * (samples(m) * sizeof(float) + image_sums(m->image) * sizeof(double));
+    return 3 * (samples(m) * sizeof(float) + image_points(m->image) * sizeof(double));
 }
 
 static enum ek_status read_traces(struct lsm *l)
@@ -33,7 +33,7 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
     NEW(struct lsm, l, 1, "out of memory");
     *l = (struct lsm){.m = m,
                       .iterations = iterations,
-                      .n = image_sums(m->image),
+                      .n = image_points(m->image),
                       .first = m->survey->first[begin],
                       .end = m->survey->first[end]};
     float **const data[] = {&l->observed, &l->residual, &l->forecast};
@@ -89,7 +89,7 @@ static double image_product(const struct lsm *l, const double *a, const double *
 static void clear_padding(struct image *image)
 {
     const int depth = image->grid.n[2];
-    for (size_t at = 0; at < image_sums(image); at += (size_t)image->depths)
+    for (size_t at = 0; at < image_points(image); at += (size_t)image->depths)
         memset(image->sum + at + depth, 0, (size_t)(image->depths - depth) * sizeof *image->sum);
 }
 

@@ -126,8 +126,7 @@ enum ek_status mig_checkpoint_add(struct mig *p)
         p->kept_part = true;
         p->kept_ranks = false;
     }
-    plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes, p->m->sum.fine) /
-                     bytes_a_second);
+    plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes) / bytes_a_second);
     cluster_barrier(); /* no rank saves before these files are merged */
     return EK_OK;
 }

@@ -29,7 +29,7 @@ static double image_value(const struct mig *p, const struct spot *s)
         return 0; /* between two gathers */
     const size_t column = (size_t)(s->at[0] * m->grid.n[1] + s->at[1]);
     const double sum = image_sum(m, s->class, column)[s->at[2]];
-    const double fold = (double)image_fold_at(m, image_fold(m, s->class, column), s->at[2]);
+    const double fold = (double)image_fold(m, s->class, column)[s->at[2]];
     if (p->divide == MIG_FOLD)
         return fold > 0 ? sum / fold : 0;
     return p->divide == MIG_SHOTS ? sum / (double)p->m->survey->geometry.shots : sum;
@@ -40,8 +40,7 @@ static double fold_value(const struct mig *p, const struct spot *s)
     const struct image *m = p->m->image;
     double sum = 0;
     for (int class = 0; class < m->classes.n; class ++)
-        sum += (double)image_fold_at(
-            m, image_fold(m, class, (size_t)(s->at[0] * m->grid.n[1] + s->at[1])), s->at[2]);
+        sum += (double)image_fold(m, class, (size_t)(s->at[0] * m->grid.n[1] + s->at[1]))[s->at[2]];
     return sum;
 }
 

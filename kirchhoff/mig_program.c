@@ -230,8 +230,7 @@ static enum ek_status check_slabs(const struct mig *p)
              "the image takes %s, more than --image-memory; it can be made in slabs by one run of "
              "one process with --out or --raw, but not by --lsm, --part, --compare, --repeat, "
              "ranks and jobs",
-             memory_text(image_bytes(&p->m->whole, &p->m->input.classes, p->m->sum.fine), size,
-                         sizeof size));
+             memory_text(image_bytes(&p->m->whole, &p->m->input.classes), size, sizeof size));
     return EK_OK;
 }
 
@@ -281,8 +280,7 @@ static enum ek_status check_disks(const struct mig *p)
     if (p->raw)
         TRY(disk_check(p->raw, 2 * floats));
     const char *beside = p->m->slabs > 1 ? p->checkpoint : p->partial;
-    return beside ? disk_check(beside, image_bytes(g, &p->m->input.classes, p->m->sum.fine))
-                  : EK_OK;
+    return beside ? disk_check(beside, image_bytes(g, &p->m->input.classes)) : EK_OK;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)

@@ -20,7 +20,7 @@ enum ek_status mig_slabs_alone(const struct mig *p)
     char path[sizeof p->checkpoint];
     const char *image = p->out ? p->out : p->raw;
     const int nx = p->m->whole.n[0], now = p->m->slabs;
-    const size_t bytes = image_bytes(&p->m->whole, &p->m->input.classes, p->m->sum.fine);
+    const size_t bytes = image_bytes(&p->m->whole, &p->m->input.classes);
     for (int slabs = 1; slabs <= nx; slabs++) {
         snprintf(path, sizeof path, "%.4000s.checkpoint", image);
         if (slabs > 1)

@@ -214,17 +214,22 @@ static enum ek_status set_weights(struct migrate *m)
     return EK_OK;
 }
 
-/* About what one contribution is: the largest of some samples times the weight at the bottom. */
+/* About what one contribution is: the largest of some samples, of all where these are silent, times
+ * the weight at the bottom. */
 static enum ek_status typical(const struct migrate *m, double *size)
 {
     const struct batch_weights *w = &m->input.weights;
     const double depth = fmax(grid_end(&m->grid, 2), m->grid.step[2]);
-    const size_t stride = m->segy->n / SAMPLED_TRACES + 1;
+    size_t stride = m->segy->n / SAMPLED_TRACES + 1;
     float most = 0, *x = malloc((size_t)m->segy->ns * sizeof *x);
     if (!x)
         FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     enum ek_status st = EK_OK;
     for (size_t i = 0; i < m->segy->n && !st; i += stride) {
+        if (most == 0 && i + stride >= m->segy->n && stride > 1) {
+            i = 0;
+            stride = 1;
+        }
         st = segy_read(m->segy, i, x);
         for (long k = 0; k < m->segy->ns && !st; k++)
             most = fmaxf(most, fabsf(x[k]));
@@ -507,8 +512,8 @@ void migrate_close(struct migrate *m)
 
 size_t migrate_bytes(const struct migrate *m, int units)
 {
-    return image_bytes(&m->grid, &m->input.classes, m->sum.fine) +
-           (size_t)units * batch_bytes(&m->input) + m->segy->n * sizeof *m->segy->trace;
+    return image_bytes(&m->grid, &m->input.classes) + (size_t)units * batch_bytes(&m->input) +
+           m->segy->n * sizeof *m->segy->trace;
 }
 
 double migrate_updates(const struct migrate *m)

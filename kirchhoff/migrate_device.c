@@ -17,7 +17,7 @@ enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 16 << 20 };
 enum { PIECES = 4 }; /* of a batch: the first is summed while the others are filtered */
 enum { LANDED = 0, BROUGHT = FLIGHT }; /* events of flights */
 #define MOST_ROWS ((size_t)8 << 30)    /* an int counts their nodes */
-enum { ROWS, SUM, FOLD, CLEAR, KERNELS };
+enum { ROWS, SUM, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
 enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
 /* Those of a batch. */
@@ -155,7 +155,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     char need[32], have[32];
     const struct backend_info *info = &d->backend->info;
     const struct migrate *m = d->m;
-    const size_t image = image_bytes(&m->grid, &m->input.classes, m->sum.fine);
+    const size_t image = image_bytes(&m->grid, &m->input.classes);
     const size_t longest = batch_longest(m->survey), all = info->memory / 10 * 8;
     const size_t left = all > image ? all - image : 0;
     const size_t row = nodes_row(&m->nodes) * sizeof(float);
@@ -213,7 +213,6 @@ static enum ek_status build(struct migrate_device *d)
 {
     static const struct backend_kernel kernels[KERNELS] = {[ROWS] = {"migrate_rows", {64, 1, 1}},
                                                            [SUM] = {"migrate_sum", {64, 1, 1}},
-                                                           [FOLD] = {"migrate_fold", {64, 1, 1}},
                                                            [CLEAR] = {"migrate_clear", {64, 1, 1}}};
     const char *text = "kirchhoff/kernels/migrate.c";
     return backend_build_texts(d->backend, &text, 1, "-DKERNEL_NO_FMA", kernels, KERNELS,
@@ -227,17 +226,17 @@ static enum ek_status fill(struct migrate_device *d)
     if (!d->backend->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     TRY(divide_memory(d, &slots));
-    d->sums = ARENA_NEW(&d->arena, image_sums(image), double);
-    d->folds = ARENA_NEW(&d->arena, image_folds(image), float);
+    d->sums = ARENA_NEW(&d->arena, image_points(image), double);
+    d->folds = ARENA_NEW(&d->arena, image_points(image), float);
     d->again = ARENA_NEW(&d->arena, d->m->resum->n, struct resum_sum);
     TRY(arena_check(&d->arena, "the image of %s", d->backend->label));
-    memory_large_pages(d->sums, image_sums(image) * sizeof *d->sums);
+    memory_large_pages(d->sums, image_points(image) * sizeof *d->sums);
     TRY(build(d));
     TRY(send_plan(d));
     TRY(send_places(d));
     TRY(send_shape(d));
-    TRY(make(d, &d->buffer[B_SUMS], image_sums(image) * sizeof *d->sums));
-    TRY(make(d, &d->buffer[B_FOLDS], image_folds(image) * sizeof *d->folds));
+    TRY(make(d, &d->buffer[B_SUMS], image_points(image) * sizeof *d->sums));
+    TRY(make(d, &d->buffer[B_FOLDS], image_points(image) * sizeof *d->folds));
     for (int f = 0; f < FLIGHT; f++)
         TRY(open_flight(d, &d->flight[f]));
     TRY(make(d, &d->buffer[B_ROWS], d->rows * nodes_row(&d->m->nodes) * sizeof(float)));
@@ -412,16 +411,20 @@ static enum ek_status sum_traces(struct migrate_device *d, const struct flight *
                                  int first, int columns)
 {
     struct backend_mem *const *b = d->buffer, *const *m = f->mem;
-    const struct backend_arg sum[] = {MEM(b[B_ROWS]),    MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]),
-                                      MEM(m[F_SAMPLES]), MEM(b[B_SHAPE]),    MEM(b[B_PLACES]),
-                                      MEM(b[B_PAR]),     MEM(b[B_SUMS]),     INT(from),
-                                      INT(to),           INT(first),         INT(columns)};
-    const struct backend_arg fold[] = {MEM(b[B_ROWS]),  MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]),
-                                       MEM(b[B_SHAPE]), MEM(b[B_PLACES]),   MEM(b[B_PAR]),
-                                       MEM(b[B_FOLDS]), INT(from),          INT(to),
-                                       INT(first),      INT(columns)};
-    TRY(launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum));
-    return launch(d, FOLD, columns * (long)d->m->image->nodes, sizeof fold / sizeof *fold, fold);
+    const struct backend_arg sum[] = {MEM(b[B_ROWS]),
+                                      MEM(m[F_TRACES_I]),
+                                      MEM(m[F_TRACES_F]),
+                                      MEM(m[F_SAMPLES]),
+                                      MEM(b[B_SHAPE]),
+                                      MEM(b[B_PLACES]),
+                                      MEM(b[B_PAR]),
+                                      MEM(b[B_SUMS]),
+                                      MEM(b[B_FOLDS]),
+                                      INT(from),
+                                      INT(to),
+                                      INT(first),
+                                      INT(columns)};
+    return launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum);
 }
 
 /* The device makes rows and sums the first traces while the host filters the next ones. */
@@ -479,19 +482,19 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
 
 static enum ek_status clear(struct migrate_device *d)
 {
-    const size_t sums = image_sums(d->m->image), folds = image_folds(d->m->image);
-    const struct backend_arg args[] = {MEM(d->buffer[B_SUMS]), backend_arg_long((long)sums),
-                                       MEM(d->buffer[B_FOLDS]), backend_arg_long((long)folds)};
-    return launch(d, CLEAR, (long)(sums / CLEAR_SPAN + 1), 4, args);
+    const size_t points = image_points(d->m->image);
+    const struct backend_arg args[] = {MEM(d->buffer[B_SUMS]), MEM(d->buffer[B_FOLDS]),
+                                       backend_arg_long((long)points)};
+    return launch(d, CLEAR, (long)(points / CLEAR_SPAN + 1), 3, args);
 }
 
 static enum ek_status fetch(struct migrate_device *d)
 {
     const struct image *image = d->m->image;
     TRY(backend_fetch(d->backend, BACKEND_COMPUTE, d->sums, d->buffer[B_SUMS],
-                      image_sums(image) * sizeof *d->sums));
+                      image_points(image) * sizeof *d->sums));
     TRY(backend_fetch(d->backend, BACKEND_COMPUTE, d->folds, d->buffer[B_FOLDS],
-                      image_folds(image) * sizeof *d->folds));
+                      image_points(image) * sizeof *d->folds));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 

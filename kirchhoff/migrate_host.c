@@ -45,7 +45,8 @@ static void open_own(struct migrate_worker *w, struct thread_own *own)
     own->scratch = ARENA_NEW(&w->arena, nodes_scratch(&w->m->nodes), float);
     own->nodes =
         (struct sum_nodes){ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
-                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, int)};
+                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
+                           ARENA_NEW(&w->arena, nodes, int)};
 }
 
 static enum ek_status fill(struct migrate_worker *w, int width)

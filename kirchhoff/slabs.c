@@ -11,7 +11,7 @@ enum { SHARE = 2 }; /* of what memory is free, one part in so many is the image'
 enum ek_status migrate_slabs_plan(struct migrate *m)
 {
     char whole[32], room[32];
-    const size_t bytes = image_bytes(&m->grid, &m->input.classes, m->sum.fine);
+    const size_t bytes = image_bytes(&m->grid, &m->input.classes);
     const size_t budget =
         m->o.image_memory > 0 ? (size_t)(m->o.image_memory * 0x1p30) : memory_available() / SHARE;
     m->whole = m->grid;

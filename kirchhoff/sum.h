@@ -12,6 +12,7 @@ enum { SUM_BEHIND = 64 }; /* windows reach so far beyond the first sample that i
 /* Of one trace, at the nodes of one column; arrays [nodes] of the worker. */
 struct sum_nodes {
     float *u, *c, *w; /* time in samples, half-slowness correction, weight */
+    float *whole;     /* 1 where all depths from here to the next node count for the fold, else 0 */
     int *level;
 };
 
@@ -34,7 +35,7 @@ struct sum_plan {
     int fine; /* depths with nodes of their own, whole blocks */
 };
 
-/* Adds to sum [depths] and fold [nodes]. */
+/* Adds to sum [depths] and fold [depths]. */
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 double *sum, float *fold);
 

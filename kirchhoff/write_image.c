@@ -89,9 +89,7 @@ static enum ek_status write_segy(struct mig *p, const char *path)
 
 static void fold_column(const struct mig *p, int class, size_t column, float *out)
 {
-    const float *fold = image_fold(p->m->image, class, column);
-    for (int k = 0; k < p->m->grid.n[2]; k++)
-        out[k] = image_fold_at(p->m->image, fold, k);
+    memcpy(out, image_fold(p->m->image, class, column), (size_t)p->m->grid.n[2] * sizeof *out);
 }
 
 static enum ek_status write_class(struct mig *p, struct file *w, int class, float *x,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[17] = "evenkeel image 7";
+static const char magic[17] = "evenkeel image 8";
 enum { KIND = 15 }; /* of its characters, before the version */
 enum { SAMPLED = 64, TABLE_HEAD = 1024 };
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
@@ -145,7 +145,7 @@ static void use_least(struct mig *p, void *const piece[PIECES])
     for (int i = 0; i < LSM_PIECES; i++)
         memcpy(to[i], piece[LEAST + i], bytes[i]);
     if (!lsm_migrates(p->lsm->at.steps + 1))
-        memcpy(p->m->image->fold, piece[FOLDS], image_folds(p->m->image) * sizeof(float));
+        memcpy(p->m->image->fold, piece[FOLDS], image_points(p->m->image) * sizeof(float));
 }
 
 /* The pieces in memory; the head but for its sum. */
@@ -153,9 +153,10 @@ static enum ek_status fill_head(const struct mig *p, struct head *h, void *piece
 {
     const struct image *m = p->m->image;
     void *const at[PIECES] = {m->sum, m->fold, p->m->resum->total, p->done};
-    *h = (struct head){.bytes = {image_sums(m) * sizeof *m->sum, image_folds(m) * sizeof *m->fold,
-                                 (size_t)p->m->resum->n * sizeof *p->m->resum->total,
-                                 p->m->survey->nchunks * sizeof *p->done}};
+    *h =
+        (struct head){.bytes = {image_points(m) * sizeof *m->sum, image_points(m) * sizeof *m->fold,
+                                (size_t)p->m->resum->n * sizeof *p->m->resum->total,
+                                p->m->survey->nchunks * sizeof *p->done}};
     memcpy(h->magic, magic, sizeof h->magic);
     memcpy(piece, at, sizeof at);
     lsm_pieces(p->lsm, piece + LEAST, h->bytes + LEAST);

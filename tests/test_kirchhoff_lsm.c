@@ -102,7 +102,7 @@ static void demigration_is_adjoint(void **state)
         o.mute = cases[i].mute;
         o.wavelet = cases[i].wavelet;
         struct migrate *m = migrated(&o);
-        const size_t n = image_sums(m->image), ns = (size_t)m->segy->ns;
+        const size_t n = image_points(m->image), ns = (size_t)m->segy->ns;
         double *x = calloc(n, sizeof *x), *image = m->image->sum, left = 0, right = 0, a = 0, b = 0;
         float *d = calloc(ns, sizeof *d);
         assert_true(x && d);

@@ -187,8 +187,7 @@ static double reflectivity(const char *path, double x, double y)
     struct migrate *m = migrated(&o);
     double most = 0;
     for (int k = 1; k < 40; k++)
-        most = fmax(most,
-                    image_at(m, 0, (int[]){1, 1, k}) * (double)image_fold(m->image, 0, 4)[k / 4]);
+        most = fmax(most, image_at(m, 0, (int[]){1, 1, k}) * (double)image_fold(m->image, 0, 4)[k]);
     migrate_close(m);
     return most;
 }
@@ -316,7 +315,8 @@ static void put_drawn(const char *path, uint64_t *seed, char grid[80])
     assert_int_equal(segy_put(w, &put, sample), EK_OK);
     assert_int_equal(segy_finish(w), EK_OK);
     snprintf(grid, 80, "9x1x%d:%.0fx1x%.0f@%.0f,0,%.0f", 2 + (int)random_below(seed, 4),
-             drawn(seed, 20, 150), drawn(seed, 10, 50), drawn(seed, -800, 0), drawn(seed, 100, 900));
+             drawn(seed, 20, 150), drawn(seed, 10, 50), drawn(seed, -800, 0),
+             drawn(seed, 100, 900));
 }
 
 /* An image of one trace is what its limits leave: the check knows where they cut, and how weights
@@ -440,24 +440,52 @@ static void random_row(double slope, uint64_t *seed, float *row)
     }
 }
 
-/* Where a trace ends between two nodes, what it gives is not made larger by a part of it. */
-static void a_part_of_a_trace(void **state)
+/* In v = 2000 a depth counts the traces that have a sample at its time: those that end between two
+ * nodes, too. Two traces are one image; drawn places, lengths and steps. */
+static void folds_count_depths(void **state)
 {
     (void)state;
-    const struct grid g = {.n = {1, 1, 9}, .step = {1, 1, 1}};
-    const struct chunks_classes all = {.n = 1};
-    struct image *m;
-    float column[9];
-    assert_int_equal(image_open(&g, &all, 0, &m), EK_OK);
-    for (int k = 0; k < 8; k++)
-        m->sum[k] = k < 4 ? 6 : 3;
-    m->fold[0] = 2;
-    m->fold[1] = 1;
-    image_column(m, 0, 0, true, column);
-    const float right[] = {3, 6 / 1.75F, 4, 4.8F, 3, 3, 3, 3, 0};
-    for (int k = 0; k < 9; k++)
-        assert_true(fabsf(column[k] - right[k]) < 1e-6F);
-    image_close(m);
+    uint64_t seed = 3;
+    char path[80], grid[80];
+    float zero[1000] = {0};
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-fold.segy", (int)getpid());
+    zero[0] = 1; /* a signal */
+    for (int i = 0; i < 40; i++) {
+        const double step = 5 + (double)random_below(&seed, 40);
+        const int nz = 1 + (int)random_below(&seed, 60), ns = 200 + (int)random_below(&seed, 800);
+        const struct segy_new file = {.ns = ns, .dt = 0.002};
+        struct segy_put put[2];
+        struct segy_writer *w;
+        assert_int_equal(segy_create(path, &file, &w), EK_OK);
+        for (int t = 0; t < 2; t++) {
+            put[t] =
+                (struct segy_put){.sx = drawn(&seed, -900, 900), .gx = drawn(&seed, -900, 900)};
+            put[t].sx = round(put[t].sx);
+            put[t].gx = round(put[t].gx);
+            assert_int_equal(segy_put(w, &put[t], zero), EK_OK);
+        }
+        assert_int_equal(segy_finish(w), EK_OK);
+        snprintf(grid, sizeof grid, "1x1x%d:1x1x%g@0,0,100", nz, step);
+        struct migrate_options o = usual(path);
+        o.velocity = "const:v=2000";
+        o.grid = grid;
+        o.trust_geometry = true;
+        struct migrate *m = migrated(&o);
+        for (int k = 0; k < nz; k++) {
+            const double z = 100 + step * k;
+            int count = 0, close = 0;
+            for (int t = 0; t < 2; t++) {
+                const double u = (hypot(put[t].sx, z) + hypot(put[t].gx, z)) / 2000 / file.dt;
+                count += u <= ns - 1;
+                close += fabs(u - (ns - 1)) < 0.25; /* interpolated times may say either */
+            }
+            if (!close && image_fold(m->image, 0, 0)[k] != (float)count)
+                fail_msg("survey %d, %s, depth %d: fold %g, not %d", i, grid, k,
+                         (double)image_fold(m->image, 0, 0)[k], count);
+        }
+        migrate_close(m);
+    }
+    unlink(path);
 }
 
 /* Sums over times that go on slowly and fast, back, and beyond the trace, so that sixteen depths
@@ -468,10 +496,10 @@ static void sum_any(void *arg, double *to)
     enum { STRIDE = SAMPLES + SUM_BEHIND };
     float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2, [PAR_LAST] = SAMPLES - 3};
     float reach[NODES], taper[NODES], row[2][NODE_FIELDS * NODES], u[NODES], c[NODES], w[NODES];
-    float fold[NODES] = {0}, *sample = calloc(LEVELS * STRIDE, sizeof *sample);
+    float whole[NODES], fold[DEPTHS] = {0}, *sample = calloc(LEVELS * STRIDE, sizeof *sample);
     int level[NODES];
     uint64_t seed = 7;
-    const struct sum_nodes nodes = {u, c, w, level};
+    const struct sum_nodes nodes = {u, c, w, whole, level};
     (void)arg;
     assert_non_null(sample);
     par[PAR_ANGLE1] = par[PAR_DIP1] = 5;
@@ -515,7 +543,7 @@ int main(void)
         cmocka_unit_test(diffractors_come_back),
         cmocka_unit_test(offset_classes_are_flat),
         cmocka_unit_test(planes_have_depth_and_dip),
-        cmocka_unit_test(a_part_of_a_trace),
+        cmocka_unit_test(folds_count_depths),
         cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
         cmocka_unit_test(dips_are_limited_at_any_angle),

@@ -241,7 +241,8 @@ FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *p
 KERNEL(migrate_sum, 64, 1, 1)
 (GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
  GLOBAL const float *samples, GLOBAL const int *shape, GLOBAL const float *places,
- GLOBAL const float *par, GLOBAL double *sums, int from, int to, int first, int columns)
+ GLOBAL const float *par, GLOBAL double *sums, GLOBAL float *fold, int from, int to, int first,
+ int columns)
 {
     const int depths = shape[SHAPE_IMAGE_Z], nodes = shape[SHAPE_NODES], item = GID(0);
     const int z = item % depths, c = item / depths;
@@ -266,56 +267,26 @@ KERNEL(migrate_sum, 64, 1, 1)
         const float wb = pair_weight(rows, p, par, reach, taper, nodes, k + 1);
         if (wa == 0.0f && wb == 0.0f)
             continue;
-        const float u = migrate_reach(migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
-                                                   pair_bend(rows, p, nodes, k), f),
-                                      par[PAR_TOP]);
+        const float time = migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
+                                        pair_bend(rows, p, nodes, k), f);
+        const float u = migrate_reach(time, par[PAR_TOP]), w = migrate_between(wa, wb, f);
         const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block) : 0;
         const long at = ((long)t * levels + level) * stride + (int)u;
-        const float v = migrate_between(wa, wb, f) *
-                        migrate_between(samples[at], samples[at + 1], u - (float)(int)u);
+        const float v = w * migrate_between(samples[at], samples[at + 1], u - (float)(int)u);
         const long at_point =
             ((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * depths + z;
         sums[at_point] += (double)migrate_rounded(v, par[PAR_ROUND]);
-    }
-}
-
-/* One item for each column of the window and node: the same traces. */
-KERNEL(migrate_fold, 64, 1, 1)
-(GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
- GLOBAL const int *shape, GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *fold,
- int from, int to, int first, int columns)
-{
-    const int nodes = shape[SHAPE_NODES], item = GID(0);
-    const int k = item % nodes, c = item / nodes;
-    if (c >= columns)
-        return;
-    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
-    const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
-    GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
-    for (int t = from; t < to; t++) {
-        GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
-        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k]))
-            continue;
-        const struct pair p =
-            trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
-        if (p.distance >= reach[k])
-            continue;
-        const float u = pair_time(rows, p, k);
-        if (u >= trace_f[TRACE_FIRST] && u <= par[PAR_LAST] &&
-            pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
-            fold[((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * nodes +
-                 k] += 1.0f;
+        if (migrate_counts(time, w, trace_f[TRACE_FIRST], par[PAR_LAST]))
+            fold[at_point] += 1.0f;
     }
 }
 
 /* Sums and folds of a new range. */
-KERNEL(migrate_clear, 64, 1, 1)(GLOBAL double *sums, long nsums, GLOBAL float *fold, long nfolds)
+KERNEL(migrate_clear, 64, 1, 1)(GLOBAL double *sums, GLOBAL float *fold, long n)
 {
     const long item = GID(0);
-    for (long i = item * CLEAR_SPAN; i < (item + 1) * CLEAR_SPAN; i++) {
-        if (i < nsums)
-            sums[i] = 0.0;
-        if (i < nfolds)
-            fold[i] = 0.0f;
+    for (long i = item * CLEAR_SPAN; i < (item + 1) * CLEAR_SPAN && i < n; i++) {
+        sums[i] = 0.0;
+        fold[i] = 0.0f;
     }
 }

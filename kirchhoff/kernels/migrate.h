@@ -222,6 +222,12 @@ FN float migrate_reach(float u, float top)
     return u < 0.0f ? 0.0f : (u > top ? top : u);
 }
 
+/* A depth at time u and of weight w counts for the fold. */
+FN int migrate_counts(float u, float w, float first, float last)
+{
+    return w > 0.0f && u >= first && u <= last;
+}
+
 /* The contribution, as a multiple of what `round` makes the last bit. */
 FN float migrate_rounded(float x, float round)
 {
