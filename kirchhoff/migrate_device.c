@@ -1,5 +1,5 @@
-/* kirchhoff/migrate_device.c – chunks on a device: tables stay there as long as there is room, two
- * batches take turns. */
+/* kirchhoff/migrate_device.c – chunks on a device. Tables stay there while there is room; two
+ * batches take turns, one being summed while the next one is read, filtered and sent. */
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
@@ -13,23 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 16 << 20 };
-enum { PIECES = 4 }; /* of a batch: the first is summed while the others are filtered */
-enum { LANDED = 0, BROUGHT = FLIGHT }; /* events of flights */
-#define MOST_ROWS ((size_t)8 << 30)    /* an int counts their nodes */
+enum { STAGES = 2, BATCH_TRACES = 4096, CPU_ROWS = 16 << 20 };
+enum { PIECES = 4 }; /* of a batch's traces: one is summed while the next is filtered */
+enum { SUMMED = 0, SENT = STAGES }; /* events of stage i: SUMMED + i, SENT + i */
+#define MOST_ROWS ((size_t)8 << 30) /* bytes, so that an int counts their nodes */
 enum { ROWS, SUM, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
 enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
-/* Those of a batch. */
-enum { F_ENDS_I, F_ENDS_F, F_TRACES_I, F_TRACES_F, F_SAMPLES, FLIGHT_BUFFERS };
+/* Buffers of a stage. */
+enum { F_ENDS_I, F_ENDS_F, F_TRACES_I, F_TRACES_F, F_SAMPLES, STAGE_BUFFERS };
 
-/* A batch here, and what of it is on the device. */
-struct flight {
+/* A batch on the host, and its buffers on the device. */
+struct stage {
     struct batch *batch;
-    struct backend_mem *mem[FLIGHT_BUFFERS];
+    struct backend_mem *mem[STAGE_BUFFERS];
     int *ends_i, *traces_i;
     float *ends_f, *traces_f;
-    bool flying; /* the device may still be at it */
+    bool busy; /* the device may still be summing it */
 };
 
 struct migrate_device {
@@ -38,14 +38,14 @@ struct migrate_device {
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     struct tables_device *tables;
-    struct flight flight[FLIGHT];
-    size_t chunks;           /* of a batch */
-    size_t rows;             /* that there is room for: of an end at a column */
-    double *sums;            /* what came back */
+    struct stage stage[STAGES];
+    size_t chunks;           /* in a batch */
+    size_t rows;             /* rows (one for an end and column) that there is room for */
+    double *sums;            /* fetched from the device */
     struct resum_sum *again; /* [m->resum->n] of the range at hand */
     long silent;             /* traces without signal in it */
-    const struct cu *cu;     /* who feeds it */
-    const struct batch *at;  /* of which points are summed again */
+    const struct cu *cu;     /* the threads that feed the device */
+    const struct batch *at;  /* whose points are being summed again */
     float *folds;
     struct arena arena;
 };
@@ -71,7 +71,7 @@ static enum ek_status make_filled(struct migrate_device *d, int which, const voi
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-/* Where the image lies among the tables' nodes. */
+/* Cells and weights that interpolate the tables at the image's nodes. */
 static enum ek_status send_plan(struct migrate_device *d)
 {
     const struct nodes_plan *p = &d->m->nodes;
@@ -131,15 +131,15 @@ static enum ek_status send_shape(struct migrate_device *d)
 
 /* ---- how much fits ----------------------------------------------------------------------------*/
 
-static size_t flight_bytes(const struct migrate_device *d, size_t traces)
+static size_t stage_bytes(const struct migrate_device *d, size_t traces)
 {
     return traces * (filter_bank_size(d->m->bank) * sizeof(float) + TRACE_INTS * sizeof(int) +
                      TRACE_FLOATS * sizeof(float) +
                      2 * (END_INTS * sizeof(int) + END_FLOATS * sizeof(float)));
 }
 
-/* Bytes for rows of what the image leaves: the more columns at once, the fuller a GPU; a cpu has
- * caches, and needs room for those of one column. */
+/* Bytes for rows out of `left`, what the image leaves. More columns at once fill a GPU better; a
+ * CPU only needs the rows of one column, which then stay in its caches. */
 static size_t room_of_rows(const struct backend_info *info, size_t left, size_t column)
 {
     const size_t small = column < CPU_ROWS ? (size_t)CPU_ROWS : column;
@@ -148,8 +148,8 @@ static size_t room_of_rows(const struct backend_info *info, size_t left, size_t 
     return rows < info->max_alloc ? rows : info->max_alloc;
 }
 
-/* Batches of some thousand traces where there is room: they take up to a quarter of what the image
- * leaves, rows up to another one, tables the rest. */
+/* Batches of some thousand traces if there is room: up to a quarter of what the image leaves goes
+ * to the two batches, up to a quarter to rows, the rest to tables. */
 static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
 {
     char need[32], have[32];
@@ -160,13 +160,13 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     const size_t left = all > image ? all - image : 0;
     const size_t row = nodes_row(&m->nodes) * sizeof(float);
     d->chunks = BATCH_TRACES / longest ? BATCH_TRACES / longest : 1;
-    while (d->chunks > 1 && FLIGHT * flight_bytes(d, d->chunks * longest) > left / 4)
+    while (d->chunks > 1 && STAGES * stage_bytes(d, d->chunks * longest) > left / 4)
         d->chunks /= 2;
-    const size_t traces = d->chunks * longest, flights = FLIGHT * flight_bytes(d, traces);
+    const size_t traces = d->chunks * longest, both = STAGES * stage_bytes(d, traces);
     const size_t most = 2 * traces * m->image->columns;
     d->rows = room_of_rows(info, left, 2 * traces * row) / row;
     d->rows = d->rows < most ? d->rows : most;
-    const size_t taken = flights + d->rows * row, rest = left > taken ? left - taken : 0;
+    const size_t taken = both + d->rows * row, rest = left > taken ? left - taken : 0;
     *slots = (rest < info->max_alloc ? rest : info->max_alloc) / m->travel->bytes;
     if (*slots > (size_t)m->travel->nodes)
         *slots = (size_t)m->travel->nodes;
@@ -181,11 +181,11 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
+static enum ek_status open_stage(struct migrate_device *d, struct stage *f)
 {
     TRY(batch_open(&d->m->input, d->chunks, &f->batch));
     const size_t n = (size_t)f->batch->room;
-    const size_t bytes[FLIGHT_BUFFERS] = {
+    const size_t bytes[STAGE_BUFFERS] = {
         [F_ENDS_I] = 2 * n * END_INTS * sizeof(int),
         [F_ENDS_F] = 2 * n * END_FLOATS * sizeof(float),
         [F_TRACES_I] = n * TRACE_INTS * sizeof(int),
@@ -197,14 +197,14 @@ static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
     f->traces_i = arena_take(&d->arena, 1, bytes[F_TRACES_I]);
     f->traces_f = arena_take(&d->arena, 1, bytes[F_TRACES_F]);
     TRY(arena_check(&d->arena, "a batch of %zu traces", n));
-    for (int b = 0; b < FLIGHT_BUFFERS; b++)
+    for (int b = 0; b < STAGE_BUFFERS; b++)
         TRY(make(d, &f->mem[b], bytes[b]));
     return EK_OK;
 }
 
-static void close_flight(struct migrate_device *d, struct flight *f)
+static void close_stage(struct migrate_device *d, struct stage *f)
 {
-    for (int b = 0; b < FLIGHT_BUFFERS; b++)
+    for (int b = 0; b < STAGE_BUFFERS; b++)
         backend_free(d->backend, f->mem[b]);
     batch_close(f->batch);
 }
@@ -237,8 +237,8 @@ static enum ek_status fill(struct migrate_device *d)
     TRY(send_shape(d));
     TRY(make(d, &d->buffer[B_SUMS], image_points(image) * sizeof *d->sums));
     TRY(make(d, &d->buffer[B_FOLDS], image_points(image) * sizeof *d->folds));
-    for (int f = 0; f < FLIGHT; f++)
-        TRY(open_flight(d, &d->flight[f]));
+    for (int f = 0; f < STAGES; f++)
+        TRY(open_stage(d, &d->stage[f]));
     TRY(make(d, &d->buffer[B_ROWS], d->rows * nodes_row(&d->m->nodes) * sizeof(float)));
     return tables_device_open(d->backend, d->m->travel, slots, &d->tables);
 }
@@ -258,8 +258,8 @@ void migrate_device_close(struct migrate_device *d)
     if (!d)
         return;
     tables_device_close(d->tables);
-    for (int f = 0; f < FLIGHT; f++)
-        close_flight(d, &d->flight[f]);
+    for (int f = 0; f < STAGES; f++)
+        close_stage(d, &d->stage[f]);
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
     backend_unbuild(d->backend, d->program);
@@ -269,15 +269,15 @@ void migrate_device_close(struct migrate_device *d)
 
 /* ---- a batch ----------------------------------------------------------------------------------*/
 
-static enum ek_status land(struct migrate_device *d, struct flight *f)
+static enum ek_status await_stage(struct migrate_device *d, struct stage *f)
 {
-    if (!f->flying)
+    if (!f->busy)
         return EK_OK;
-    f->flying = false;
-    return backend_reach(d->backend, LANDED + (int)(f - d->flight));
+    f->busy = false;
+    return backend_reach(d->backend, SUMMED + (int)(f - d->stage));
 }
 
-static void write_end(struct flight *f, const struct tables_device *tables, int e)
+static void write_end(struct stage *f, const struct tables_device *tables, int e)
 {
     const struct nodes_end *end = &f->batch->end[e];
     int *i = f->ends_i + e * END_INTS;
@@ -303,7 +303,7 @@ static void write_end(struct flight *f, const struct tables_device *tables, int 
     }
 }
 
-/* The end has a trace with this midpoint. */
+/* Extends an end's box of midpoints by that of a trace. */
 static void widen(float *box, const struct batch_trace *t)
 {
     box[0] = fminf(box[0], t->mx);
@@ -312,7 +312,7 @@ static void widen(float *box, const struct batch_trace *t)
     box[3] = fmaxf(box[3], t->my);
 }
 
-static void write_trace(struct flight *f, int t)
+static void write_trace(struct stage *f, int t)
 {
     const struct batch_trace *trace = &f->batch->trace[t];
     int *i = f->traces_i + t * TRACE_INTS;
@@ -326,21 +326,21 @@ static void write_trace(struct flight *f, int t)
     x[TRACE_MY] = trace->my;
 }
 
-/* Work that is launched from now on finds what was put so far. */
-static enum ek_status brought(struct migrate_device *d, const struct flight *f)
+/* Kernels launched from now on wait for the copies queued so far. */
+static enum ek_status order_after_copies(struct migrate_device *d, const struct stage *f)
 {
-    const int event = BROUGHT + (int)(f - d->flight);
+    const int event = SENT + (int)(f - d->stage);
     TRY(backend_record(d->backend, BACKEND_FEED, event));
     return backend_after(d->backend, BACKEND_COMPUTE, event);
 }
 
-/* What rows are made of. */
-static enum ek_status send_ends(struct migrate_device *d, struct flight *f)
+/* What make_rows() needs: tables and ends. */
+static enum ek_status send_ends(struct migrate_device *d, struct stage *f)
 {
     const struct batch *b = f->batch;
     const size_t ends = (size_t)b->nends;
     TRY(tables_device_bring(d->tables, b->node, b->nnodes,
-                            LANDED + (int)(f == d->flight))); /* of the other flight */
+                            SUMMED + (int)(f == d->stage))); /* the other stage's */
     for (int e = 0; e < b->nends; e++)
         write_end(f, d->tables, e);
     for (int t = 0; t < b->ntraces; t++) {
@@ -349,10 +349,10 @@ static enum ek_status send_ends(struct migrate_device *d, struct flight *f)
     }
     TRY(put(d, f->mem[F_ENDS_I], f->ends_i, ends * END_INTS * sizeof(int)));
     TRY(put(d, f->mem[F_ENDS_F], f->ends_f, ends * END_FLOATS * sizeof(float)));
-    return brought(d, f);
+    return order_after_copies(d, f);
 }
 
-/* To the same place of an array there. */
+/* Bytes from .. from + bytes - 1 of an array, to the same place in `mem`. */
 static enum ek_status put_part(struct migrate_device *d, struct backend_mem *mem, const void *array,
                                size_t from, size_t bytes)
 {
@@ -361,7 +361,7 @@ static enum ek_status put_part(struct migrate_device *d, struct backend_mem *mem
 }
 
 /* Reads and filters traces from .. to-1. */
-static enum ek_status send_traces(struct migrate_device *d, struct flight *f, int from, int to)
+static enum ek_status send_traces(struct migrate_device *d, struct stage *f, int from, int to)
 {
     const size_t first = (size_t)from, n = (size_t)(to - from);
     const size_t ints = TRACE_INTS * sizeof(int), floats = TRACE_FLOATS * sizeof(float);
@@ -372,7 +372,7 @@ static enum ek_status send_traces(struct migrate_device *d, struct flight *f, in
     TRY(put_part(d, f->mem[F_TRACES_I], f->traces_i, first * ints, n * ints));
     TRY(put_part(d, f->mem[F_TRACES_F], f->traces_f, first * floats, n * floats));
     TRY(put_part(d, f->mem[F_SAMPLES], f->batch->sample, first * samples, n * samples));
-    return brought(d, f);
+    return order_after_copies(d, f);
 }
 
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,
@@ -385,7 +385,7 @@ static enum ek_status launch(struct migrate_device *d, int kernel, long items, i
 #define INT(x) backend_arg_int(x)
 
 /* Rows of a batch's ends at image columns first .. first+columns-1. */
-static enum ek_status make_rows(struct migrate_device *d, const struct flight *f, int first,
+static enum ek_status make_rows(struct migrate_device *d, const struct stage *f, int first,
                                 int columns)
 {
     struct backend_mem *const *b = d->buffer;
@@ -407,7 +407,7 @@ static enum ek_status make_rows(struct migrate_device *d, const struct flight *f
 }
 
 /* Traces from .. to-1 of a batch to columns whose rows are there. */
-static enum ek_status sum_traces(struct migrate_device *d, const struct flight *f, int from, int to,
+static enum ek_status sum_traces(struct migrate_device *d, const struct stage *f, int from, int to,
                                  int first, int columns)
 {
     struct backend_mem *const *b = d->buffer, *const *m = f->mem;
@@ -427,8 +427,9 @@ static enum ek_status sum_traces(struct migrate_device *d, const struct flight *
     return launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum);
 }
 
-/* The device makes rows and sums the first traces while the host filters the next ones. */
-static enum ek_status sum_batch(struct migrate_device *d, struct flight *f)
+/* The device computes rows and sums the first traces while the host filters the next ones. Columns
+ * whose rows do not fit follow in windows, with all traces. */
+static enum ek_status sum_batch(struct migrate_device *d, struct stage *f)
 {
     const int columns = (int)d->m->image->columns, n = f->batch->ntraces;
     const size_t fit = d->rows / (size_t)f->batch->nends;
@@ -448,7 +449,7 @@ static enum ek_status sum_batch(struct migrate_device *d, struct flight *f)
         TRY(make_rows(d, f, first, some));
         TRY(sum_traces(d, f, 0, n, first, some));
     }
-    return backend_record(d->backend, BACKEND_COMPUTE, LANDED + (int)(f - d->flight));
+    return backend_record(d->backend, BACKEND_COMPUTE, SUMMED + (int)(f - d->stage));
 }
 
 static void resum_part(void *arg, int thread)
@@ -458,19 +459,19 @@ static void resum_part(void *arg, int thread)
         resum_add(d->m->resum, d->at, q, &d->again[q]);
 }
 
-/* Chunks that come next: as many as a batch takes and the tables' slots hold. */
-static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t begin, size_t end)
+/* Sends chunks begin .. end - 1 and queues their sums; the host's threads sum points again. */
+static enum ek_status sum_next(struct migrate_device *d, struct stage *f, size_t begin, size_t end)
 {
-    TRY(land(d, f));
+    TRY(await_stage(d, f));
     enum ek_status st = batch_begin(f->batch, begin, end, d->cu);
     if (!st)
         st = sum_batch(d, f);
-    f->flying = !st;
+    f->busy = !st;
     d->at = f->batch;
     if (!st)
         thread_pool_run_on(d->cu, resum_part, d);
     if (!st)
-        st = backend_wait(d->backend, BACKEND_FEED); /* tables may go */
+        st = backend_wait(d->backend, BACKEND_FEED); /* the cache may drop the tables */
     else
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
     d->silent += f->batch->silent;
@@ -508,17 +509,17 @@ enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu,
     memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
     for (size_t c = begin, to; c < *end && !st; c = to, turn ^= 1) {
         to = *end - c < d->chunks ? *end : c + d->chunks;
-        st = fly(d, &d->flight[turn], c, to);
+        st = sum_next(d, &d->stage[turn], c, to);
         if (clock_now() >= until)
             *end = to;
     }
     THEN(st, fetch(d));
-    if (st) { /* what is under way must not read from memory that is given back */
+    if (st) { /* copies still queued must not read memory that is freed next */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
     }
-    for (int f = 0; f < FLIGHT; f++)
-        d->flight[f].flying = false;
+    for (int f = 0; f < STAGES; f++)
+        d->stage[f].busy = false;
     return st;
 }
 

@@ -1,5 +1,5 @@
-/* kirchhoff/migrate_device.h – chunks on a device. Several make a batch; while the device works on
- * one batch, those of the host that feed it make tables for the next, read and filter it. */
+/* kirchhoff/migrate_device.h – chunks on a device. Several make a batch; while the device sums one
+ * batch, the host's threads that feed it compute tables for the next one, read and filter it. */
 #pragma once
 
 #include "backends/backend.h"
@@ -7,9 +7,9 @@
 
 struct migrate_device;
 
-/* As many tables and chunks in a batch as the device's memory has room for. EK_UNAVAILABLE: no
- * double precision, or not even room for the image and one chunk (the line has the numbers). On the
- * device's managing thread, as all that follows; close accepts NULL. */
+/* Plans tables and batches to fit the device's memory. EK_UNAVAILABLE: no double precision, or no
+ * room for the image and one chunk (the message has the numbers). Call this and all that follows on
+ * the device's managing thread; close accepts NULL. */
 enum ek_status migrate_device_open(const struct migrate *m, struct backend *backend,
                                    struct migrate_device **d);
 void migrate_device_close(struct migrate_device *d);
@@ -22,18 +22,18 @@ enum ek_status migrate_device_run(struct migrate_device *d, const struct cu *cu,
 /* Adds these sums to the host's image: a device that is lost takes no more along than its range. */
 void migrate_device_add(struct migrate_device *d);
 
-/* tables_device.c: tables on a device, as many as there are slots for; the longest unused makes
- * room. */
+/* tables_device.c: tables on a device, a fixed number of slots; the least recently used one is
+ * replaced. */
 struct tables_device;
 
-/* EK_UNAVAILABLE. close accepts NULL. On the device's managing thread, as all that follows. */
+/* EK_UNAVAILABLE. close accepts NULL. */
 enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct tables_device **d);
 void tables_device_close(struct tables_device *d);
 
-/* Brings the tables of nodes node[n] by copies on BACKEND_FEED; they are held on the host until
- * these are done. Who has read other tables is through at event `before`. EK_UNAVAILABLE:
- * more than there are slots. */
+/* Copies the tables of nodes node[n] to the device on BACKEND_FEED; the caller holds them on the
+ * host until the copies are done. Kernels that read the tables being replaced have finished at
+ * event `before`. EK_UNAVAILABLE: more tables than slots. */
 enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n, int before);
 
 int tables_device_slot(const struct tables_device *d, int node);
