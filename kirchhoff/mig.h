@@ -93,7 +93,8 @@ void mig_checkpoint_remove(void *st);
 
 /* mig_slabs.c: with several slabs, p->checkpoint becomes the file of this slab. */
 void mig_slab_name(struct mig *p, int slab);
-/* Goes to the first slab that no interrupted run has finished; p->done lists its finished chunks. */
+/* Goes to the first slab that no interrupted run has finished; p->done lists its finished chunks.
+ */
 enum ek_status mig_slabs_resume(struct mig *p);
 /* Saves the finished slab and begins the next one. */
 enum ek_status mig_slab_end(struct mig *p, bool last);
@@ -118,8 +119,9 @@ enum ek_status write_headers(const struct migrate_options *o, const char *path);
 enum ek_status mig_write_anywhere(struct mig *p, const char *path,
                                   enum ek_status (*write)(struct mig *, const char *));
 
-/* write_part.c: writes the undivided image of the chunks in p->done with its points summed again, to
- * be added to other parts. The file is bound to this migration and its samples. EK_UNAVAILABLE. */
+/* write_part.c: writes the undivided image of the chunks in p->done with its points summed again,
+ * to be added to other parts. The file is bound to this migration and its samples. EK_UNAVAILABLE.
+ */
 enum ek_status mig_part_write(struct mig *p, const char *path);
 /* Reads such a file; listing and adding extend p->done. EK_USAGE: it belongs to another migration,
  * is damaged (when checking: EK_UNVERIFIED) or shares chunks with the image; EK_UNAVAILABLE. */

@@ -113,8 +113,9 @@ void migrate_worker_close(struct migrate_worker *w);
  * unit's leading thread. */
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk);
 
-/* The adjoint: what the traces of a chunk would be, were `image` [image_points()] all that there is,
- * to out [segy->n][ns]. The last nodes' depths below the image must hold 0. Otherwise the same. */
+/* The adjoint: what the traces of a chunk would be, were `image` [image_points()] all that there
+ * is, to out [segy->n][ns]. The last nodes' depths below the image must hold 0. Otherwise the same.
+ */
 enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                                const double *image, float *out);
 
