@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* TARGET, FOUND: two */
-enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */
+/* Queries in a launch, answers to each: a query with more is repeated on the host, at the price of
+ * some hundred answers. */
+enum { TARGETS = 16384, SLOTS = 64 };
 
-/* Questions of a launch. */
+/* Queries of a launch. */
 struct asked {
     int n;
     trial_number *trial; /* [TARGETS] */
@@ -21,10 +23,10 @@ struct questions {
     struct arena arena;
     const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
     struct asked asked[2];
-    int filling; /* one of the two */
-    bool flying; /* the other one is the device's */
+    int filling; /* which of the two collects queries */
+    bool flying; /* the other one is on the device */
     float *window;
-    double *one; /* [columns] target of one question */
+    double *one; /* [columns] target of one query */
 };
 
 void search_device_join_close(struct search_device *d)
@@ -91,7 +93,7 @@ static enum ek_status launch(struct search_device *d, int slot)
 
 /* ---- judging ----------------------------------------------------------------------------------*/
 
-/* Where the answers did not fit: one question, answered on the host. */
+/* A query whose answers did not fit: it is repeated on the host. */
 struct again {
     struct search_device *d;
     trial_number trial;
@@ -115,7 +117,8 @@ static enum ek_status ask_host(struct search_device *d, const struct asked *a, i
                            &again);
 }
 
-/* By the leader alone: the descent before it takes longer, and is its own. */
+/* By the leader alone: sharing this among the feeders gains nothing, as the descent takes longer.
+ */
 static enum ek_status judge(struct search_device *d, struct asked *a)
 {
     const int n = a->n;
@@ -133,7 +136,7 @@ static enum ek_status judge(struct search_device *d, struct asked *a)
 
 /* ---- asking -----------------------------------------------------------------------------------*/
 
-/* The device gets the questions at hand; answers to those before are here on return. */
+/* Sends the queries collected to the device; the answers to those before are here on return. */
 static enum ek_status begin(struct search_device *d, int slot)
 {
     const struct questions *q = d->own;
@@ -151,7 +154,7 @@ static enum ek_status begin(struct search_device *d, int slot)
                          (size_t)a->n * SLOTS * sizeof *a->found);
 }
 
-/* Puts the questions at hand to the device and judges its answers to those before. */
+/* Sends the queries collected to the device and judges its answers to those before. */
 static enum ek_status answer(struct search_device *d)
 {
     struct questions *q = d->own;
@@ -165,7 +168,7 @@ static enum ek_status answer(struct search_device *d)
     return flew ? judge(d, &q->asked[!slot]) : EK_OK;
 }
 
-/* All that is left. */
+/* Completes all queries. */
 static enum ek_status answer_all(struct search_device *d)
 {
     struct questions *q = d->own;
@@ -200,7 +203,7 @@ enum ek_status search_device_join_run(void *device)
     leader->asker = (struct search_asker){ask, d};
     enum ek_status st = d->search->ops->run(leader, leader->range);
     THEN(st, answer_all(d));
-    if (st) { /* nothing that is still under way may reach our memory later */
+    if (st) { /* copies in flight must not reach our memory later */
         (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
         (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
     }
