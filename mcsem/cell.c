@@ -173,15 +173,16 @@ static size_t exact_pairs(const struct cell_work *w)
     return left < w->n ? left : w->n;
 }
 
-enum ek_status cell_compute_on_device(struct cell_work *w, const struct survey_pair *pair, size_t n,
-                                      int filter)
+/* Has the device compute the block's pairs in exact mode. */
+static enum ek_status compute_block_on_device(struct cell_work *w)
 {
-    const struct device_share share = {w->layers, pair, n, filter, false};
+    const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter,
+                                       false};
     return mcsem_device_pairs(w->device, &share, 1, w->survey->nfreq, w->survey->freq,
                               FORWARD_BELOW, w->sum);
 }
 
-void cell_row_from_device(const struct cell_work *w, size_t i, double *row)
+static void row_from_device(const struct cell_work *w, size_t i, double *row)
 {
     const int step = 1 + w->layers.n;
     const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
@@ -247,7 +248,7 @@ static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
     const size_t exact = i >= all ? 0 : all - i < n ? all - i : n;
     for (size_t j = i; j < i + exact && !k->status; j++)
         if (w->device)
-            cell_row_from_device(w, j, cell_row(w, j));
+            row_from_device(w, j, cell_row(w, j));
         else
             k->status = cell_fill_exactly(w, k, w->first + j, w->filter, cell_row(w, j));
     if (exact < n && !k->status)
@@ -283,7 +284,7 @@ static enum ek_status add_blocks(struct cell_work *w, size_t first, struct threa
     for (w->first = first; w->first < pairs; w->first += w->block) {
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
         if (w->device && exact_pairs(w))
-            TRY(cell_compute_on_device(w, &w->pair[w->first], exact_pairs(w), w->filter));
+            TRY(compute_block_on_device(w));
         thread_pool_run(pool, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
             if (w->worker[t].status)

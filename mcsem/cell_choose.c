@@ -207,26 +207,11 @@ static void compare_phase(void *arg, int thread)
     }
 }
 
-/* The exact rows, by the device. */
-static enum ek_status compute_samples(struct comparison *c)
-{
-    struct survey_pair pair[SAMPLES];
-    for (int i = 0; i < c->sample.n; i++)
-        pair[i] = c->work->pair[c->sample.pair[i]];
-    TRY(cell_compute_on_device(c->work, pair, (size_t)c->sample.n, SAMPLE_FILTER));
-    for (int i = 0; i < c->sample.n; i++)
-        cell_row_from_device(c->work, (size_t)i, cell_row(c->work, 2 * (size_t)i + 1));
-    c->computed = true;
-    return EK_OK;
-}
-
 /* Sets *worst to the largest difference of the table's rows from exact mode among samples, and
  * w->error. */
 static enum ek_status check_shared(struct comparison *c, struct thread_pool *pool, double *worst)
 {
     struct cell_work *w = c->work;
-    if (w->device && !c->computed)
-        TRY(compute_samples(c));
     thread_pool_run(pool, w->width, compare_phase, c);
     for (int t = 0; t < w->width; t++)
         TRY(w->worker[t].status);

@@ -98,12 +98,6 @@ static inline double cell_floor(const struct cell_options *o, const struct surve
 enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
                                  int filter, double *row);
 
-/* Has the device compute these pairs [n] in exact mode, whose rows cell_row_from_device() then
- * gives; n is at most w->block. */
-enum ek_status cell_compute_on_device(struct cell_work *w, const struct survey_pair *pair, size_t n,
-                                      int filter);
-void cell_row_from_device(const struct cell_work *w, size_t i, double *row);
-
 /* Sets the weight (all but `loop`) of a pair's field at frequency q; returns the squared
  * residual. */
 double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex field,
