@@ -607,6 +607,10 @@ static void take_medians(struct estimate *e, struct estimate_kind *k)
             k->seconds[t] = median_sample(k, t);
 }
 
+/* A median of several samples that is this many standard deviations off its expectation is right:
+ * small tasks lie off a line whose height the large ones determine. */
+static const double OFF_LINE = 4;
+
 /* Shrinks medians towards expectations. */
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
@@ -618,7 +622,8 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
             continue;
         double usual = expect(e, k, t), chance = noise * noise * of_median[k->count[t]];
         double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
-        if (chance <= 1e-12 && !doubted)
+        const double more = k->seconds[t] / usual, off = exp(OFF_LINE * sqrt(chance));
+        if (!doubted && (chance <= 1e-12 || (k->count[t] > 1 && (more > off || more * off < 1))))
             weight = 1;
         if (usual > 0)
             k->seconds[t] = weight * k->seconds[t] + (1 - weight) * usual;
