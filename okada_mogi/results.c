@@ -203,21 +203,23 @@ static enum ek_status look(void *arg, const long *place, double *misfit)
     return check_trial(c, trial_of(job->axis, job->naxes, place), misfit);
 }
 
-/* Checks a trial and its neighbours: those along every axis, and as many along random diagonals. */
-static enum ek_status check_neighbours(struct checker *c, trial_number trial)
+/* Checks a trial and its neighbours: those along every axis, and as many in random directions if
+ * that is asked. */
+static enum ek_status check_neighbours(struct checker *c, trial_number trial, bool diagonally)
 {
     const struct job *job = c->h->job;
+    const int beside = 2 * job->naxes;
     long place[JOB_AXES], other[JOB_AXES];
     double misfit;
     trial_place(job->axis, job->naxes, trial, place);
     TRY(look(c, place, &misfit));
-    for (int k = 0; k < 4 * job->naxes; k++) {
+    for (int k = 0; k < (diagonally ? 2 : 1) * beside; k++) {
         bool inside = true;
         for (int a = 0; a < job->naxes; a++) {
-            const int way = k / 4 == a  ? k % 2 ? 1 : -1
-                            : k % 4 < 2 ? 0
-                                        : (int)(random_bits(&c->seed) % 3) - 1;
-            other[a] = place[a] + (job->axis[a].n > 1 ? way : 0);
+            const int way = k >= beside  ? (int)(random_bits(&c->seed) % 3) - 1
+                            : k / 2 == a ? 2 * (k % 2) - 1
+                                         : 0;
+            other[a] = place[a] + (k >= beside && job->axis[a].n == 1 ? 0 : way);
             inside &= other[a] >= 0 && other[a] < job->axis[a].n;
         }
         if (inside)
@@ -300,7 +302,7 @@ static enum ek_status check_some(void *arg, const struct accepted_record *record
     for (size_t i = 0; i < n; i++, c->at++)
         if (c->at % c->stride == 0) {
             check_record(c, &record[i]);
-            TRY(check_neighbours(c, record[i].trial));
+            TRY(check_neighbours(c, record[i].trial, c->at / c->stride % 4 == 0));
         }
     return EK_OK;
 }
@@ -373,7 +375,7 @@ static enum ek_status check_all(struct checker *c)
     if (c->h->stats) {
         check_record(c, &c->h->stats->best);
         c->right &= c->h->stats->trials == c->at;
-        TRY(check_neighbours(c, c->h->stats->best.trial));
+        TRY(check_neighbours(c, c->h->stats->best.trial, true));
     }
     return check_random(c);
 }
