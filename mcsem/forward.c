@@ -16,7 +16,7 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
           */
 #define UNEVEN      2         /* what the coarsest filter omits may cancel in part */
 #define LEAST_ERROR 1e-13     /* rounding of sums in double precision */
-#define TWIN        (8 / 7.0) /* scale of the twin pair, whose rounding differs; see rounding_of() */
+#define TWIN        (8 / 7.0) /* scale of the twin pair, whose rounding differs (rounding_of()) */
 #define FINER                                                                                      \
     1e6 /* how much finer the twin's sum over the wire is, if there is room for the points */
 #define UNLIKE 16 /* rounding may exceed the difference of the twins by this factor */
