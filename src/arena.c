@@ -1,4 +1,4 @@
-/* src/arena.c – small pieces share blocks, large ones have their own. */
+/* src/arena.c – small allocations share blocks, large ones have their own. */
 #include "src/arena.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@ struct arena_block {
     unsigned char *at;
 };
 
-/* calloc(), not memset(): large arrays cost no pages before they are used. */
+/* calloc(), not memset(): large arrays use no pages until they are touched. */
 static struct arena_block *new_block(size_t size)
 {
     if (size > SIZE_MAX - sizeof(struct arena_block) - ALIGNMENT)
@@ -54,7 +54,7 @@ void *arena_take(struct arena *a, size_t n, size_t size)
     if (b->size == BLOCK || !a->block) {
         b->before = a->block;
         a->block = b;
-    } else { /* full from the start: the block that has room stays in front */
+    } else { /* full from the start: the block with room stays in front */
         b->before = a->block->before;
         a->block->before = b;
     }

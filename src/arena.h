@@ -1,5 +1,5 @@
-/* src/arena.h – the memory of one object: many arrays that are asked for one by one, checked once
- * and freed together.
+/* src/arena.h – memory for one object: many arrays, allocated one by one, checked once, freed
+ * together.
  *
  *     p->task = ARENA_NEW(&p->arena, n, struct task);
  *     p->cost = ARENA_NEW(&p->arena, n, double);
@@ -7,7 +7,7 @@
  *     …
  *     arena_free(&p->arena);
  *
- * A zeroed arena is an empty one. One thread at a time. */
+ * A zeroed arena is empty. One thread at a time. */
 #pragma once
 
 #include "src/status.h"
@@ -16,44 +16,44 @@
 #include <stdlib.h>
 
 struct arena {
-    struct arena_block *block; /* the latest; each knows the one before */
-    size_t bytes;              /* asked for */
+    struct arena_block *block; /* the latest; linked to earlier ones */
+    size_t bytes;              /* requested in total */
     bool failed;
 };
 
-/* Zeroed room for n members of `size` bytes, aligned to 64, until arena_free(). NULL: no memory, or
- * more than there are numbers for; then arena_check() fails, whatever else is asked for. n = 0 is
- * no failure: a pointer that must not be followed. */
+/* Zeroed memory for n members of `size` bytes, aligned to 64, valid until arena_free(). NULL if
+ * there is no memory or n * size overflows; arena_check() then fails, whatever else succeeds. n = 0
+ * is not a failure: it gives a pointer that must not be dereferenced. */
 void *arena_take(struct arena *a, size_t n, size_t size);
 #define ARENA_NEW(arena, n, type) ((type *)arena_take((arena), (size_t)(n), sizeof(type)))
 
-/* A copy of n members; NULL also where `from` is. */
+/* A copy of n members; NULL if `from` is NULL. */
 void *arena_copy(struct arena *a, const void *from, size_t n, size_t size);
-/* A copy of a text, "" of NULL. */
+/* A copy of a string; "" for NULL. */
 char *arena_text(struct arena *a, const char *text);
 
-/* EK_UNAVAILABLE "out of memory for <what>" if anything could not be had. */
+/* EK_UNAVAILABLE "out of memory for <what>" if any allocation failed. */
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Frees everything; the arena is an empty one again. */
+/* Frees everything and leaves the arena empty. */
 void arena_free(struct arena *a);
 
 /* ---- single pieces --------------------------------------------------------------------------- */
 
-/* Declares `name`, a pointer to n zeroed members; without memory for them it fails as FAIL() does,
- * with the words that follow. free() it. */
+/* Declares `name`, a pointer to n zeroed members; if there is no memory, fails like FAIL() with the
+ * message that follows. The caller frees it. */
 #define NEW(type, name, n, ...)                                                                    \
     type *name = calloc((size_t)(n), sizeof *name);                                                \
     if (!name)                                                                                     \
     FAIL(EK_UNAVAILABLE, __VA_ARGS__)
 
-/* The end of an open(): where st is EK_OK, *out = what was made, else that is closed. Returns st.
- */
+/* The end of an open(): if st is EK_OK, sets *out = made, otherwise closes it. Returns st. */
 #define HAND_OUT(st, made, out, close) ((st) ? (void)close(made) : (void)(*(out) = (made)), (st))
 
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 
-/* Room for one member more at the end of *array, which holds n members of `size` bytes and has
- * *room (0 at first, NULL): doubles it. Not from an arena; free() it. EK_UNAVAILABLE: no memory. */
+/* Makes room for one more member at the end of *array, which holds n members of `size` bytes and
+ * has capacity *room (initially 0 and NULL), by doubling it. Not from an arena: the caller frees
+ * it. EK_UNAVAILABLE: no memory. */
 enum ek_status arena_grow(void *array, size_t *room, size_t n, size_t size, const char *what);

@@ -1,4 +1,4 @@
-/* src/cachedir.c – tries the places one after another. */
+/* src/cachedir.c – tries the candidate folders in order. */
 #include "src/cachedir.h"
 #include "src/file.h"
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "<base><rest>/" where that is, or can be made, a folder to write in. */
+/* "<base><rest>/", if it is a writable folder or can be created. */
 static bool usable(const char *base, const char *rest, char *path, size_t room)
 {
     if (!base || base[0] != '/' || snprintf(path, room, "%s%s/", base, rest) >= (int)room)
@@ -17,7 +17,7 @@ static bool usable(const char *base, const char *rest, char *path, size_t room)
     return !access(path, W_OK);
 }
 
-/* What everybody may write in is a place to lay traps. */
+/* In a world-writable folder others could have planted this one: it must be ours alone. */
 static bool private_below(const char *base, char *path, size_t room)
 {
     char rest[40];
@@ -29,7 +29,7 @@ static bool private_below(const char *base, char *path, size_t room)
     mkdir(path, 0700);
     if (!usable(base, rest, path, room))
         return false;
-    path[strlen(path) - 1] = '\0'; /* a link is looked at itself */
+    path[strlen(path) - 1] = '\0'; /* lstat() then sees a link itself */
     if (lstat(path, &s) || !S_ISDIR(s.st_mode) || s.st_uid != geteuid() || s.st_mode & 022)
         return false;
     strcat(path, "/");

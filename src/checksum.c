@@ -1,10 +1,10 @@
-/* src/checksum.c – XXH3 behind a few names. */
+/* src/checksum.c – a thin layer over XXH3. */
 #include "src/checksum.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Compiled in: the layout of the state is no part of the library's binary interface. */
+/* Inlined, because the layout of the state is not part of the library's ABI. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

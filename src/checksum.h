@@ -1,5 +1,6 @@
-/* src/checksum.h – sums that notice damage and tell jobs apart (xxHash, XXH3 with 128 bits; not for
- * secrets). The same bytes have the same sum, however they are cut into calls, on every machine. */
+/* src/checksum.h – checksums that detect damage and identify jobs (xxHash: XXH3, 128 bits; not
+ * cryptographic). The sum depends only on the bytes, not on how they are split into calls or on the
+ * machine. */
 #pragma once
 
 #include <stddef.h>
@@ -9,16 +10,16 @@ struct checksum {
     _Alignas(64) unsigned char state[640]; /* xxHash's */
 };
 
-/* Begins a sum that is bound to what it is for, such as "bt-mz checkpoint 2": the same bytes under
- * another name or version have another sum. */
+/* Begins a sum bound to a purpose, such as "bt-mz checkpoint 2": the same bytes under another name
+ * or version have another sum. */
 void checksum_begin(struct checksum *c, const char *what);
 void checksum_add(struct checksum *c, const void *bytes, size_t n);
-/* With the NUL, so that "ab", "c" differs from "a", "bc". */
+/* Includes the NUL, so that "ab", "c" differs from "a", "bc". */
 void checksum_add_text(struct checksum *c, const char *text);
 /* The sum so far; more may be added afterwards. */
 uint64_t checksum_end(const struct checksum *c);
-/* All 128 bits in digits. */
+/* All 128 bits as hexadecimal digits. */
 void checksum_hex(const struct checksum *c, char hex[33]);
 
-/* Of one block. */
+/* The sum of a single block. */
 uint64_t checksum_of(const char *what, const void *bytes, size_t n);

@@ -1,8 +1,8 @@
-/* src/clock.h – the one clock of all measurements. */
+/* src/clock.h – the clock used by every measurement. */
 #pragma once
 
-/* Seconds since an arbitrary moment, monotonic, resolution of nanoseconds. Any thread. */
+/* Monotonic time since an arbitrary moment, seconds, nanosecond resolution. Any thread. */
 double clock_now(void);
 
-/* Seconds of a cpu that the calling thread has used. */
+/* CPU time used by the calling thread, seconds. */
 double clock_cpu(void);

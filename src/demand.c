@@ -1,4 +1,4 @@
-/* src/demand.c – reads JSON and says which number in it makes no sense. */
+/* src/demand.c – reads JSON and reports which number makes no sense. */
 #include "src/demand.h"
 #include "src/file.h"
 #include "src/opt.h"
@@ -92,7 +92,7 @@ static const char *skip_string(const char *p)
     return p + (*p == '"');
 }
 
-/* NaN, infinities, and numbers beyond what a double or a long holds become {}. */
+/* Replaces NaN, infinities and numbers beyond the range of a double or a long by {}. */
 static void blank_non_numbers(char *text)
 {
     for (char *p = text; *p;) {
@@ -133,14 +133,13 @@ enum ek_status demand_open(const char *path, json_t **root)
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
-/* Looked up only when there is something to complain about, so that readers need not carry
- * positions along. */
+/* Found only when there is an error to report, so that readers need not carry positions along. */
 static const char *skip_blanks(const char *p)
 {
     return p + strspn(p, " \t\r\n");
 }
 
-/* Past a value of any kind, nested or not. */
+/* Skips a value of any kind, nested or not. */
 static const char *skip_value(const char *p)
 {
     int depth = 0;
@@ -159,7 +158,7 @@ static const char *skip_value(const char *p)
     return p;
 }
 
-/* The next member or element behind a value; NULL at the end of the object or list. */
+/* The member or element after a value; NULL at the end of the object or list. */
 static const char *next_item(const char *p)
 {
     p = skip_blanks(skip_value(p));
@@ -195,7 +194,7 @@ static const char *find_element(const char *list, const char *key)
     return find(p, end + (*end == '.'));
 }
 
-/* Where `key` stands below the value at p, or as much of it as there is. */
+/* Position of `key` below the value at p, or of its longest existing prefix. */
 static const char *find(const char *p, const char *key)
 {
     return !*key ? p : *key == '[' ? find_element(p, key) : find_member(p, key);

@@ -14,14 +14,14 @@ const struct embed_text *embed_find(const char *path)
     return NULL;
 }
 
-/* A text being written and which texts it holds already. */
+/* A text being joined, and which texts it already contains. */
 struct join {
     FILE *out;
-    bool *held; /* by number in embed_texts */
+    bool *held; /* indexed like embed_texts */
     bool missing;
 };
 
-/* The path between the quotation marks of an #include line; false if the line is none. */
+/* Extracts the path of an #include line; false if the line is not one. */
 static bool included(const char *line, char path[static 256])
 {
     return sscanf(line, "#include \"%255[^\"\n]\"", path) == 1;

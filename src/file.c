@@ -1,4 +1,4 @@
-/* src/file.c – files are replaced as a whole or not at all. */
+/* src/file.c – files are replaced entirely or not at all. */
 #include "src/file.h"
 #include "src/arena.h"
 #include "src/owned.h"
@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 struct file {
-    char *path;   /* as the caller named it */
-    char *target; /* what is replaced: the end of symbolic links; NULL: written as it is */
-    char *beside; /* its name until then; NULL: none, it is gone with the process */
+    char *path;   /* as given by the caller */
+    char *target; /* the file to replace, links resolved; NULL: written directly */
+    char *beside; /* its temporary name; NULL: unnamed, vanishes with the process */
     FILE *stream;
 };
 
 /* ---- inputs -----------------------------------------------------------------------------------*/
 
-/* Kept open, so that no later file gets the number of one that is gone. */
+/* Kept open so that the inode number of a deleted input is not reused. */
 static struct {
     pthread_mutex_t lock;
     int *fd;
@@ -86,7 +86,7 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 }
 
-/* A new name outlives a power cut only once its folder is written, too. */
+/* A new name survives a power cut only once its folder is synced, too. */
 static void sync_folder(const char *path)
 {
     char *folder = folder_of(path);
@@ -117,8 +117,8 @@ static int link_beside(const struct file *f)
     return linkat(AT_FDCWD, here, AT_FDCWD, f->beside, AT_SYMLINK_FOLLOW);
 }
 
-/* A name that no other process, here or on a node that shares the folder, takes meanwhile; what
- * killed runs have left cannot be in the way either. What `make` returns, -1 with errno. */
+/* Calls `make` with temporary names until one is free, also of leftovers and of processes on other
+ * nodes that share the folder. Returns what `make` returns, or -1 with errno. */
 static int name_beside(struct file *f, int (*make)(const struct file *f))
 {
     static atomic_uint count;
@@ -136,15 +136,15 @@ static int name_beside(struct file *f, int (*make)(const struct file *f))
     }
     const int why = errno;
     if (made < 0) {
-        free(f->beside); /* is not there */
+        free(f->beside); /* was not created */
         f->beside = NULL;
     }
     errno = why;
     return made;
 }
 
-/* A file without a name, of which a killed process leaves nothing; not every file system has them,
- * and without /proc they get no name later. */
+/* An unnamed file vanishes if the process is killed. Not every file system supports them, and
+ * naming one later needs /proc. */
 static int open_nameless(const struct file *f)
 {
     char *folder = folder_of(f->target);
@@ -221,7 +221,7 @@ enum ek_status file_place(const char *beside, const char *path)
     return EK_OK;
 }
 
-/* Some file systems know no fsync(). */
+/* Some file systems do not support fsync(). */
 static int sync_stream(FILE *stream)
 {
     return fsync(fileno(stream)) && errno != EINVAL && errno != ENOTSUP ? errno : 0;
@@ -229,7 +229,7 @@ static int sync_stream(FILE *stream)
 
 enum ek_status file_finish(struct file *f)
 {
-    /* A write that failed long ago left no errno. */
+    /* errno of an earlier failed write is lost; a full disk is the usual cause. */
     int why = ferror(f->stream) ? ENOSPC : 0;
     if (fflush(f->stream))
         why = errno;
@@ -308,7 +308,7 @@ static char *lock_name(const char *path)
     return asprintf(&name, "%s.lock", path) < 0 ? NULL : name;
 }
 
-/* Whether the lock is still the file of that name: its last owner may have removed it meanwhile. */
+/* Whether the lock is still the file of that name: its last owner may have removed it. */
 static bool is_current(int fd, const char *name)
 {
     struct stat held, there;
@@ -326,13 +326,13 @@ static enum ek_status refuse_lock(int fd, const char *path)
          n > 0 ? owner : "another process");
 }
 
-/* Writes into the lock who has it. File systems without locks have none to be kept out by. */
+/* Writes the owner into the lock file. */
 static void sign(int fd)
 {
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     if (ftruncate(fd, 0) || dprintf(fd, "process %d on %s", (int)getpid(), host) < 0)
-        return; /* then it is another process */
+        return; /* the message then says "another process" */
 }
 
 enum ek_status file_lock(const char *path, int *lock)
@@ -369,7 +369,7 @@ void file_unlock(const char *path, int lock)
 
 static const size_t TEXT_MOST = (size_t)1 << 30;
 
-/* Up to the first zero byte, or to what is too much, where it is to be a text. */
+/* Reads to the end; a text only to its first zero byte or its maximum size. */
 static char *read_stream(FILE *in, bool text, size_t *n)
 {
     size_t used = 0, room = 1 << 16, got;

@@ -1,6 +1,7 @@
-/* src/file.h – files as a whole: read in one go; written beside their place, synced, renamed, so
- * that a reader, a crash or a full disk never leaves half of one. Where the file system has files
- * without names, a killed process leaves nothing at all. The only place that does so. */
+/* src/file.h – whole files: read in one go; written under a temporary name, synced, then renamed,
+ * so that no reader, crash or full disk ever leaves half a file. Where the file system supports
+ * unnamed files, a killed process leaves nothing behind. Nothing else in the tree replaces files.
+ */
 #ifndef SRC_FILE_H
 #define SRC_FILE_H
 
@@ -11,69 +12,67 @@
 
 /* ---- writing ----------------------------------------------------------------------------------*/
 
-/* A file while it is being written. One thread at a time. */
+/* A file being written. One thread at a time. */
 struct file;
 
-/* Begins a file that will take the place of `path` ("-" = standard output). Written as they are:
- * standard output, pipes and devices. A symbolic link keeps pointing to what is replaced; the new
- * file has the old one's permissions. EK_USAGE: `path` is an input of this process, see
- * file_input(); EK_UNAVAILABLE: nothing can be written there. */
+/* Begins a file that will replace `path` ("-" = standard output). Standard output, pipes and
+ * devices are written directly. If `path` is a symbolic link, its target is replaced; the new file
+ * keeps the old one's permissions. EK_USAGE: `path` is an input of this process, see file_input();
+ * EK_UNAVAILABLE: it cannot be written. */
 enum ek_status file_create(const char *path, struct file **f);
-/* The stream to write to. Its errors need no check: file_finish() tells. */
+/* The stream to write to. No need to check its errors: file_finish() does. */
 FILE *file_stream(struct file *f);
-/* As fwrite() to the stream. EK_UNAVAILABLE: the disk is full. */
+/* Like fwrite() to the stream. EK_UNAVAILABLE: the disk is full. */
 enum ek_status file_write(struct file *f, const void *bytes, size_t n);
-/* Syncs the file, puts it in place and syncs the folder; frees f in any case. EK_UNAVAILABLE:
- * something could not be written; what stood at the path is untouched. */
+/* Syncs the file, moves it into place and syncs the folder; always frees f. EK_UNAVAILABLE:
+ * something could not be written; the old file is untouched. */
 enum ek_status file_finish(struct file *f);
-/* Removes what was written; accepts NULL. */
+/* Discards what was written; accepts NULL. */
 void file_abandon(struct file *f);
-/* The one where `st`, of what was written, is EK_OK, the other where it is not. Returns the first
- * failure. */
+/* Finishes the file if `st`, the status of writing it, is EK_OK; otherwise abandons it. Returns the
+ * first failure. */
 enum ek_status file_end(struct file *f, enum ek_status st);
 
-/* All of it at once: `n` bytes, or a text without its NUL. */
+/* Writes a whole file: `n` bytes, or a string without its NUL. */
 enum ek_status file_replace(const char *path, const void *bytes, size_t n);
 enum ek_status file_replace_text(const char *path, const char *text);
 
-/* Says now whether file_create() would succeed later: before hours of work. NULL: no file is
- * wanted. */
+/* Checks that file_create() will succeed, before hours of work. NULL: no file is wanted. */
 enum ek_status file_try(const char *path);
 
-/* Renames `beside`, which its writers have synced, and syncs the folder: for files that several
- * processes write together. One process calls it. */
+/* Renames `beside`, which its writers have synced, to `path` and syncs the folder: for files
+ * written by several processes together. One process calls it. */
 enum ek_status file_place(const char *beside, const char *path);
 
-/* From now on this process alone works on `path`: locks "`path`.lock", which is gone after
- * file_unlock(); where the process dies, its lock dies with it. *lock: for file_unlock(). EK_USAGE:
- * another process works on it, the line says which; EK_UNAVAILABLE: no lock can be made there. */
+/* Claims `path` for this process by locking "`path`.lock", which file_unlock() removes; the lock of
+ * a process that dies is released. *lock: pass it to file_unlock(). EK_USAGE: another process holds
+ * it (the message says which); EK_UNAVAILABLE: no lock file can be made there. */
 enum ek_status file_lock(const char *path, int *lock);
 void file_unlock(const char *path, int lock);
 
-/* `path` names a file, there or to be made, that another one may take the place of: neither "-" nor
- * a pipe nor a device. */
+/* Whether `path` is a regular file, existing or not: neither "-" nor a pipe nor a device. */
 bool file_replaceable(const char *path);
 
-/* Makes the folders above `path`. What cannot be made shows when the file is written. */
+/* Creates the folders above `path`. Failures show when the file is written. */
 void file_make_folders(const char *path);
 
 /* ---- reading ----------------------------------------------------------------------------------*/
 
-/* The whole file ("-" = standard input) in *bytes [*n], which the caller frees; a NUL that does not
- * count follows. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: not read, out of memory. */
+/* Reads the whole file ("-" = standard input) into *bytes [*n], followed by a NUL; the caller frees
+ * it. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: read error or out of memory. */
 enum ek_status file_read(const char *path, char **bytes, size_t *n);
-/* The same of a text, without a byte-order mark; EK_USAGE as well where it holds a zero byte: the
- * line says where; or is longer than 1 GiB. It reads no further than that: devices have no end. */
+/* The same for a text; skips a byte-order mark. EK_USAGE also if it contains a zero byte (the
+ * message gives the line) or exceeds 1 GiB, at which reading stops: devices never end. */
 enum ek_status file_read_text(const char *path, char **text);
-/* Where a text begins: behind its byte-order mark, if it has one. */
+/* Start of the text, after its byte-order mark if it has one. */
 char *file_text_start(char *text);
 
-/* What a file at `path` means by `name`: a file in its own folder, unless the name begins at the
- * root; an empty name stays empty. EK_USAGE: longer than `room`. */
+/* Resolves `name` as written in the file at `path`: relative to that file's folder unless absolute;
+ * an empty name stays empty. EK_USAGE: longer than `room`. */
 enum ek_status file_beside(const char *path, const char *name, char *to, size_t room);
 
-/* Remembers the file as an input of this process: nothing is written over it, by whatever name or
- * link. Options of type OPT_INPUT do so. What is not there is no input. Any thread. */
+/* Marks the file as an input of this process, so that file_create() never overwrites it, under
+ * whatever name or link. Done for every OPT_FILE option. Missing files are ignored. Any thread. */
 void file_input(const char *path);
 
 #endif

@@ -1,11 +1,11 @@
-/* src/isa.c – which levels there are, and the choice among them. */
+/* src/isa.c – the list of levels and the choice among them. */
 #include "src/isa.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const char isa_built[]; /* names, a blank before and after each */
+extern const char isa_built[]; /* names, each between blanks */
 
 #if defined __x86_64__
 #include <cpuid.h>
@@ -17,7 +17,7 @@ static bool has_v2(void)
            __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
 }
 
-/* What the compiler's own list lacks: movbe, f16c; lzcnt. */
+/* Features that __builtin_cpu_supports() does not know: movbe, f16c, lzcnt. */
 static bool has_rest_of_v3(void)
 {
     unsigned a, b, c = 0, d, extended = 0;
@@ -48,7 +48,7 @@ enum {
     LEVELS
 };
 
-/* In the tests' list, but never taken unasked. */
+/* Levels below this one exist for tests and are used only on request. */
 enum { LEAST = LEVEL_plain };
 
 static bool is_built(const char *name)
@@ -62,7 +62,7 @@ static bool is_built(const char *name)
 
 static struct isa level[LEVELS];
 static int in_force;        /* written before threads begin */
-static _Atomic bool called; /* a level's function has been */
+static _Atomic bool called; /* some level's function has been called */
 
 const struct isa *isa_at(int i)
 {
@@ -94,7 +94,7 @@ static enum ek_status find(const char *name, int *number)
          isa_built);
 }
 
-/* NULL or "": the highest. */
+/* NULL or "" means the highest. */
 static enum ek_status number_of(const char *name, int *number)
 {
     *number = highest();
@@ -122,7 +122,7 @@ enum ek_status isa_choose(const char *name)
 
 int isa_now(void)
 {
-    /* Written once: no line for threads to fight for. */
+    /* Written only once, so that threads do not contend for the cache line. */
     if (!atomic_load_explicit(&called, memory_order_relaxed))
         atomic_store_explicit(&called, true, memory_order_relaxed);
     return in_force;
@@ -133,7 +133,7 @@ const char *isa_name(void)
     return level[in_force].name;
 }
 
-/* Before main(): nobody has to remember to. */
+/* Runs before main(), so that no caller has to initialize it. */
 __attribute__((constructor)) static void look(void)
 {
 #if defined __x86_64__
@@ -145,6 +145,6 @@ __attribute__((constructor)) static void look(void)
 #undef ISA_LEVEL
     };
     memcpy(level, all, sizeof level);
-    if (MUTED(isa_change(getenv("CU_ISA")))) /* what is wrong with it the next call says */
+    if (MUTED(isa_change(getenv("CU_ISA")))) /* isa_choose() will report the error */
         in_force = highest();
 }

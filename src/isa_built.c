@@ -1,4 +1,4 @@
-/* src/isa_built.c – the levels that this binary has: the Makefile says which. */
+/* src/isa_built.c – the levels in this binary, as set by the Makefile. */
 #ifndef ISA_BUILT
 #define ISA_BUILT " plain "
 #endif

@@ -1,9 +1,9 @@
-/* src/isa_calls.h – for <program>/isa.c alone: what a program calls of the sources that are
- * compiled for each level. ISA_PROGRAM is the program's name, ISA_CALLS its list, whose lines are
- * ISA_CALL(type, name, (parameters), (arguments)).
+/* src/isa_calls.h – included only by <program>/isa.c: dispatch of the functions that are compiled
+ * per level. ISA_PROGRAM is the program's name; ISA_CALLS is its list, of lines ISA_CALL(type,
+ * name, (parameters), (arguments)).
  *
- * Compiled for a level (ISA is its name) it is that level's table; compiled once it is the
- * functions that everybody calls, each of which goes to the table in force. */
+ * Compiled for a level (ISA is its name), it defines that level's table; compiled without ISA, it
+ * defines the functions that callers use, which call through the table in use. */
 #include "src/isa.h"
 
 #define ISA_JOIN(a, b)     a##b
@@ -26,7 +26,7 @@ const struct ISA_TABLE(ISA_PROGRAM) ISA_PASTE(ISA_TABLE(ISA_PROGRAM), ISA_PASTE(
 
 #else
 
-/* NULL: the binary has not got it. */
+/* NULL: not in this binary. */
 #define ISA_LEVEL(name, ...)                                                                       \
     extern const struct ISA_TABLE(ISA_PROGRAM) ISA_PASTE(ISA_TABLE(ISA_PROGRAM), _##name)          \
         __attribute__((weak));

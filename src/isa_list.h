@@ -1,5 +1,5 @@
-/* src/isa_list.h – instruction levels, the least one first. ISA_LEVEL(name, what it takes, whether
- * this processor has that). Those that the binary was built for stand in isa_built. */
+/* src/isa_list.h – instruction levels, lowest first: ISA_LEVEL(name, required instructions, whether
+ * this processor has them). isa_built lists those in the binary. */
 ISA_LEVEL(lanes1, "any processor, one lane (tests)", true)
 ISA_LEVEL(lanes8, "any processor, eight lanes (tests)", true)
 ISA_LEVEL(plain, "any processor", true)

@@ -1,4 +1,4 @@
-/* src/json.c – JSON in whole files. */
+/* src/json.c – writes JSON files; builds numbers and lists. */
 #include "src/json.h"
 #include "src/file.h"
 

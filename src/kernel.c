@@ -1,4 +1,4 @@
-/* src/kernel.c – which work-item a thread of the host is running. */
+/* src/kernel.c – the work-item that each host thread is running. */
 #include "src/kernel.h"
 
 _Thread_local int kernel_gid[3], kernel_lid[3], kernel_group[3];

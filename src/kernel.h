@@ -2,7 +2,8 @@
  * compiler.
  *
  * A kernel text is <program>/kernels/<thing>.c. This header precedes it at run time (embed_join())
- * and at compile time on the host. What may stand in such a text (each rule broke a compiler once):
+ * and at compile time on the host. What a text may contain (breaking any of these rules has broken
+ * some compiler):
  *
  *   KERNEL(name, x, y, z)(GLOBAL real *a, int n) { … }
  *       at the start of a line; x*y*z is the work-group: launch bounds are not optional (without
@@ -16,23 +17,23 @@
  *   CONSTANT real c[] = {…};
  *       a table at file scope
  *   int ATOMIC_ADD(p, n)
- *       adds n to the GLOBAL int at p and returns what was there; items come in any order
- *   UNROLL              before a loop whose private arrays are to become registers
- *   ROLLED              before one that would only take registers if it were unrolled
+ *       adds n to the GLOBAL int at p and returns its old value; the order of items is arbitrary
+ *   UNROLL              before a loop whose private arrays should become registers
+ *   ROLLED              before a loop that would only waste registers if unrolled
  *   real LOAD(p, at) STORE(p, at, x) REAL(x)
- *       double, p[at], p[at] = x, a constant x; on the host, with src/lanes.h, a vector of doubles:
- *       one system in each lane
+ *       double, p[at], p[at] = x, a constant x; on the host, with src/lanes.h, a vector of doubles
+ *       with one system in each lane
  *
  *   #include "<program>/kernels/<thing>.h"
- *       what texts share, by its path in the repository; embed_join() puts it there once. Nothing
- *       else is included. Kernels stand in .c texts only, and every text compiles on its own
+ *       code shared by texts, by repository path; embed_join() inserts it once. Nothing else may
+ *       be included. Kernels are in .c texts only, and every text compiles on its own
  *
- * No designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers
- * into buffers as arguments (offsets are integers); scalars are int, long or double; no identifier
- * called half, local, global, kernel, private, new, class, template.
+ * No designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers into buffers
+ * as arguments (offsets are integers); scalars are int, long or double; no identifier called half,
+ * local, global, kernel, private, new, class, template.
  *
- * The option -DKERNEL_NO_FMA turns the contraction of a*b+c off: what uses only + - * / sqrt fabs
- * then gives the host's bits on every device. (CUDA and HIP translate it to compiler options.) */
+ * The option -DKERNEL_NO_FMA turns off the contraction of a*b+c: code that uses only + - * / sqrt
+ * fabs then gives the host's bits on every device. (CUDA and HIP map it to compiler options.) */
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #ifdef KERNEL_NO_FMA
@@ -68,7 +69,7 @@
 #define LID(d)       KERNEL_X##d(threadIdx)
 #define GROUP(d)     KERNEL_X##d(blockIdx)
 #define restrict __restrict__
-#else /* the host's compiler: whoever calls a kernel sets the indices of the work-item before */
+#else /* the host's compiler: the caller of a kernel sets the work-item's indices */
 #include <math.h>
 #define KERNEL(name, x, y, z)                                                                      \
     void name();                                                                                   \

@@ -1,6 +1,6 @@
-/* src/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
- * lane. Include it before what a text shares (<program>/kernels/<thing>.h). A text that keeps its
- * device kernels in the same file leaves them out where KERNEL_LANES is defined. */
+/* src/lanes.h – kernel texts on the host's SIMD: `real` is a vector with one grid line or point per
+ * lane. Include it before the shared part of a text (<program>/kernels/<thing>.h). A text with
+ * device kernels in the same file omits them if KERNEL_LANES is defined. */
 #pragma once
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <immintrin.h>
 #endif
 
-/* Lanes of a vector, 1, 4 or 8. Vectors may be wider than the processor's: the compiler takes them
- * apart. */
+/* Lanes per vector: 1, 4 or 8. Vectors may be wider than the processor's: the compiler splits them.
+ */
 #ifndef LANES
 #if defined __AVX512F__
 #define LANES 8
@@ -22,8 +22,8 @@ typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef double lanes_unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 typedef long long lanes_mask __attribute__((vector_size(8 * LANES))); /* -1: true, 0: false */
 
-/* Elements of two vectors, by constant numbers that count through both; as many as either has.
- * `numbers`: the type of a vector of as many integers. */
+/* Selects elements of two vectors by constant indices that count through both. `numbers` is the
+ * matching vector type of integers. */
 #if defined __has_builtin && __has_builtin(__builtin_shufflevector)
 #define SHUFFLE(numbers, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -49,10 +49,11 @@ static inline int lanes_ceil(int n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* ---- what the compiler does not make one instruction of by itself -----------------------------*/
+/* ---- operations that the compiler does not turn into one instruction
+ * ----------------------------- */
 
-/* Each in portable form, lane by lane, and as the instruction where vectors are as wide as the
- * processor's. Both have the same bits. */
+/* Each has a portable form, lane by lane, and an intrinsic where vectors are as wide as the
+ * processor's. Both give the same bits. */
 
 FN lanes lanes_sqrt_each(lanes x)
 {
@@ -69,7 +70,7 @@ FN lanes lanes_fma_each(lanes a, lanes b, lanes c)
     return c;
 }
 
-/* The same as one function: without an instruction for it each lane is a call of the library's. */
+/* The same, not inlined: without an FMA instruction each lane is a library call. */
 __attribute__((noinline, unused)) static lanes lanes_fma_called(lanes a, lanes b, lanes c)
 {
     return lanes_fma_each(a, b, c);
@@ -123,11 +124,11 @@ FN unsigned lanes_bits_of_each(lanes_mask test)
 #define lanes_quotient(a, b) ((a) / (b))
 #endif
 
-/* a / b, rounded as the division does, where neither these nor the quotient are near the ends of
- * the numbers' range, from a guess y of 1 / b with 14 bits. Divisions come one after another, and
- * half as fast in vectors of eight; this is three of Newton's steps and Markstein's last ones
- * (1990). They need 1 / b itself correctly rounded, which Newton's steps reach but where all bits
- * of b's mantissa are set: there it is the neighbour above a power of two. */
+/* a / b, correctly rounded unless a, b or the quotient is near the ends of the number range, from
+ * an approximation y of 1 / b with 14 bits. Hardware divisions are not pipelined and half as fast
+ * in vectors of eight; this takes three Newton steps and Markstein's final ones (1990). Those need
+ * 1 / b itself correctly rounded, which Newton's steps achieve unless all bits of b's mantissa are
+ * set: then it is the next number above a power of two. */
 FN lanes lanes_quotient_from(lanes y, lanes a, lanes b)
 {
     const lanes_mask mantissa = (lanes_mask){0} + 0xfffffffffffff;
@@ -155,18 +156,17 @@ FN void lanes_store_some(double *to, lanes x, int count)
 #endif
 }
 
-/* The same pointer, but the compiler does not know: what is read through it is read where it stands
- * instead of being carried from one round of a loop to the next in variables, which it would
- * spill. */
+/* The same pointer, opaque to the compiler: values read through it are reloaded instead of being
+ * kept in variables across loop iterations, which would be spilled. */
 FN const double *lanes_hidden(const double *p)
 {
     __asm__("" : "+r"(p));
     return p;
 }
 
-/* A row's vector moved against its neighbours: lane l takes what lies `n` (a constant, below LANES)
- * lanes before it, or one or two after it. Rows to columns: after lanes_transpose(), lane c of row
- * r is what lane r of row c was. */
+/* Shifts a row's vector against its neighbours: lane l becomes the element `n` (a constant below
+ * LANES) before it, or after it. lanes_transpose() turns rows into columns: lane c of row r becomes
+ * lane r of row c. */
 #if LANES == 1
 #define lanes_back1(before, here) ((void)(here), (before))
 #define lanes_ahead1(here, after) ((void)(here), (after))

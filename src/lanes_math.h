@@ -1,7 +1,6 @@
-/* src/lanes_math.h – what kernel texts need of mathematics, on the host's vectors: without
- * branches, every lane for itself, so that a lane's bits do not depend on its neighbours. Include
- * it after lanes.h and before the kernel text, which has its own meaning of these macros for
- * devices. */
+/* src/lanes_math.h – mathematical functions for kernel texts on host vectors. They have no
+ * branches, so a lane's bits do not depend on its neighbours. Include it after lanes.h and before
+ * the kernel text, which defines these macros differently for devices. */
 #pragma once
 
 #include "src/lanes.h"
@@ -26,8 +25,8 @@ FN lanes lanes_abs(lanes x)
     return (lanes)((lanes_mask)x & INT64_MAX);
 }
 
-/* Natural logarithm of normal positive numbers, 1 ulp: x = 2^k m with m in [sqrt(1/2), sqrt(2)),
- * log m = 2 artanh((m - 1) / (m + 1)), a minimax polynomial of ours. */
+/* Natural logarithm of normal positive numbers, 1 ulp: x = 2^k m with m in [sqrt(1/2), sqrt(2));
+ * log m = 2 artanh((m - 1) / (m + 1)) by our own minimax polynomial. */
 FN lanes lanes_log(lanes x)
 {
     const uint64_t one = (uint64_t)1 << 52, root_half = 0x3fe6a09e667f3bcd;
@@ -46,8 +45,9 @@ FN lanes lanes_log(lanes x)
     return k * ln2_high + (g + (g * z * p + k * ln2_low));
 }
 
-/* The angle of the point (x, y), 2 ulp; 0 at the origin. With t = min / max of |x|, |y| or its
- * (t - 1) / (t + 1), whichever is below tan(pi / 8): t - t^3 times a minimax polynomial of ours. */
+/* The angle of the point (x, y), 2 ulp; 0 at the origin. t = min / max of |x|, |y|, or (t - 1) / (t
+ * + 1) of that, whichever is below tan(pi / 8); atan t = t - t^3 times our own minimax polynomial.
+ */
 FN lanes lanes_atan2(lanes y, lanes x)
 {
     const double pi = 0x1.921fb54442d18p+1, tan_eighth = 0x1.a827999fcef32p-2;

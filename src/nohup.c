@@ -1,5 +1,5 @@
-/* src/nohup.c – what SIGHUP did when the process began: libraries that Open MPI brings (libpsm2)
- * take the signal in their constructors, so it is asked before theirs run. */
+/* src/nohup.c – records how SIGHUP was handled at the start: libraries of Open MPI (libpsm2)
+ * install handlers in their constructors, so this runs before them. */
 #include "src/nohup.h"
 
 #include <signal.h>
@@ -13,7 +13,7 @@ static void look(void)
     given = !sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
-#ifdef EK_SHARED /* only a program has functions that run before all constructors */
+#ifdef EK_SHARED /* .preinit_array exists in executables only */
 __attribute__((constructor)) static void look_early(void)
 {
     look();

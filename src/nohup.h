@@ -1,7 +1,7 @@
-/* src/nohup.h – whether the program was started to outlive its terminal. */
+/* src/nohup.h – whether the program was started with nohup. */
 #pragma once
 
 #include <stdbool.h>
 
-/* SIGHUP was ignored when the process began, as nohup has it, whatever a library has made of it. */
+/* Whether SIGHUP was ignored when the process began, even if a library has changed that since. */
 bool nohup_given(void);

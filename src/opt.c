@@ -32,7 +32,7 @@ bool opt_number(const char *text, double *value)
     return true;
 }
 
-/* Edit distance by one row of the dynamic programme; names are short. */
+/* Edit distance by dynamic programming with a single row; names are short. */
 static int edit_distance(const char *a, const char *b)
 {
     int row[MAX_NAME + 1], n = (int)strnlen(b, MAX_NAME);
@@ -51,7 +51,7 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The entry of names[0..n-1] nearest to `word`; NULL when none is near. */
+/* The entry of names[0..n-1] nearest to `word`; NULL if none is close. */
 static const char *nearest(const char *word, const char *const *names, int n)
 {
     const char *best = NULL;
@@ -271,7 +271,7 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
 
 enum { WIDTH = 80, LEFT = 25 };
 
-/* Columns that the first `bytes` of a text take. */
+/* Columns taken by the first `bytes` of a text. */
 static int columns(const char *text, size_t bytes)
 {
     int n = 0;

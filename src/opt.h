@@ -1,5 +1,5 @@
-/* src/opt.h – option tables: one table gives the parser, the environment, --help and (later) the
- * man page. Parsing itself is getopt_long()'s. */
+/* src/opt.h – option tables: one table drives the parser (getopt_long()), the environment
+ * variables, --help and, through --help, the man page. */
 #ifndef SRC_OPT_H
 #define SRC_OPT_H
 
@@ -13,22 +13,22 @@ enum opt_type {
     OPT_INT,  /* int, within [min, max] */
     OPT_REAL, /* double, within [min, max] */
     OPT_TEXT, /* const char *, borrowed from argv or the environment */
-    OPT_FILE, /* the same, of a file that is read: never written over, see file_input() */
-    OPT_NAME, /* int: which of `names` it is */
+    OPT_FILE, /* the same, an input file: protected from being overwritten, see file_input() */
+    OPT_NAME, /* int: index in `names` */
 };
 
 /* One option. A table ends with OPT_END. */
 struct opt {
     const char *name; /* long name, without dashes */
     enum opt_type type;
-    size_t offset;            /* of the value in the struct that the table describes */
-    const char *arg;          /* what --help calls the argument, NULL for a flag */
+    size_t offset;            /* of the value in the struct that the table fills */
+    const char *arg;          /* the argument's name in --help, NULL for a flag */
     const char *help;         /* one line, lower case, with unit and default */
-    const char *env;          /* variable that gives the value when the option does not; or NULL */
+    const char *env;          /* variable used if the option is not given; or NULL */
     double min, max;          /* OPT_INT, OPT_REAL; both 0 = no bounds */
     bool optional;            /* OPT_TEXT: "--name" alone stores "" */
-    const char *const *names; /* OPT_NAME: the words that are allowed, then NULL */
-    bool rare;                /* few need it: only "--help all" tells of it */
+    const char *const *names; /* OPT_NAME: the allowed words, then NULL */
+    bool rare;                /* rarely needed: listed only by "--help all" */
 };
 
 #define OPT_END                                                                                    \
@@ -38,9 +38,9 @@ struct opt {
 
 /* A titled table and the struct that it fills. */
 struct opt_group {
-    const char *title;       /* for --help */
+    const char *title;       /* heading in --help */
     const struct opt *table; /* borrowed */
-    void *values;            /* struct whose members the offsets name; holds the defaults */
+    void *values;            /* struct that the offsets refer to; holds the defaults */
 };
 
 /* Fills the values of `ngroups` groups from the environment, then from argv (an option beats its
@@ -57,18 +57,19 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
 /* Prints words within 80 columns; lines after the first begin with `indent` blanks. */
 void opt_wrap(FILE *out, int indent, const char *text);
 
-/* Prints the groups as --help does; with `all`, rare options too. How many were left out. */
+/* Prints the groups as --help does; with `all`, rare options too. Returns how many were omitted. */
 int opt_help(FILE *out, const struct opt_group *groups, int ngroups, bool all);
 
-/* *at = where `text` stands among n names, of which the first is *name, the next one `stride` bytes
- * further: names, or members of structs. EK_USAGE: "<what>: 'text' is not one of a, b, c". */
+/* *at = index of `text` among n names, the first of which is *name and each next one `stride` bytes
+ * further: an array of names, or of structs that begin with one. EK_USAGE: "<what>: 'text' is not
+ * one of a, b, c". */
 enum ek_status opt_choose(const char *what, const char *text, const char *const *name,
                           size_t stride, int n, int *at);
 
 /* " (did you mean 'x'?)" or "" for the nearest name; static buffer per thread. */
 const char *opt_suggest(const char *word, const char *const *names, int n);
 
-/* The whole of `text` as an integer in [min, max] / a finite number; false if it is not one. */
+/* Reads all of `text` as an integer in [min, max] or as a finite number; false if it is not one. */
 bool opt_integer(const char *text, long min, long max, long *value);
 bool opt_number(const char *text, double *value);
 

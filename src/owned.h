@@ -1,5 +1,5 @@
-/* src/owned.h – what a block owns goes when the block is left, whichever way: by the cleanup
- * attribute of gcc and clang. Such a variable is initialized where it is declared. */
+/* src/owned.h – scope guards: a variable's resource is released when its block is left in any way,
+ * by the cleanup attribute of gcc and clang. Initialize such a variable where it is declared. */
 #pragma once
 
 #include <pthread.h>
@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before a variable: close(&variable) is called in the end. */
+/* Placed before a variable: close(&variable) is called at the end of the block. */
 #define OWNED(close) __attribute__((cleanup(close)))
-/* Before a pointer, or a stream: it is freed, or closed, unless it is NULL. */
+/* Placed before a pointer or a stream, which is then freed or closed unless NULL. */
 #define OWNED_MEMORY OWNED(owned_free)
 #define OWNED_STREAM OWNED(owned_fclose)
-/* Makes owned_<close>() for OWNED(): of a close() that takes the pointer, before such a pointer. */
+/* Defines owned_<close>() for use in OWNED(), from a close() that takes the pointer itself. */
 #define OWNED_POINTER(type, close)                                                                 \
     static inline void owned_##close(type **pointer)                                               \
     {                                                                                              \
         close(*pointer);                                                                           \
     }
-/* A mutex is held until then. */
+/* Holds a mutex until the end of the block. */
 #define LOCKED(mutex)                                                                              \
     OWNED(owned_unlock) __attribute__((unused)) pthread_mutex_t *const locked_ = owned_lock(mutex)
 

@@ -1,4 +1,4 @@
-/* src/page.c – fills a page with its data and the chart library. */
+/* src/page.c – fills a page template with its data and the chart library. */
 #include "src/page.h"
 #include "src/embed.h"
 #include "src/file.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JSON inside <script>: "<" could open a comment or end the element. Outside of texts JSON has
- * none, and inside "\u003c" is the same. */
+/* Inside <script>, "<" could open a comment or end the element. JSON has it only in strings, where
+ * "\u003c" means the same. */
 static void put_json(FILE *out, const json_t *root)
 {
     char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -32,7 +32,7 @@ static void put_escaped(FILE *out, const char *text)
             fputc(*text, out);
 }
 
-/* What takes the place of @NAME@. */
+/* The replacements of @NAME@. */
 struct parts {
     const char *title;
     const struct embed_text *program; /* or NULL */

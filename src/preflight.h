@@ -1,5 +1,5 @@
-/* src/preflight.h – what no source compiles without, said once: the Makefile reads this file before
- * any other when flags or compiler have changed. */
+/* src/preflight.h – checks of what every source needs, reported once: the Makefile compiles this
+ * file first when flags or compiler have changed. */
 #ifndef SRC_PREFLIGHT_H
 #define SRC_PREFLIGHT_H
 

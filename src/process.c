@@ -1,4 +1,4 @@
-/* src/process.c – what /proc says. */
+/* src/process.c – reads /proc. */
 #include "src/process.h"
 #include "src/arena.h"
 #include "src/status.h"
@@ -30,7 +30,7 @@ char **process_environment(const char *const *out, size_t n)
     return env;
 }
 
-/* '?': there is no such process. */
+/* Its state letter; '?': there is no such process. */
 static char state_of(pid_t pid, pid_t *parent)
 {
     char path[32], state = '?';
@@ -52,7 +52,7 @@ bool process_is_frozen(pid_t pid)
     return state_of(pid, &parent) == 'T';
 }
 
-/* All processes, and what they were at that look. */
+/* A snapshot of all processes. */
 struct look {
     size_t n, room;
     struct seen {

@@ -1,15 +1,15 @@
-/* src/progress.h – a progress line with rate and ETA on stderr; only where stderr is a terminal. */
+/* src/progress.h – a progress line with rate and ETA on stderr, if stderr is a terminal. */
 #pragma once
 
 #include <stdbool.h>
 
-/* For every progress line of this process: --quiet turns them off. One thread, at start. */
+/* Turns all progress lines of this process off (--quiet). One thread, at start. */
 void progress_quiet(bool quiet);
 
 /* Starts a line "label  37 %  x unit/s  ETA 00:12". total = number of unit that make 100 %. */
 void progress_begin(const char *label, double total, const char *unit);
 
-/* `done` units are finished in all; redraws at most ten times a second. One thread. */
+/* Reports `done` units in total; redraws at most ten times a second. One thread. */
 void progress_at(double done);
 
 /* Erases the line. */

@@ -1,6 +1,6 @@
-/* src/random.h – one seeded generator for samples, starts and noise, not for secrets: Steele, Lea &
- * Flood's SplitMix64 (2014). The state is the seed; the same seed draws the same on every
- * machine. */
+/* src/random.h – one seeded generator for samples, starting points and noise (not cryptographic):
+ * Steele, Lea & Flood's SplitMix64 (2014). The state is the seed; a seed gives the same numbers on
+ * every machine. */
 #pragma once
 
 #include <stdint.h>
@@ -14,13 +14,13 @@ static inline uint64_t random_bits(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Below n > 0; for n below 2^53 as good as even. */
+/* A number in [0, n), n > 0; the bias is negligible for n << 2^64. */
 static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {
     return random_bits(state) % n;
 }
 
-/* Between 0 and 1, neither of them. */
+/* A number in (0, 1), both ends excluded. */
 static inline double random_uniform(uint64_t *state)
 {
     return ((double)(random_bits(state) >> 11) + 0.5) / (double)(1ull << 53);

@@ -22,7 +22,7 @@ const char *self_path(void)
     return access(path, X_OK) ? proc : path;
 }
 
-/* /proc/self/cmdline: words that end in a NUL each. */
+/* /proc/self/cmdline holds NUL-terminated words. */
 char **self_arguments(void)
 {
     static char **argv;

@@ -39,7 +39,7 @@ double sort_median(double *x, size_t n)
 double sort_median_interval(double *x, size_t n, double *low, double *high)
 {
     const double outside = 0.05;
-    unsigned below = 0; /* numbers left out at either end */
+    unsigned below = 0; /* numbers excluded at either end */
     while (2 * gsl_cdf_binomial_P(below + 1, 0.5, (unsigned)n) <= outside)
         below++;
     sort_numbers(x, n);

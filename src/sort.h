@@ -1,13 +1,14 @@
-/* src/sort.h – order and medians of numbers. */
+/* src/sort.h – sorting and medians of numbers. */
 #pragma once
 
 #include <stddef.h>
 
-/* For qsort(), bsearch() and structs that begin with such a member; ascending. */
+/* Comparators for qsort() and bsearch(), ascending; also for structs that begin with such a member.
+ */
 int sort_by_int(const void *a, const void *b);
 int sort_by_u64(const void *a, const void *b);
 
-/* Defines a comparator of structs, ascending by a member, or by one and then by another. */
+/* Defines a comparator of structs, ascending by one member, or by one and then another. */
 #define SORT_ORDER(x, y, member) (((x)->member > (y)->member) - ((x)->member < (y)->member))
 #define SORT_BY(name, type, member)                                                                \
     static int name(const void *a, const void *b)                                                  \
@@ -23,11 +24,11 @@ int sort_by_u64(const void *a, const void *b);
 
 void sort_numbers(double *x, size_t n);
 
-/* The middle of n numbers, or the mean of the two in the middle; NAN where n is 0. Sorts x. */
+/* The median of n numbers (the mean of the middle two if n is even), NAN if n is 0. Sorts x. */
 double sort_median(double *x, size_t n);
 
-/* *low .. *high = two of the numbers between which the median of what they are drawn from lies, and
- * the confidence in that, whatever its distribution: the narrowest pair of ranks, the same from
- * either end, with 0.95 or more, which takes six numbers; of fewer the whole range, of one 0. Order
+/* Confidence interval *low .. *high of the median, made of two of the numbers; returns its
+ * confidence, which holds for any distribution: the narrowest symmetric pair of ranks with at least
+ * 0.95 (needs six numbers; fewer give the whole range, one number gives confidence 0). Order
  * statistics: David and Nagaraja, Order Statistics, 7.1. n > 0. Sorts x. */
 double sort_median_interval(double *x, size_t n, double *low, double *high);

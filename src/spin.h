@@ -1,4 +1,4 @@
-/* src/spin.h – what a thread does between two looks at what another one writes. */
+/* src/spin.h – the pause between two polls of memory that another thread writes. */
 #pragma once
 
 static inline void spin_pause(void)

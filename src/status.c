@@ -15,14 +15,14 @@ static const char *program = "evenkeel";
 static _Thread_local char message[1024];
 static _Thread_local int muted;
 static int warnings_muted;
-static bool over; /* the exit code is the program's own */
+static bool over; /* main() has chosen the exit code */
 
 int status_exit_code(enum ek_status st)
 {
     return st == EK_LOST ? EK_UNAVAILABLE : (int)st;
 }
 
-/* A message is one line, and does nothing to a terminal, whatever a file or an option holds. */
+/* Keeps a message on one line and free of terminal control characters, whatever text it quotes. */
 static void make_line(char *text)
 {
     for (; *text; text++)
@@ -81,7 +81,7 @@ void status_program(const char *name)
     program = name;
 }
 
-/* OpenMP's runtime ends with 1 where it gets no thread: that is no failed verification. */
+/* OpenMP's runtime exits with 1 if it cannot create a thread; our 1 means a failed verification. */
 static void end_of_a_library(int code, void *nothing)
 {
     (void)nothing;
@@ -89,8 +89,8 @@ static void end_of_a_library(int code, void *nothing)
         _exit(EK_UNAVAILABLE);
 }
 
-/* A file that grows too large is an error of its writer, and what is executed from here has its
- * own idea of it. */
+/* For SIGXFSZ: writing beyond a file size limit is reported by the write itself. A handler instead
+ * of SIG_IGN, so that programs executed from here get the default. */
 static void go_on(int number)
 {
     (void)number;
@@ -116,10 +116,10 @@ void status_begin(const char *name)
     status_program(name);
     sigaction(SIGXFSZ, &large, NULL);
     sigaction(SIGABRT, &given_up, NULL);
-    signal(SIGCHLD, SIG_DFL); /* who ignores it cannot wait for children */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid() could not work */
     on_exit(end_of_a_library, NULL);
     while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
-        continue; /* to read only: what is written there fails, and is not lost in silence */
+        continue; /* read-only: writes there fail instead of being lost silently */
     if (fd >= 0)
         close(fd);
 }

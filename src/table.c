@@ -1,4 +1,4 @@
-/* src/table.c – one pass over the text cuts it into cells; numbers are read when asked for. */
+/* src/table.c – one pass splits the text into cells; numbers are parsed on request. */
 #include "src/table.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -16,7 +16,7 @@ enum { MOST_COLUMNS = 4096 };
 
 /* ---- lines and cells --------------------------------------------------------------------------*/
 
-/* The next line that is a row, cut off from the rest, and its number. NULL: no more. */
+/* Cuts the next row off the rest and counts lines; NULL at the end. */
 static char *next_row(char **rest, size_t *line)
 {
     while (*rest && **rest) {
@@ -37,7 +37,7 @@ static char separator_of(const char *row)
     return strchr(row, ';') ? ';' : strchr(row, ',') ? ',' : ' ';
 }
 
-/* Without blanks and quotes at its ends. */
+/* Strips blanks and quotes at both ends. */
 static char *trimmed(char *cell)
 {
     cell += strspn(cell, " \t");
@@ -51,8 +51,8 @@ static char *trimmed(char *cell)
     return cell;
 }
 
-/* Cuts a row into at most `room` cells; returns how many there are. Text at the end: the last cell
- * is all that is left, or nothing. */
+/* Splits a row into at most `room` cells; returns how many there are. With `text`, the last cell is
+ * the rest of the line, possibly empty. */
 static int cut(char *row, char separator, const char **cell, int room, bool text)
 {
     int n = 0;
@@ -112,7 +112,7 @@ static enum ek_status name_columns(struct table *t, char *row, char separator, s
 static enum ek_status cut_rows(struct table *t, char *row, char *rest, char separator, size_t line)
 {
     const size_t bytes = (size_t)t->ncolumns * sizeof *t->cell;
-    size_t rows = 0, lines = 0; /* room for */
+    size_t rows = 0, lines = 0; /* capacities */
     for (; row; row = next_row(&rest, &line)) {
         TRY(arena_grow(&t->cell, &rows, t->nrows, bytes, "rows"));
         TRY(arena_grow(&t->line, &lines, t->nrows, sizeof *t->line, "rows"));
@@ -126,7 +126,7 @@ static enum ek_status cut_rows(struct table *t, char *row, char *rest, char sepa
     return EK_OK;
 }
 
-/* Some cell of a row is one. */
+/* Whether some cell of the row is a number. */
 static bool has_number(const char *row)
 {
     const char *const between = " \t\r,;";
@@ -142,7 +142,7 @@ static bool has_number(const char *row)
     return false;
 }
 
-/* The lines in front that begin with #. */
+/* Copies the lines at the start that begin with #. */
 static enum ek_status keep_preface(struct table *t)
 {
     const char *end = t->text;
@@ -275,7 +275,7 @@ enum ek_status table_optional(const struct table *t, size_t row, int column, dou
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
 
-/* Digits with at most one point among them; false when they are more than 2^53 holds. */
+/* Reads digits with at most one point among them; false if their value exceeds 2^53. */
 static bool read_digits(const char **text, uint64_t *digits, int *scale)
 {
     const char *c = *text;
@@ -299,7 +299,7 @@ static bool read_digits(const char **text, uint64_t *digits, int *scale)
     return n > 0 && *digits <= (uint64_t)1 << 53;
 }
 
-/* Up to 2^53 and up to 10^22 both numbers are exact, so one operation rounds once, as strtod()
+/* Integers up to 2^53 and powers up to 10^22 are exact, so one operation rounds once, as strtod()
  * does (Clinger 1990). */
 static bool parse_short(const char *text, double *x)
 {
@@ -336,6 +336,6 @@ bool table_parse(const char *text, double *x)
             return false;
         *x = value;
     }
-    *x += 0.0; /* -0 is 0: places are compared byte by byte */
+    *x += 0.0; /* turns -0 into 0: positions are compared bytewise */
     return true;
 }
