@@ -1,4 +1,4 @@
-/* backends/backend.c – the list of back ends, and devices by name. */
+/* backends/backend.c – the list of back ends; finding devices by name. */
 #include "backends/backend.h"
 
 #include "src/opt.h"
@@ -39,7 +39,7 @@ const struct backend_ops *backend_find(const char *name)
 
 /* ---- listing ---- */
 
-/* Asks without printing why there is none; status_message() has it. */
+/* Counts without printing why there is none; status_message() has the reason. */
 static enum ek_status quiet_count(const struct backend_ops *ops, int *n)
 {
     *n = 0;
@@ -90,7 +90,7 @@ int backend_libraries(const struct backend_ops *ops, struct backend_library *l)
 
 /* ---- names ---- */
 
-/* "opencl:0 (name), opencl:1 (name)": what there is, for a message. */
+/* "opencl:0 (name), opencl:1 (name)" for a message. */
 static void what_there_is(const struct backend_ops *ops, int n, char *text, size_t room)
 {
     size_t used = 0;
@@ -123,7 +123,7 @@ static enum ek_status unknown(const char *name)
     return opt_choose("devices: back end", name, names, sizeof *names, BACKENDS, &at);
 }
 
-/* "GPU-5ba1…" or the first letters of it; nvidia-smi calls a part of a GPU "MIG-5ba1…". */
+/* Matches "GPU-5ba1…" or the beginning of it; nvidia-smi calls a part of a GPU "MIG-5ba1…". */
 static bool has_uuid(const struct backend_info *info, const char *name)
 {
     enum { KIND = 4 };
@@ -132,8 +132,7 @@ static bool has_uuid(const struct backend_info *info, const char *name)
            !strncasecmp(info->uuid + KIND, name + KIND, strlen(name + KIND));
 }
 
-/* The device whose address or name for all times this is, "0000:3b:00.0" or a UUID; -1: none of
- * them, or several. */
+/* The device with this PCI address ("0000:3b:00.0") or UUID; -1: none, or several. */
 static int find_by_name(const struct backend_ops *ops, const char *name)
 {
     int n, found = -1;
@@ -151,7 +150,7 @@ static int find_by_name(const struct backend_ops *ops, const char *name)
     return found;
 }
 
-/* One word "opencl:0", "cuda:0000:3b:00.0" or "cuda:GPU-5ba1". */
+/* Parses one word "opencl:0", "cuda:0000:3b:00.0" or "cuda:GPU-5ba1". */
 static enum ek_status parse_one(char *word, struct backend_device *d)
 {
     char *colon = strchr(word, ':');
@@ -199,15 +198,15 @@ static enum ek_status parse_words(char *words, struct backend_device *devices, i
 
 /* ---- auto ---- */
 
-/* What "auto" has gathered: the first `n` of devices[] with where they sit. */
+/* The devices that "auto" has selected so far, with their descriptions. */
 struct gathered {
     struct backend_device *device;
     struct backend_info *info; /* [max] */
     int n, want;
 };
 
-/* One GPU may show in several back ends and platforms; several parts of one GPU, in one back end,
- * have names of their own. */
+/* Whether the GPU is already selected: one GPU may appear in several back ends and platforms, but
+ * parts of one GPU (MIG) share its address within a back end and differ in UUID. */
 static bool known(const struct gathered *g, const struct backend_ops *ops,
                   const struct backend_info *info)
 {
@@ -218,8 +217,7 @@ static bool known(const struct gathered *g, const struct backend_ops *ops,
     return false;
 }
 
-/* Takes the usable devices of one back end, either those that share the host's cores or the
- * rest. */
+/* Selects the usable devices of one back end: those that share the host's cores, or the others. */
 static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
 {
     int there;
@@ -244,8 +242,9 @@ void backend_share(int rank, int ranks)
     sharing.ranks = ranks > rank ? ranks : 1;
 }
 
-/* Of n GPUs on this node to this process, which takes `want` of them (< 0: its part): its
- * neighbours take others as long as there are any. Moves them to the front; their number. */
+/* Chooses this process's share of the node's n GPUs and moves it to the front: `want` of them, or
+ * an equal share if want < 0. Processes get different ones as long as there are enough. Returns
+ * their number. */
 static int take_share(struct backend_device *gpu, struct backend_info *info, int n, int want)
 {
     const int part = (n - sharing.rank + sharing.ranks - 1) / sharing.ranks;

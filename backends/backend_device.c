@@ -1,5 +1,4 @@
-/* backends/backend_device.c – an open device: what all back ends have to check before they do
- * it. */
+/* backends/backend_device.c – an open device: the checks common to all back ends. */
 #include "backends/backend.h"
 #include "src/clock.h"
 #include "src/embed.h"
@@ -41,7 +40,7 @@ void backend_close(struct backend *b)
     free(b);
 }
 
-/* ---- whether it has work ---- */
+/* ---- time with work ---- */
 
 static void feed(struct backend *b, int queue)
 {
@@ -96,7 +95,7 @@ void *backend_address(const struct backend *b, struct backend_mem *mem)
     return mem && b->ops->address ? b->ops->address(mem) : NULL;
 }
 
-/* Foreign buffers abort some drivers, so they are told apart here. */
+/* Some drivers abort on buffers of another device, so they are refused here. */
 static enum ek_status check_owner(const struct backend *b, const struct backend_mem *m)
 {
     if (m && m->owner != b)
@@ -175,7 +174,7 @@ static enum backend_type type_of(const char *parameter)
     return BACKEND_INT;
 }
 
-/* Finds the line "KERNEL(name, x, y, z)" in the text and reads the list behind it. */
+/* Finds the line "KERNEL(name, x, y, z)" in the text and reads the parameter list after it. */
 static enum ek_status read_signature(const char *label, const char *text,
                                      const struct backend_kernel *wanted,
                                      struct backend_signature *s)
@@ -313,7 +312,7 @@ void backend_graph_free(struct backend *b, struct backend_graph *graph)
 
 /* ---- between devices ---- */
 
-/* Reads rows of the box into host memory and writes them from there. */
+/* Copies a box through host memory. */
 static enum ek_status copy_rows(struct backend *to, struct backend_mem *dst, struct backend *from,
                                 struct backend_mem *src, const struct backend_rect *r, void *rows)
 {

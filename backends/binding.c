@@ -1,4 +1,4 @@
-/* backends/binding.c – cpu sets of this process' threads. */
+/* backends/binding.c – affinity of this process's threads. */
 #include "backends/binding.h"
 
 #include <dirent.h>
@@ -22,8 +22,8 @@ int binding_cpus(const struct binding *b)
     return CPU_COUNT_S(sizeof b->set, b->set);
 }
 
-/* Adds the cpus of all OpenMP places: never more than the process was given, which a set of all
- * ones would be under taskset. */
+/* Adds the cpus of all OpenMP places. Not simply all cpus: under taskset the process may not use
+ * them. */
 static void add_places(struct binding *b)
 {
     for (int place = 0; place < omp_get_num_places(); place++) {
@@ -41,7 +41,7 @@ static void add_places(struct binding *b)
 
 bool binding_widen(struct binding *saved)
 {
-    omp_get_num_places(); /* first: some run times bind this thread when they are first asked */
+    omp_get_num_places(); /* first, because some runtimes bind this thread on their first call */
     if (!binding_get(0, saved))
         return false;
     struct binding wide = *saved;

@@ -1,4 +1,4 @@
-/* backends/build_log.c – finds the telling line in a kernel compiler's log. */
+/* backends/build_log.c – finds the most telling line in a kernel compiler's log. */
 #include "backends/build_log.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ void build_log_print(const char *label, const char *log)
         fprintf(stderr, "%s: the kernel compiler says:\n%s\n", label, log);
 }
 
-/* The line of the log that says what is wrong: the first with "error:", else the first. */
+/* The most telling line: the first with "error:", else the first. */
 static void first_error(const char *log, char *line, size_t room)
 {
     const char *at = strstr(log, "error:");

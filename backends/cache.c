@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The checksum is there because drivers trust a binary: a torn file would crash them. No member
- * leaves padding, so that headers compare as bytes. */
+/* The checksum protects drivers, which trust a binary and would crash on a damaged one. The header
+ * has no padding, so that headers can be compared bytewise. */
 struct header {
     char magic[8];
     struct cache_key key;
@@ -47,7 +47,7 @@ bool cache_on(void)
     return !set || strcmp(set, "0");
 }
 
-/* Path of the entry; false: there is no place for it. */
+/* Path of the entry; false if there is no folder for it. */
 static bool entry_path(const struct cache_key *key, char path[PATH_MAX])
 {
     char folder[PATH_MAX - 64];
@@ -109,7 +109,7 @@ void cache_save(const struct cache_key *key, const unsigned char *data, size_t s
     if (!entry_path(key, path))
         return;
     const struct header h = header_of(key, data, size);
-    status_mute(+1); /* what cannot be kept is compiled again */
+    status_mute(+1); /* an entry that is lost is compiled again */
     file_make_folders(path);
     save(path, &h, data);
     status_mute(-1);

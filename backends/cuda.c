@@ -1,8 +1,8 @@
-/* backends/cuda.c – NVIDIA's GPUs through the CUDA driver and NVRTC: the names, the numbers and the
- * few calls that HIP has otherwise. The rest is in gpu*.c. */
+/* backends/cuda.c – NVIDIA's GPUs through the CUDA driver and NVRTC: names, numbers and the few
+ * calls that differ from HIP. The rest is in gpu*.c. */
 #include "backends/gpu.h"
 
-/* ---- what only CUDA has ---------------------------------------------------------------------- */
+/* ---- specific to CUDA ---------------------------------------------------------------------- */
 
 /* CUDA_MEMCPY3D of cuda.h. */
 struct side {
@@ -39,7 +39,8 @@ static const struct gpu_symbol own_symbols[] = {
     {0},
 };
 
-/* The context that the whole process shares: the one that never changed its interface. */
+/* The primary context, shared by the whole process: its interface never changed between versions.
+ */
 static int attach(struct gpu_state *d)
 {
     return own.retain(&d->context, d->device);

@@ -6,8 +6,7 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* What the numbers mean for the caller, in both APIs; every other one means that the device is
- * lost. */
+/* Error numbers of both APIs; any other number means that the device is lost. */
 static const struct {
     int code;
     enum ek_status st;
@@ -84,7 +83,7 @@ void gpu_close(void *dev)
     d->vendor->detach(d);
 }
 
-/* Queues that do not wait for the driver's own default one. */
+/* Queues that do not synchronize with the driver's default stream. */
 static enum ek_status make_queues(struct gpu_state *d)
 {
     enum { NON_BLOCKING = 1, NO_TIME = 2 };
@@ -126,7 +125,7 @@ enum ek_status gpu_open(const struct gpu_vendor *v, void *dev, int index)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What is left of the device's memory: less than our own budget where others use it too. */
+/* Free memory of the device, to which other processes may also allocate. */
 static size_t room(const struct gpu_state *d)
 {
     size_t left, total;

@@ -1,7 +1,7 @@
-/* backends/gpu.h – what the CUDA and HIP back ends share, which is nearly all: the two driver APIs
- * are one under two sets of names, with the same numbers for errors. A vendor is a const struct of
- * names, numbers and the few calls that differ; cuda.c and hip.c hold one each. No header of a
- * vendor is needed to build them.
+/* backends/gpu.h – the common part of the CUDA and HIP back ends, which is nearly everything: the
+ * two driver APIs are one API under two sets of names, with the same error numbers. A vendor is a
+ * const struct of names, numbers and the few calls that differ, in cuda.c and hip.c. No vendor
+ * header is needed.
  *
  *   gpu_find.c      opens the driver library, lists and describes the devices
  *   gpu.c           an open device: memory, launches, queues, events
@@ -20,10 +20,10 @@
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-/* What both drivers have under different names; all return an error number, 0 is success. CUDA
- * calls a device address an integer and HIP a pointer: every 64-bit system passes them alike, so
- * they are pointers here. Not needed (1), member, CUDA's name (_v2 and the like are what the
- * header's plain names stand for), HIP's, parameters. */
+/* The functions that both drivers have under different names; all return an error number, 0 is
+ * success. A device address is an integer in CUDA and a pointer in HIP; every 64-bit ABI passes
+ * them alike, so pointers are used here. X(optional, member, CUDA's name (with the suffix that its
+ * header adds), HIP's name, parameters). */
 /* clang-format off */
 #define GPU_DRIVER(X) \
     X(0, init, cuInit, hipInit, unsigned flags)                                                    \
@@ -83,7 +83,7 @@ struct gpu_driver {
 #undef X
 };
 
-/* Numbers that the two APIs agree on. */
+/* Error numbers that the two APIs share. */
 enum {
     GPU_INVALID_VALUE = 1,      /* an error */
     GPU_OUT_OF_MEMORY = 2,      /* an error */
@@ -91,7 +91,7 @@ enum {
     GPU_PEER_OPEN_ALREADY = 704 /* an error */
 };
 
-/* A library's symbol and its place in a struct of function pointers. */
+/* A library's symbol and its offset in a struct of function pointers. */
 struct gpu_symbol {
     size_t at;
     const char *name; /* NULL ends a table */
@@ -100,11 +100,12 @@ struct gpu_symbol {
 
 enum { GPU_NAMES = 6, GPU_LIBRARY_NAME = 256, GPU_WHY = 320 };
 
-/* A library: the names to try, newest first. */
+/* Where to find a library. */
 struct gpu_library {
-    const char *names[GPU_NAMES]; /* ends with NULL */
-    const char *folders[2];       /* tried too, or NULL; the loader's own path comes first */
-    const char *home;             /* a variable: its lib64 and lib are tried in between, or NULL */
+    const char *names[GPU_NAMES]; /* newest first, ends with NULL */
+    const char *folders[2];       /* tried after the loader's own path; or NULL */
+    const char *home;             /* environment variable of a folder whose lib64 and lib are tried
+                                   * before `folders`; or NULL */
 };
 
 /* ---- a vendor -------------------------------------------------------------------------------- */
@@ -122,13 +123,13 @@ enum gpu_attribute {
 
 struct gpu_state;
 
-/* What is learned of a vendor's driver, once in a process. */
+/* State of a vendor's driver, found once per process. */
 struct gpu_found {
     pthread_mutex_t lock;
     bool done;
     struct gpu_driver driver;
     char library[GPU_LIBRARY_NAME]; /* the name that opened */
-    int version;                    /* as the driver counts, 0 unknown */
+    int version;                    /* in the driver's own encoding, 0: unknown */
     int n;                          /* devices */
     char why[GPU_WHY];              /* there is none */
 };
@@ -137,38 +138,38 @@ struct gpu_vendor {
     const char *name;   /* "cuda" */
     const char *api;    /* "CUDA" */
     const char *maker;  /* "NVIDIA" */
-    const char *advice; /* what to do where there is no driver */
+    const char *advice; /* what to do if there is no driver */
     struct gpu_library library;
     const struct gpu_symbol *symbols;     /* into struct gpu_driver */
-    const struct gpu_symbol *own_symbols; /* into *own: what only this vendor has */
+    const struct gpu_symbol *own_symbols; /* into *own: functions that only this vendor has */
     void *own;
     struct gpu_found *found;
-    int attribute[GPU_ATTRIBUTES]; /* the vendor's numbers */
-    int major, minor;              /* a version is a number: what its two parts are multiplied by */
+    int attribute[GPU_ATTRIBUTES]; /* the vendor's attribute numbers */
+    int major, minor;              /* factors of the two parts of a version number */
 
     struct gpu_library compiler;
-    const char *compiler_prefix; /* of its functions: "nvrtc" */
-    const char *compiler_advice; /* what to do where there is none */
-    const char *targets[2];      /* how the names of its architectures begin: "sm_" */
+    const char *compiler_prefix; /* prefix of its functions: "nvrtc" */
+    const char *compiler_advice; /* what to do if there is no compiler */
+    const char *targets[2];      /* prefixes of its architectures: "sm_" */
     const char *arch_option;     /* "--gpu-architecture=" */
-    const char *no_fma_option;   /* what -DKERNEL_NO_FMA means beside the word itself */
+    const char *no_fma_option;   /* option to add for -DKERNEL_NO_FMA */
 
-    /* A device's architecture as the compiler calls it: "sm_90", "gfx90a:xnack-". */
+    /* A device's architecture in the compiler's terms: "sm_90", "gfx90a:xnack-". */
     int (*arch)(const struct gpu_driver *, int device, char *text, size_t room);
-    /* Takes the device, gives it back; makes it the calling thread's current one. */
+    /* Acquires and releases the device; makes it the calling thread's current one. */
     int (*attach)(struct gpu_state *);
     void (*detach)(struct gpu_state *);
     int (*use)(const struct gpu_state *);
-    /* One box of rows and slices, each slice a whole number of rows, from src to dst. */
+    /* Copies a box; its slice pitches are multiples of its row pitches. */
     int (*box)(enum backend_way, void *dst, const void *src, const struct backend_rect *,
                void *stream);
-    /* Bytes from another device of this vendor; and the direct way between two devices. */
+    /* Copies bytes from another device of this vendor; enables direct access to it. */
     int (*peer)(const struct gpu_state *to, void *dst, const struct gpu_state *from,
                 const void *src, size_t bytes, void *stream);
     int (*befriend)(const struct gpu_state *to, const struct gpu_state *from);
 };
 
-/* What each vendor's file calls by the same name. */
+/* Members with the same name in each vendor's file. */
 #define GPU_VENDOR_PARTS                                                                           \
     .symbols = symbols, .own_symbols = own_symbols, .own = &own, .found = &found, .arch = arch,    \
     .attach = attach, .detach = detach, .use = use, .box = box, .peer = peer, .befriend = befriend
@@ -177,14 +178,14 @@ struct gpu_vendor {
 
 enum { GPU_CHUNKS = 4 };
 
-/* A piece of pinned memory through which bytes pass between a device and the host. */
+/* A piece of pinned memory, a stage between a device and the host's memory. */
 struct gpu_chunk {
-    unsigned char *byte; /* NULL until it is first used */
-    bool pinned;         /* or plain memory, where the driver has no pinned memory left */
-    void *event;         /* the transfer to or from the device is done */
+    unsigned char *byte; /* NULL until first used */
+    bool pinned;         /* false: ordinary memory, because the driver had no pinned memory left */
+    void *event;         /* end of its transfer to or from the device */
     bool busy;
-    unsigned char *to;          /* a read: where its bytes go once they are here, else NULL */
-    struct backend_rect landed; /* of the box at `to`; its source is the chunk */
+    unsigned char *to;          /* for a read: where its bytes will be unpacked, else NULL */
+    struct backend_rect landed; /* the box to unpack, from the chunk to `to` */
 };
 
 struct gpu_state {
@@ -192,7 +193,7 @@ struct gpu_state {
     const struct gpu_driver *driver;
     char label[24]; /* "cuda:0" */
     int device;
-    void *context; /* CUDA's, shared by all of the process; HIP has none */
+    void *context; /* CUDA's, shared by the whole process; HIP has none */
     void *stream[BACKEND_QUEUES];
     void *event[BACKEND_EVENTS];
     bool recorded[BACKEND_EVENTS];
@@ -202,8 +203,8 @@ struct gpu_state {
     struct backend_info info;
     size_t max_grid[3];
     size_t used;                /* bytes allocated */
-    bool refuses_graphs;        /* the driver refused one */
-    unsigned long long friends; /* devices whose memory it reaches directly, a bit each */
+    bool refuses_graphs;        /* the driver does not support them */
+    unsigned long long friends; /* a bit for each device to which direct access was tried */
 };
 
 struct gpu_memory {
@@ -215,15 +216,15 @@ struct gpu_memory {
 struct gpu_program {
     struct backend_program is;
     void *module;
-    unsigned char *image; /* what it was loaded from: HIP reads there as long as the module lives */
+    unsigned char *image; /* the code it was loaded from: HIP reads it while the module lives */
     void *function[];
 };
 
-/* EK_OK for 0; else fails with what was being done and what the number means: EK_UNAVAILABLE where
- * memory or registers are short, EK_USAGE for what only a caller's bug explains, EK_LOST for the
- * rest. */
+/* EK_OK for 0; else fails with the operation `doing` and the meaning of the number: EK_UNAVAILABLE
+ * if memory or registers are short, EK_USAGE if only a caller's bug explains it, EK_LOST otherwise.
+ */
 enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
-/* Waits for both queues, whatever comes of it: what they use is about to go. */
+/* Waits for all queues and ignores errors, before something that they use is freed. */
 void gpu_settle(const struct gpu_state *);
 
 /* ---- the members of struct backend_ops ------------------------------------------------------- */
@@ -233,7 +234,7 @@ enum ek_status gpu_info(const struct gpu_vendor *, int index, struct backend_inf
 int gpu_libraries(const struct gpu_vendor *, struct backend_library *list, int max);
 enum ek_status gpu_open(const struct gpu_vendor *, void *dev, int index);
 
-/* All the others, the same for every vendor. */
+/* The others are the same for every vendor. */
 void gpu_close(void *dev);
 enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
@@ -312,64 +313,63 @@ enum ek_status gpu_wait(void *dev, int queue);
 
 /* ---- between the files ----------------------------------------------------------------------- */
 
-/* Opens the first of the library's names that is there; false, and why, if none is. */
+/* Opens the first name of the library that exists; false, with the reason, if none does. */
 bool gpu_library_open(const struct gpu_library *, void **handle, char name[GPU_LIBRARY_NAME],
                       char why[GPU_WHY]);
-/* Fills the struct at `to` with symbols whose names begin with `prefix`; the rest of the name of
- * one that is missing and not optional, or NULL. */
+/* Fills the struct at `to` with the symbols named `prefix` + name. Returns the name of a required
+ * symbol that is missing, or NULL. */
 const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_symbol *, void *to);
 
-/* Frees what copies held, and brings what reads fetched to where it belongs. */
+/* Frees the chunks; unpacks those that hold the results of finished reads. */
 void gpu_copy_close(struct gpu_state *);
 enum ek_status gpu_copy_land(struct gpu_state *, int queue);
 
-/* A run-time compiler chosen for a device, and the target to ask it for: "sm_90", "compute_80" or
- * "gfx90a". */
+/* A run-time compiler chosen for a device, and its target: "sm_90", "compute_80" or "gfx90a". */
 struct gpu_compiler {
     char library[GPU_LIBRARY_NAME];
     int major, minor;
-    char build[48]; /* tells builds of one version apart: HIPRTC always says the same one */
+    char build[48]; /* distinguishes builds: HIPRTC always reports the same version */
     char target[80];
 };
 
-/* The newest compiler that knows the device's architecture and is not newer than the driver, else
- * one that is newer, else one that makes code for an older architecture, which the driver
- * translates. EK_UNAVAILABLE: there is none. `driver_major` 0: not known. */
+/* Chooses the newest compiler that knows the device's architecture and is not newer than the
+ * driver, else one that is newer, else one for an older architecture, whose code the driver
+ * translates. EK_UNAVAILABLE: there is none. driver_major 0: unknown. */
 enum ek_status gpu_compiler_choose(const struct gpu_vendor *, const char *label, const char *arch,
                                    int driver_major, struct gpu_compiler *);
 
-/* What a compiler made: code if it built (caller frees), and its words (caller frees). */
+/* A compiler's output: code if it succeeded, and its messages; the caller frees both. */
 struct gpu_code {
     unsigned char *code;
     size_t size;
     char *log;
 };
 
-/* Compiles by library and prefix of its functions, in this process. EK_UNAVAILABLE: it does not
- * open or fails of itself; a text that does not build is EK_OK without code. */
+/* Compiles in this process; `prefix` of the library's functions. EK_UNAVAILABLE: the library cannot
+ * be opened or fails internally; for a text with errors, EK_OK without code. */
 enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
                                 int noptions, const char *const *options, struct gpu_code *);
-/* The same with the back end's words for `options`, in a process of its own; EK_USAGE, and the
- * telling line of the log, where the text does not build. */
+/* The same in a separate process, with the back end's `options` translated for the compiler.
+ * EK_USAGE with the most telling line of the log if the text has errors. */
 enum ek_status gpu_compile(const struct gpu_vendor *, const char *label,
                            const struct gpu_compiler *, const char *text, const char *options,
                            struct gpu_code *);
 
-/* Finished code from $CU_KERNEL_CODE or share/evenkeel/code that an architecture may run: number
- * *i of the possible ones or a later one, and *i moves behind it; false: no more. */
+/* Finds precompiled code in $CU_KERNEL_CODE or share/evenkeel/code that an architecture can run:
+ * candidate *i or a later one; *i is set to the next. false: no more. */
 bool gpu_ready_find(const struct gpu_vendor *, const char *text, const char *options,
                     const char *arch, int *i, struct gpu_code *);
-/* The key of all code in caches. */
+/* The cache key of compiled code. */
 struct cache_key gpu_code_key(const struct gpu_vendor *, const char *text, const char *options,
                               const char *target);
-/* Puts its maker's name before the code, as caches have it. */
+/* Prepends the name of the compiler to the code, as stored in caches. */
 enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *);
-/* Makes it for those of the list "sm_80,gfx90a,…" that are this vendor's. */
+/* Makes precompiled code for this vendor's architectures in the list "sm_80,gfx90a,…". */
 enum ek_status gpu_ready_make(const struct gpu_vendor *, const char *text, const char *options,
                               const char *list);
 
-/* The same in a process of its own: compilers of two vendors in one process may clash (they bring
- * different builds of LLVM), and one ends its process over an architecture it does not know. */
+/* gpu_compiler_run() in a separate process: compilers of two vendors in one process may clash (they
+ * bring different builds of LLVM), and one aborts on an architecture that it does not know. */
 enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *,
                                    const char *prefix, const char *text, int noptions,
                                    const char *const *options, struct gpu_code *);

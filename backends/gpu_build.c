@@ -1,4 +1,4 @@
-/* backends/gpu_build.c – kernel texts to modules of a GPU, with a disk cache. */
+/* backends/gpu_build.c – compiles kernel texts to modules of a GPU, with a disk cache. */
 #include "backends/build_log.h"
 #include "backends/gpu.h"
 #include "src/owned.h"
@@ -8,8 +8,8 @@
 
 enum { OPTIONS = 64, MAKER = 640, CODE_ALIGNED = 64 };
 
-/* Eight equal devices build the same text at the same time: the first compiles, the others find
- * its code in the cache. */
+/* Equal devices build the same text at the same time: the first one compiles, the others find its
+ * code in the cache. */
 static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static enum ek_status read_options(const struct gpu_vendor *v, const char *label
 
 /* ---- text or cached code to a module --------------------------------------------------------- */
 
-/* The driver's own words, where it translates or links the code. */
+/* Why the driver refused code: its error and its messages from translating or linking. */
 struct refusal {
     int code;
     char words[512];
@@ -87,21 +87,21 @@ enum ek_status gpu_compile(const struct gpu_vendor *v, const char *label,
     return made->code ? EK_OK : build_log_fail(label, made->log);
 }
 
-/* Who made a piece of code, for which driver: it stands before the code in the cache. Only the
- * same maker's is taken, but where there is no compiler everybody's is. */
+/* Identifies the compiler and the driver that code was made for; stored before the code in the
+ * cache. Only code of the same maker is used, unless there is no compiler. */
 static void name_maker(const struct gpu_state *d, const struct gpu_compiler *c, char maker[MAKER])
 {
     snprintf(maker, MAKER, "%s %d.%d %s %s %s", c->library, c->major, c->minor, c->build, c->target,
              d->info.driver);
 }
 
-/* Bytes before the code: the maker, and as many zeros as keep the code aligned. */
+/* Bytes before the code: the maker, padded with zeros to keep the code aligned. */
 static size_t before_code(const char *maker, size_t most)
 {
     return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
 }
 
-/* Loads code that was made before, if it is that maker's and the driver takes it. */
+/* Loads existing code if it is from that maker (NULL: any) and the driver accepts it. */
 static bool load_old(const struct gpu_state *d, const char *maker, unsigned char *code, size_t size,
                      struct gpu_program *p)
 {
@@ -148,7 +148,7 @@ static enum ek_status compile_module(const struct gpu_state *d, const struct gpu
     return st;
 }
 
-/* What the compiler at hand made before, else finished code, else made anew. */
+/* From the cache, else precompiled, else compiled now. */
 static enum ek_status make_module(const struct gpu_state *d, const char *text, const char *options,
                                   struct gpu_program *p)
 {
@@ -168,7 +168,8 @@ static enum ek_status make_module(const struct gpu_state *d, const char *text, c
     while (gpu_ready_find(v, text, options, d->info.arch, &i, &old))
         if (load_old(d, NULL, old.code, old.size, p))
             return EK_OK;
-    TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* now say why */
+    TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* fails, now with its message,
+                                                                      * if there is no compiler */
     return compile_module(d, &c, maker, &key, text, options, p);
 }
 

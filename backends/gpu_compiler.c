@@ -1,5 +1,5 @@
-/* backends/gpu_compiler.c – the run-time compilers: which of those installed serves a device, and
- * one call of it. NVRTC and HIPRTC have the same functions behind different prefixes. */
+/* backends/gpu_compiler.c – run-time compilers: chooses one of those installed for a device, and
+ * calls it. NVRTC and HIPRTC have the same functions with different prefixes. */
 #include "backends/gpu.h"
 
 #include <dlfcn.h>
@@ -9,8 +9,8 @@
 
 enum { ARCHS = 64 };
 
-/* A compiler's functions, without the prefix of their names, and whether it may lack them. NVRTC
- * has CUBIN (of size 0 if it was asked for PTX) and PTX, HIPRTC has Code. */
+/* A compiler's functions: name without prefix, whether it is optional, parameters. NVRTC has CUBIN
+ * (of size 0 if PTX was requested) and PTX, HIPRTC has Code. */
 /* clang-format off */
 #define FUNCTIONS(X) \
     X(Version, 0, int *major, int *minor) \
@@ -45,13 +45,13 @@ static const struct gpu_symbol symbols[] = {
 
 /* ---- which one ------------------------------------------------------------------------------- */
 
-/* A compiler that opened. */
+/* A compiler that could be opened. */
 struct candidate {
     struct gpu_compiler c;
-    int narch, arch[ARCHS]; /* as NVRTC numbers them, 90 for sm_90; HIPRTC does not say */
+    int narch, arch[ARCHS]; /* NVRTC's numbers, 90 for sm_90; HIPRTC does not list them */
 };
 
-/* Size and time of the library's file. */
+/* Identifies a build by size and time of the library's file. */
 static void identify(const void *function, char *build, size_t room)
 {
     Dl_info where;
@@ -61,7 +61,7 @@ static void identify(const void *function, char *build, size_t room)
         snprintf(build, room, "%lld-%lld", (long long)s.st_size, (long long)s.st_mtime);
 }
 
-/* The compiler with the library's name number `i`; false if it is not there or is none. */
+/* Opens the library's name number `i`; false if it does not exist or is not a compiler. */
 static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *k,
                            char why[GPU_WHY])
 {
@@ -86,8 +86,8 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
     return true;
 }
 
-/* What to ask the candidate for: the device's own architecture, or the highest below it, whose
- * code the driver translates. false: it knows only newer ones. */
+/* Sets the target: the device's own architecture, or the highest one below it, whose code the
+ * driver translates. false: the compiler knows only newer ones. */
 static bool aim(struct candidate *k, const char *arch)
 {
     int number, below = 0;
@@ -105,7 +105,7 @@ static bool aim(struct candidate *k, const char *arch)
     return below > 0;
 }
 
-/* Better means: not newer than the driver, which may refuse its code; and knows the device. */
+/* Better: not newer than the driver, which might refuse its code; then: knows the device. */
 enum { BEST = 3 };
 static int rank(const struct candidate *k, int driver_major)
 {
@@ -146,7 +146,7 @@ enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* A text that comes in two calls: its size, then its bytes. */
+/* Fetches a result by two calls: its size, then its bytes. */
 static unsigned char *fetch(void *program, int (*size_of)(void *, size_t *),
                             int (*get)(void *, char *), size_t *size)
 {

@@ -1,19 +1,18 @@
-/* backends/gpu_copy.c – copies on a GPU, from the host, to it, and between two GPUs.
+/* backends/gpu_copy.c – copies within a GPU, between it and the host, and between two GPUs.
  *
- * Bytes from and to the host pass through pinned chunks, packed: the device's copy engine then
- * works by itself while the host packs the next chunk, and strided rows of the host cross the bus
- * as one piece. What a read brings leaves its chunk when that is needed again, at the latest in
- * wait(). */
+ * Host data passes through pinned chunks in packed form: the device's copy engine works while the
+ * host packs the next chunk, and strided rows cross the bus as one piece. A read's data is unpacked
+ * when its chunk is needed again, at the latest in wait(). */
 #include "backends/gpu.h"
 
 #include <stdlib.h>
 
 enum { CHUNK = 4 << 20 };    /* bytes: a few hundred microseconds of any bus */
-enum { SHARED = 256 << 10 }; /* bytes: what is less one thread moves before others are there */
+enum { SHARED = 256 << 10 }; /* bytes: less is moved faster by one thread alone */
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* One transfer: a box between two addresses of which one or both are on the device. */
+/* A transfer of a box between two addresses, one or both on the device. */
 struct transfer {
     enum backend_way way;
     unsigned char *dst;
@@ -21,8 +20,8 @@ struct transfer {
     struct backend_rect box;
 };
 
-/* Cuts a box into pieces of at most `most` bytes and calls `each` on them: parts of rows, some
- * rows, or some slices. */
+/* Cuts a box into pieces of at most `most` bytes (parts of rows, whole rows or whole slices) and
+ * calls `each` on them. */
 static enum ek_status by_pieces(struct gpu_state *d, int queue, const struct transfer *t,
                                 size_t most,
                                 enum ek_status (*each)(struct gpu_state *, int,
@@ -66,7 +65,7 @@ static enum ek_status send_rows(struct gpu_state *d, int queue, const struct tra
     return by_pieces(d, queue, t, t->box.width, send_row);
 }
 
-/* Boxes that the drivers take: rows apart by no less than their width, slices by whole rows. */
+/* Whether the drivers accept the pitches: rows do not overlap, slices are whole numbers of rows. */
 static bool takes(size_t width, size_t rows, size_t row, size_t slice)
 {
     return row >= width && slice % row == 0 && slice >= rows * row;
@@ -87,14 +86,14 @@ static enum ek_status send_box(struct gpu_state *d, int queue, const struct tran
                              : by_pieces(d, queue, t, r.rows * r.width, send_box);
     int code =
         d->vendor->box(t->way, t->dst + r.dst_offset, t->src + r.src_offset, &r, d->stream[queue]);
-    if (code == GPU_INVALID_VALUE) /* pitches beyond what this driver takes */
+    if (code == GPU_INVALID_VALUE) /* the pitch exceeds this driver's limit */
         return send_rows(d, queue, t);
     return gpu_check(d, code, "copying");
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* A box within the host's memory that threads move together. */
+/* A box in host memory that several threads copy together. */
 struct move {
     unsigned char *dst;
     const unsigned char *src;
@@ -102,7 +101,8 @@ struct move {
     size_t parts;
 };
 
-/* A part of the bytes where there is one row, of the rows or of the slices. */
+/* One thread's share of the box: a range of slices if there are several, else of rows, else of
+ * bytes. */
 static void move_part(void *arg, int thread)
 {
     const struct move *m = arg;
@@ -117,7 +117,7 @@ static void move_part(void *arg, int thread)
     backend_move(m->dst, m->src, &r);
 }
 
-/* Others than the device's thread may be on BACKEND_COPY, where the pool is not theirs. */
+/* Other threads may use BACKEND_COPY, and they must not use the device's pool. */
 static void move(const struct gpu_state *d, int queue, unsigned char *dst, const unsigned char *src,
                  const struct backend_rect *r)
 {
@@ -129,7 +129,7 @@ static void move(const struct gpu_state *d, int queue, unsigned char *dst, const
         backend_move(dst, src, r);
 }
 
-/* The chunk's transfer is done: what a read brought goes where it belongs. */
+/* Called when the chunk's transfer is done: unpacks the data of a read. */
 static void land(const struct gpu_state *d, int queue, struct gpu_chunk *c)
 {
     if (c->to)
@@ -150,7 +150,7 @@ static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c)
     return EK_OK;
 }
 
-/* The oldest chunk of the queue, free for use. */
+/* Frees the queue's oldest chunk for reuse. */
 static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chunk **chunk)
 {
     struct gpu_chunk *c = &d->chunk[queue][d->next_chunk[queue]];
@@ -185,7 +185,7 @@ void gpu_copy_close(struct gpu_state *d)
     }
 }
 
-/* A piece that fits into a chunk, where it lies packed. */
+/* Transfers a piece that fits into a chunk, packed. */
 static enum ek_status pass_piece(struct gpu_state *d, int queue, const struct transfer *t)
 {
     struct gpu_chunk *c;
@@ -224,8 +224,8 @@ void gpu_use_pool(void *dev, const struct backend_pool *pool)
     ((struct gpu_state *)dev)->pool = pool;
 }
 
-/* Opens the direct way between two devices, once, where there is one; without it the driver goes
- * through host memory of its own. */
+/* Enables direct access between two devices, once, if they support it; otherwise the driver copies
+ * through the host. */
 static void befriend(struct gpu_state *to, const struct gpu_state *from)
 {
     const unsigned long long bit = 1ull << (from->device & 63);

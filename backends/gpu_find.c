@@ -1,5 +1,4 @@
-/* backends/gpu_find.c – opens a vendor's driver library, once, and lists and describes its
- * devices. */
+/* backends/gpu_find.c – opens a vendor's driver library once; lists and describes its devices. */
 #include "backends/binding.h"
 #include "backends/gpu.h"
 #include "src/owned.h"
@@ -11,7 +10,7 @@
 
 /* ---- libraries ------------------------------------------------------------------------------- */
 
-/* dlopen's words for "no such file" name no other file than the one asked for. */
+/* Whether dlopen() failed only because this file does not exist, rather than one it depends on. */
 static bool only_missing(const char *words, const char *path)
 {
     return !strncmp(words, path, strlen(path)) && strstr(words, "No such file");
@@ -36,7 +35,7 @@ static void list_names(const struct gpu_library *l, char text[GPU_WHY])
     snprintf(text + at, GPU_WHY - at, " not found");
 }
 
-/* Where a name is looked for after the loader's own path, in this order. */
+/* Searches the places after the loader's own path. */
 static bool open_elsewhere(const struct gpu_library *l, const char *name, void **handle,
                            char path[GPU_LIBRARY_NAME], char why[GPU_WHY])
 {
@@ -80,7 +79,7 @@ const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-/* Why a driver does not start, or starts without devices. */
+/* Error numbers of a driver that does not start or finds no devices. */
 static const struct {
     int code;
     const char *why;
@@ -131,7 +130,8 @@ static void start(struct gpu_found *f, const struct gpu_vendor *v)
     }
 }
 
-/* The driver's threads inherit the cpus of the one that starts it: all places, not just ours. */
+/* The driver's threads inherit this thread's affinity, which must cover all places, not just ours.
+ */
 static void find(const struct gpu_vendor *v)
 {
     struct gpu_found *f = v->found;
@@ -164,7 +164,7 @@ static int attribute(const struct gpu_vendor *v, enum gpu_attribute a, int devic
     return v->found->driver.device_attribute(&value, v->attribute[a], device) ? 0 : value;
 }
 
-/* "00000000:3B:00.0" as other back ends write it: "0000:3b:00.0". */
+/* Converts "00000000:3B:00.0" to the form of the other back ends, "0000:3b:00.0". */
 static void plain_pci(char *text)
 {
     const char *bus = strchr(text, ':');
@@ -174,7 +174,7 @@ static void plain_pci(char *text)
         *c = (char)tolower((unsigned char)*c);
 }
 
-/* As the vendors' own tools write it: HIP's bytes are letters, CUDA's are not. */
+/* In the form of the vendors' tools: HIP's 16 bytes are already letters, CUDA's are binary. */
 static void write_uuid(const unsigned char id[16], char text[48])
 {
     int letters = 0;

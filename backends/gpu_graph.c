@@ -1,5 +1,5 @@
-/* backends/gpu_graph.c – launches that are gathered once and started together from then on. What a
- * driver does not take is no error: the launches are then started one by one. */
+/* backends/gpu_graph.c – launches that are captured once and then started together. It is no error
+ * if a driver does not support this: the launches are then started one by one. */
 #include "backends/gpu.h"
 #include "src/arena.h"
 
@@ -9,7 +9,7 @@ struct backend_graph {
     void *ready; /* the driver's executable graph */
 };
 
-/* All of the driver's calls are there, and none has been refused. */
+/* Whether the driver has all the functions and has refused no graph so far. */
 static bool takes_graphs(const struct gpu_state *d)
 {
     const struct gpu_driver *gpu = d->driver;
@@ -19,7 +19,7 @@ static bool takes_graphs(const struct gpu_state *d)
 
 enum ek_status gpu_graph_begin(void *dev)
 {
-    enum { THIS_THREAD = 1 }; /* what other threads do with the device meanwhile is no mistake */
+    enum { THIS_THREAD = 1 }; /* other threads may use the device meanwhile */
     struct gpu_state *d = dev;
     if (!takes_graphs(d))
         FAIL(EK_UNAVAILABLE, "%s: the driver takes no graphs", d->label);

@@ -1,9 +1,9 @@
-/* backends/gpu_process.c – runs a run-time compiler in a process of its own: this program started
- * anew under another name, which compiles one text and leaves before main().
+/* backends/gpu_process.c – runs a run-time compiler in a separate process: this program, executed
+ * under another name, compiles one text and exits before main().
  *
- * It has to be a new process image: a fork of a process that holds one vendor's LLVM would still
- * hold it. Whatever main() does, and whatever program this library is linked into, the compiler is
- * therefore called from a constructor, which only that name wakes. */
+ * It must be a new process image, because a fork would still contain the first vendor's LLVM. The
+ * compiler is called from a constructor that acts only under that name, so that it works in
+ * whatever program this library is linked into. */
 #include "backends/gpu.h"
 #include "src/file.h"
 
@@ -24,21 +24,23 @@ static const char process_name[] = "evenkeel-compile";
 enum { ARG_NAME, ARG_LIBRARY, ARG_PREFIX, ARG_OPTIONS };
 enum { MAX_OPTIONS = 64 };
 
-/* Its files: the text comes in as standard input; whatever libraries print is kept apart. */
+/* Its file descriptors: the text is standard input; output printed by libraries is kept separate.
+ */
 enum { IN, PRINTED, PRINTED_TOO, CODE, LOG, FILES };
 
-/* How it ends. */
+/* Its exit codes. */
 enum { BUILT, NOT_BUILT, NO_COMPILER };
 
 /* ---- files in memory ------------------------------------------------------------------------- */
 
-/* In one piece: nothing interrupts a write to memory. */
+/* Writes to memory files are never interrupted or partial. */
 static bool put(int fd, const void *data, size_t size)
 {
     return write(fd, data, size) == (ssize_t)size;
 }
 
-/* All of a file, with a NUL behind it, wherever others stand in it; the caller frees. */
+/* Reads a whole file from its start, whatever the shared offset, and appends a NUL; the caller
+ * frees it. */
 static char *get(int fd, size_t *size)
 {
     char path[32], *data = NULL;
@@ -65,7 +67,7 @@ static int serve(int argc, char **argv)
     return put(CODE, made.code, made.size) ? BUILT : NO_COMPILER;
 }
 
-/* _exit(): what the compiler's libraries would do at the end is not waited for. */
+/* _exit() skips the exit handlers of the compiler's libraries. */
 __attribute__((constructor)) static void serve_if_called(int argc, char **argv)
 {
     if (argc >= ARG_OPTIONS && !strcmp(argv[ARG_NAME], process_name))
@@ -74,7 +76,7 @@ __attribute__((constructor)) static void serve_if_called(int argc, char **argv)
 
 /* ---- its caller ------------------------------------------------------------------------------ */
 
-/* Numbers beyond those that the files shall have in the process. */
+/* Moves a descriptor beyond the numbers that the files get in the process. */
 static int above(int fd)
 {
     int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FILES);
@@ -100,7 +102,7 @@ static void close_files(const int file[FILES])
             close(file[i]);
 }
 
-/* Starts this program under the other name; its pid, or 0 with errno. */
+/* Executes this program under the other name; returns its pid, or 0 with errno. */
 static pid_t start(const int file[FILES], char *const argv[])
 {
     posix_spawn_file_actions_t actions;
@@ -131,7 +133,7 @@ static const char *last_line(char *log)
     return at ? at + 1 : log;
 }
 
-/* What a process left behind that ended with `status`. */
+/* Collects the output of a process that ended with `status`. */
 static enum ek_status collect(const char *label, const struct gpu_compiler *c, int status,
                               const int file[FILES], struct gpu_code *out)
 {

@@ -1,8 +1,7 @@
-/* backends/gpu_ready.c – finished code beside the binary, so that the first kernel starts without a
- * compiler; and its making, on a machine without any GPU.
+/* backends/gpu_ready.c – precompiled code beside the binary, so that the first kernel starts
+ * without a compiler; it can be made on a machine without any GPU.
  *
- * Entries are those of the cache, whose key names no compiler: a text means the same whoever
- * translated it. */
+ * Entries have the format of the cache, whose key does not include the compiler. */
 #include "backends/cache.h"
 #include "backends/gpu.h"
 #include "src/owned.h"
@@ -20,7 +19,7 @@ struct cache_key gpu_code_key(const struct gpu_vendor *v, const char *text, cons
     return cache_key(parts, sizeof parts / sizeof *parts);
 }
 
-/* $CU_KERNEL_CODE, else share/evenkeel/code of the tree whose bin/ holds the program. */
+/* $CU_KERNEL_CODE, else ../share/evenkeel/code relative to the program's folder. */
 static bool folder(char path[PATH_MAX])
 {
     static const char share[] = "/share/evenkeel/code";
@@ -41,9 +40,9 @@ static bool folder(char path[PATH_MAX])
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* What may run on a device, the best first: code for just its architecture; NVIDIA's for an older
- * one of its generation, then portable code for one no newer, which older drivers may refuse;
- * AMD's without the settings behind the colon. Number `i`; false: no more. */
+/* Candidate `i` of the targets that a device can run, best first: its own architecture; for NVIDIA
+ * older ones of its generation, then portable code for the same or older ones (which older drivers
+ * may refuse); for AMD the name without the settings after the colon. false: no more. */
 static bool target_of(const char *arch, int i, char target[80])
 {
     enum { OLDEST = 50, GENERATION = 10 };
@@ -90,7 +89,8 @@ static enum ek_status make(const struct gpu_vendor *v, const char *text, const c
     if (!folder(path))
         FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: CU_KERNEL_CODE names the folder for the code: set it");
     int n;
-    (void)MUTED(gpu_count(v, &n)); /* a driver that is there says how new a compiler may be */
+    (void)MUTED(gpu_count(v, &n)); /* the driver, if there is one, limits how new the compiler may
+                                    * be */
     TRY(gpu_compiler_choose(v, v->name, target, v->found->version / v->major, &c));
     if (strcmp(c.target, target))
         FAIL(EK_UNAVAILABLE, "%s: %s %d.%d makes no code for %s", v->name, c.library, c.major,

@@ -1,10 +1,10 @@
-/* backends/hip.c – AMD's GPUs through the HIP run time and HIPRTC: the names, the numbers and the
- * few calls that CUDA has otherwise. The rest is in gpu*.c. */
+/* backends/hip.c – AMD's GPUs through the HIP run time and HIPRTC: names, numbers and the few calls
+ * that differ from CUDA. The rest is in gpu*.c. */
 #include "backends/gpu.h"
 
 #include <string.h>
 
-/* ---- what only HIP has ----------------------------------------------------------------------- */
+/* ---- specific to HIP ----------------------------------------------------------------------- */
 
 /* hipMemcpy3DParms of driver_types.h. */
 struct side {
@@ -84,8 +84,8 @@ static int befriend(const struct gpu_state *to, const struct gpu_state *from)
     return own.enable_peer(from->device, 0);
 }
 
-/* hipDeviceProp_t changed from HIP 5 to 6, and the function's name with it. The architecture's name
- * is all that we take from it, for no attribute tells it. */
+/* hipDeviceProp_t changed from HIP 5 to 6, and the function's name with it. Only the architecture's
+ * name is read from it, which no attribute gives. */
 static int arch(const struct gpu_driver *gpu, int device, char *text, size_t room)
 {
     enum { ROOM = 16384, NAME_5 = 396, NAME_6 = 1160, NAME_SIZE = 256, MISSING = 500 };
@@ -127,7 +127,7 @@ static const struct gpu_vendor hip = {
                   [GPU_LOCAL_MEMORY] = 74},
     .major = 10000000,
     .minor = 100000,
-    /* Up to HIP 5 the compiler is inside the run time. */
+    /* Up to HIP 5, the run time contains the compiler. */
     .compiler = {{"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.7", "libamdhip64.so.6",
                   "libamdhip64.so.5"},
                  {"/opt/rocm/lib"},

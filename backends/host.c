@@ -1,9 +1,9 @@
-/* backends/host.c – the oracle: "devices" whose memory is malloc()'s and whose kernels are the same
- * texts, compiled by the host's compiler and called once per work-item. Slow, synchronous, and
- * checked: fresh memory is NaN, boxes and owners are verified.
+/* backends/host.c – the test oracle: "devices" whose memory comes from malloc() and whose kernels
+ * are the same texts, compiled by the host compiler and called once per work-item. Slow,
+ * synchronous and strict: fresh memory is NaN.
  *
- * CU_HOST_FAULT=launch:3 loses a device at its third launch, CU_HOST_FAULT=read:1@2 only host:2 at
- * its first read: what was on it is gone, as with a real device. */
+ * CU_HOST_FAULT=launch:3 makes every device fail at its third launch, CU_HOST_FAULT=read:1@2 only
+ * host:2 at its first read; from then on all its calls fail, as on a lost device. */
 #include "backends/backend.h"
 
 #include "src/embed.h"
@@ -16,7 +16,7 @@
 
 enum { DEVICES = 4, MAX_GROUP = 1024 };
 
-/* The operations that a fault can hit. */
+/* The operations that CU_HOST_FAULT can make fail. */
 enum verb { ALLOC, WRITE, READ, COPY, BUILD, LAUNCH, WAIT, VERBS };
 static const char *const verb_name[VERBS] = {"alloc", "write",  "read", "copy",
                                              "build", "launch", "wait"};
@@ -26,7 +26,7 @@ struct host {
     size_t memory, used;
     bool recorded[BACKEND_EVENTS];
     enum verb fault; /* VERBS: none */
-    long fault_at;   /* the how-manieth of its kind fails */
+    long fault_at;   /* which call of its kind fails, from 1 */
     long calls[VERBS];
     bool lost;
 };
@@ -38,7 +38,7 @@ struct memory {
 
 struct program {
     struct backend_program is;
-    const struct embed_host_kernel *code[]; /* of each kernel */
+    const struct embed_host_kernel *code[]; /* [nkernels] */
 };
 
 /* ---- faults ---- */
@@ -68,7 +68,7 @@ static bool parse_fault(const char *text, int index, struct host *h)
     return v < VERBS;
 }
 
-/* Counts a call; from the one that fails on, everything fails. */
+/* Counts a call; once one has failed, all fail. */
 static enum ek_status alive(struct host *h, enum verb v)
 {
     h->calls[v]++;
@@ -142,7 +142,7 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
     if (posix_memalign((void **)&m, _Alignof(struct memory), sizeof *m + bytes))
         FAIL(EK_UNAVAILABLE, "%s: no room for %.1f MB of the %.1f MB left", h->label,
              1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used));
-    memset(m->byte, 0xff, bytes); /* NaN: who reads before writing will see it */
+    memset(m->byte, 0xff, bytes); /* NaN reveals reading before writing */
     h->used += bytes;
     *mem = &m->is;
     return EK_OK;
@@ -183,7 +183,7 @@ static void *address(struct backend_mem *mem)
 
 /* ---- programs ---- */
 
-/* The kernels were compiled with the binary, so a -D that shapes the text comes too late. */
+/* The kernels were compiled with the binary, so options that change the text come too late. */
 static enum ek_status check_options(const struct host *h, const char *options)
 {
     static const char *const harmless[] = {"-DKERNEL_NO_FMA", "-w", "-Werror"};
@@ -237,12 +237,12 @@ static void unbuild(void *dev, struct backend_program *program)
 
 /* ---- launches ---- */
 
-/* A call as libffi wants it: the type and the place of each argument's value. */
+/* A libffi call: type and address of each argument's value. */
 struct call {
     ffi_cif cif;
     ffi_type *type[BACKEND_ARGS];
     void *value[BACKEND_ARGS];
-    void *pointer[BACKEND_ARGS]; /* what a BACKEND_MEM argument points at */
+    void *pointer[BACKEND_ARGS]; /* values of BACKEND_MEM arguments */
 };
 
 static enum ek_status prepare(const struct host *h, int nargs, const struct backend_arg *args,
@@ -290,7 +290,7 @@ static enum ek_status launch(void *dev, int queue, struct backend_program *progr
     return EK_OK;
 }
 
-/* ---- events: all work is done when a call returns ---- */
+/* ---- events: every call is synchronous ---- */
 
 static enum ek_status record(void *dev, int queue, int event)
 {

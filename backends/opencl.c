@@ -1,7 +1,7 @@
 /* backends/opencl.c – OpenCL 1.2 devices: any vendor's GPU, and the host's cpus through PoCL.
  *
- * A cpu device works with as many compute units as the thread that opens it has cpus: a unit whose
- * managing thread is bound to one core gets one worker, and that worker runs on that core. */
+ * A cpu device uses as many compute units as the thread that opens it has cpus: if that thread is
+ * bound to one core, the device gets one worker, which runs on that core. */
 #include "backends/opencl.h"
 
 #include "backends/binding.h"
@@ -17,7 +17,7 @@ struct memory {
 
 /* ---- errors ---- */
 
-/* What the codes mean for the caller; every other code means that the device is lost. */
+/* Error codes; any other code means that the device is lost. */
 static const struct {
     cl_int code;
     enum ek_status st;
@@ -78,9 +78,9 @@ static enum ek_status info(int index, struct backend_info *out)
     return opencl_describe(device, out);
 }
 
-/* Narrows a cpu device to the opener's place: as many compute units as it has cpus, and all of its
- * workers there, also those left idle, which wake up with every command. A driver that cannot be
- * partitioned, or whose workers are not known, stays as it is. */
+/* Restricts a cpu device to the opener's place: as many compute units as it has cpus, and all of
+ * its workers there, including idle ones, which wake up with every command. A driver that cannot be
+ * partitioned, or whose workers are unknown, stays as it is. */
 static void settle(struct opencl_state *d, const struct opencl_device *device)
 {
     struct binding place;
@@ -98,9 +98,9 @@ static void settle(struct opencl_state *d, const struct opencl_device *device)
         binding_set(device->workers[i], &place);
 }
 
-/* PoCL counts the users of a kernel without a lock: in its driver 'basic', which computes in the
- * calling thread, and in versions 4 and 5 in all drivers. Two devices at work on one kernel abort
- * the process; they do not meet where each has built its own. */
+/* PoCL counts references to a kernel without a lock: in its driver 'basic', which computes in the
+ * calling thread, and in versions 4 and 5 in all drivers. Two devices using one kernel would abort
+ * the process, so each builds its own. */
 static bool counts_users_badly(const struct backend_info *info)
 {
     return strcasestr(info->driver, "pocl") &&
@@ -159,7 +159,7 @@ static enum ek_status open(void *dev, int index)
 
 /* ---- memory ---- */
 
-/* OpenCL cannot say how much memory is free, and some drivers promise more than there is. */
+/* OpenCL cannot report free memory, and some drivers accept more than there is. */
 static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
 {
     struct opencl_state *d = dev;
@@ -194,7 +194,7 @@ static void release(void *dev, struct backend_mem *mem)
 
 /* ---- copies ---- */
 
-/* One piece as the driver takes it: `r` is linear, or a box whose slices are whole rows. */
+/* Copies a box that the driver accepts: linear, or with slices of whole rows. */
 static cl_int send(cl_command_queue q, const struct backend_transfer *t,
                    const struct backend_rect *r)
 {
@@ -222,14 +222,14 @@ static cl_int send(cl_command_queue q, const struct backend_transfer *t,
                                         r->dst_row, r->dst_slice, 0, NULL, NULL);
 }
 
-/* Pitches that OpenCL takes: a slice is a whole number of rows, and no smaller than its rows. */
+/* Whether OpenCL accepts the pitches: slices are whole numbers of rows and do not overlap. */
 static bool slices_fit(size_t row, size_t slice, size_t rows)
 {
     return row && slice % row == 0 && slice >= rows * row;
 }
 
-/* Cuts a box into what the driver takes: the whole, its slices, or (copies within one buffer whose
- * two sides have different pitches, which the standard forbids) its rows. */
+/* Cuts a box into parts that the driver accepts: the whole, its slices, or its rows (copies within
+ * one buffer with different pitches on the two sides, which the standard forbids). */
 static enum ek_status transfer(void *dev, int queue, const struct backend_transfer *t)
 {
     const struct opencl_state *d = dev;
@@ -248,7 +248,7 @@ static enum ek_status transfer(void *dev, int queue, const struct backend_transf
             part.dst_offset += s * r->dst_slice + y * r->dst_row;
             part.src_offset += s * r->src_slice + y * r->src_row;
             if (part.slices == 1)
-                part.dst_slice = part.src_slice = 0; /* the driver's own: rows * row */
+                part.dst_slice = part.src_slice = 0; /* 0: the driver uses rows * row */
             TRY(opencl_check(d, send(d->queue[queue], t, &part), "copying"));
         }
     return opencl_check(d, opencl.Flush(d->queue[queue]), "starting a copy");
@@ -300,7 +300,7 @@ static enum ek_status record(void *dev, int queue, int event)
     if (d->event[event])
         opencl.ReleaseEvent(d->event[event]);
     d->event[event] = e;
-    /* Another queue may wait for it: it must not sit in ours. */
+    /* Another queue may wait for the event, so it must be submitted. */
     return opencl_check(d, opencl.Flush(d->queue[queue]), "recording an event");
 }
 

@@ -1,5 +1,4 @@
-/* backends/opencl_build.c – kernel texts to programs, with the compiler's words and a disk
- * cache. */
+/* backends/opencl_build.c – compiles kernel texts to programs, with a disk cache. */
 #include "backends/opencl.h"
 
 #include "backends/build_log.h"
@@ -40,7 +39,7 @@ static enum ek_status compile(const struct opencl_state *d, const char *text, co
     return st;
 }
 
-/* The program from the cache, NULL if it is not there or the driver does not want it. */
+/* The program from the cache; NULL if it is absent or the driver refuses it. */
 static cl_program cached(const struct opencl_state *d, const struct cache_key *key,
                          const char *options)
 {
@@ -73,8 +72,8 @@ static void keep(cl_program p, const struct cache_key *key)
     free(data);
 }
 
-/* PoCL keeps what it compiles by itself, and to hand out a binary it compiles every kernel once
- * more, for work-groups of any size. */
+/* PoCL has its own cache, and to export a binary it would compile every kernel again, for
+ * work-groups of any size. */
 static bool kept_by_driver(const struct opencl_state *d)
 {
     return strcasestr(d->info.driver, "pocl") && !getenv("CU_KERNEL_CACHE");

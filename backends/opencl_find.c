@@ -15,7 +15,7 @@
 
 enum { PLATFORMS = 16, DEVICES = 64, THREADS = 4096 };
 
-/* cl_nv_device_attribute_query, which CL/cl_ext.h does not name. */
+/* Of cl_nv_device_attribute_query; missing in CL/cl_ext.h. */
 enum { PCI_BUS_NV = 0x4008, PCI_SLOT_NV = 0x4009, PCI_DOMAIN_NV = 0x400A };
 
 struct opencl_functions opencl;
@@ -24,9 +24,9 @@ static struct {
     pthread_once_t once;
     int n;
     struct opencl_device device[DEVICES];
-    char version[128]; /* of the platforms */
-    char why[256];     /* there is none */
-    bool unknown;      /* processor: a device's compiler is too old for it */
+    char version[128]; /* of all platforms */
+    char why[256];     /* why there is no device */
+    bool unknown;      /* some device's compiler is too old for the processor */
 } found = {.once = PTHREAD_ONCE_INIT};
 
 /* ---- the library ---- */
@@ -51,7 +51,7 @@ static bool load(void)
         OPENCL_FUNCTIONS(X)
 #undef X
     };
-    /* Looked up globally, so that a preloaded tool (oclgrind) may stand in front of the library. */
+    /* Looked up globally, so that a preloaded tool (oclgrind) can interpose. */
     if (!dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL))
         return none("%s: install an OpenCL loader (ocl-icd-libopencl1)", dlerror());
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -87,7 +87,7 @@ static int split_count(void)
     return (int)n;
 }
 
-/* The first `want` compute units of a cpu device, each a device of its own. */
+/* Adds the first `want` compute units of a cpu device as separate devices. */
 static void add_split(cl_device_id id, int want, int nworkers, const pid_t *workers)
 {
     const cl_device_partition_property each[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
@@ -106,14 +106,14 @@ static void add_split(cl_device_id id, int want, int nworkers, const pid_t *work
     free(part);
 }
 
-/* A platform's usable devices in id[0 .. n-1], and the threads that its driver started for them. */
+/* A platform's devices in id[0 .. n-1], and the threads that its driver started for them. */
 struct platform {
     int n, nthreads;
     cl_device_id id[DEVICES];
     pid_t *thread; /* [nthreads], lives as long as the process */
 };
 
-/* Drops from now[0..n-1] what is in before[]; returns how many are left. */
+/* Removes the threads in before[] from now[0..n-1]; returns how many remain. */
 static int only_new(pid_t *now, int n, const pid_t *before, int nbefore)
 {
     int left = 0;
@@ -141,9 +141,9 @@ static void ask_platform(cl_platform_id id, struct platform *p)
     free(before);
 }
 
-/* PoCL up to 6 on LLVM from 18 on ends the process over some kernels ("Instruction Combining did
- * not reach a fixpoint"; https://github.com/pocl/pocl/issues/1608) but where it makes work-groups
- * the other way, which is as fast. The user's word counts more. */
+/* PoCL up to 6 with LLVM 18 or newer aborts on some kernels ("Instruction Combining did not reach a
+ * fixpoint"; https://github.com/pocl/pocl/issues/1608) unless it forms work-groups by the other
+ * method, which is as fast. The user's own setting wins. */
 static void choose_work_groups(const char *version)
 {
     const char *pocl = strstr(version, "PoCL "), *llvm = strstr(version, "LLVM ");
@@ -160,8 +160,8 @@ static void note_version(cl_platform_id id)
     snprintf(found.version + used, sizeof found.version - used, "%s%s", used ? "; " : "", text);
 }
 
-/* PoCL names the processor that it compiles for; 'generic' stands for one that its LLVM is too old
- * to know, and on x86 its compiler takes no such word. */
+/* PoCL names the processor that it compiles for; 'generic' means that its LLVM is too old to know
+ * it, and on x86 its compiler does not accept that name. */
 static bool unknown_processor(cl_device_id id)
 {
     char version[256] = "";
@@ -186,8 +186,8 @@ static bool is_cpu(cl_device_id id)
     return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);
 }
 
-/* Adds a platform's cpu devices, or all the others. New threads are taken for a device's workers
- * only if there is one for each compute unit, which is how PoCL starts them. */
+/* Adds a platform's cpu devices, or all the others. New threads are assumed to be a device's
+ * workers only if there is one for each compute unit, as PoCL starts them. */
 static void add_devices(const struct platform *p, bool cpus, int split)
 {
     for (int i = 0; i < p->n; i++) {
@@ -225,9 +225,9 @@ static bool find(int split)
                                : "; PoCL wants a folder to write in: set POCL_CACHE_DIR");
 }
 
-/* PoCL starts as many workers as this says, and wakes all of them with every command: as many as
- * there are devices to be split off, or as the widest place can hold. The user's word counts
- * more. */
+/* POCL_MAX_PTHREAD_COUNT sets how many workers PoCL starts, all of which wake up with every
+ * command: as many as devices are split off, or as the largest place can hold. The user's own
+ * setting wins. */
 static void limit_workers(int split)
 {
     char text[16];
@@ -237,7 +237,7 @@ static void limit_workers(int split)
         setenv("POCL_MAX_PTHREAD_COUNT", text, 0);
 }
 
-/* Where PoCL's cache is anyway, unless that cannot be written: its devices would not be usable. */
+/* PoCL's usual cache folder, or a writable substitute: without one its devices are unusable. */
 static void find_cache(void)
 {
     char path[PATH_MAX];
@@ -245,7 +245,8 @@ static void find_cache(void)
         setenv("POCL_CACHE_DIR", path, 0);
 }
 
-/* The driver's threads inherit the cpus of this one: all places, not just ours. */
+/* The driver's threads inherit this thread's affinity, which must cover all places, not just ours.
+ */
 static void find_once(void)
 {
     struct binding saved;
@@ -281,7 +282,7 @@ int opencl_libraries(struct backend_library *list, int max)
     return max > 0;
 }
 
-/* ---- what the driver says ---- */
+/* ---- describing a device ---- */
 
 static void text_of(cl_device_id id, cl_device_info what, char *text, size_t room)
 {
@@ -312,7 +313,7 @@ static bool has(cl_device_id id, const char *extension)
     return strstr(all, extension);
 }
 
-/* Where the device sits, by whichever of three extensions the driver has. */
+/* The PCI address, by whichever of three extensions the driver has. */
 static void pci_of(cl_device_id id, char *text, size_t room)
 {
     text[0] = '\0';
