@@ -91,7 +91,7 @@ int backend_libraries(const struct backend_ops *ops, struct backend_library *l)
 /* ---- names ---- */
 
 /* "opencl:0 (name), opencl:1 (name)" for a message. */
-static void what_there_is(const struct backend_ops *ops, int n, char *text, size_t room)
+static void list_present(const struct backend_ops *ops, int n, char *text, size_t room)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -110,7 +110,7 @@ static enum ek_status check_present(const char *word, struct backend_device d)
     if (d.index < n)
         return EK_OK;
     char there[512];
-    what_there_is(d.ops, n, there, sizeof there);
+    list_present(d.ops, n, there, sizeof there);
     FAIL(EK_UNAVAILABLE, "devices: '%s' is not there; %s has %d: %s", word, d.ops->name, n, there);
 }
 
@@ -199,7 +199,7 @@ static enum ek_status parse_words(char *words, struct backend_device *devices, i
 /* ---- auto ---- */
 
 /* The devices that "auto" has selected so far, with their descriptions. */
-struct gathered {
+struct selection {
     struct backend_device *device;
     struct backend_info *info; /* [max] */
     int n, want;
@@ -207,8 +207,8 @@ struct gathered {
 
 /* Whether the GPU is already selected: one GPU may appear in several back ends and platforms, but
  * parts of one GPU (MIG) share its address within a back end and differ in UUID. */
-static bool known(const struct gathered *g, const struct backend_ops *ops,
-                  const struct backend_info *info)
+static bool is_selected(const struct selection *g, const struct backend_ops *ops,
+                        const struct backend_info *info)
 {
     for (int i = 0; i < g->n; i++)
         if (info->pci[0] && !strcmp(info->pci, g->info[i].pci) &&
@@ -218,7 +218,7 @@ static bool known(const struct gathered *g, const struct backend_ops *ops,
 }
 
 /* Selects the usable devices of one back end: those that share the host's cores, or the others. */
-static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
+static void select_devices(struct selection *g, const struct backend_ops *ops, bool cpus)
 {
     int there;
     if (quiet_count(ops, &there))
@@ -226,7 +226,8 @@ static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
     for (int i = 0; i < there && g->n < g->want; i++) {
         struct backend_device d = {ops, i};
         struct backend_info *info = &g->info[g->n];
-        if (!quiet_info(d, info) || !info->fp64 || info->is_cpu != cpus || known(g, ops, info))
+        if (!quiet_info(d, info) || !info->fp64 || info->is_cpu != cpus ||
+            is_selected(g, ops, info))
             continue;
         g->device[g->n++] = d;
     }
@@ -268,17 +269,17 @@ static int take_share(struct backend_device *gpu, struct backend_info *info, int
 static enum ek_status parse_auto(int want, struct backend_device *devices, int max, int *n)
 {
     const int most = want < 0 || want > max / sharing.ranks ? max : want * sharing.ranks;
-    struct gathered g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0, most};
+    struct selection g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0, most};
     if (!g.info)
         FAIL(EK_UNAVAILABLE, "devices: out of memory");
     for (int b = 0; b < BACKENDS && g.n < g.want; b++)
         if (!list[b]->explicit_only)
-            gather(&g, list[b], false);
+            select_devices(&g, list[b], false);
     g.n = take_share(devices, g.info, g.n, want);
     g.want = want < 0 || want > max ? max : want;
     for (int b = 0; b < BACKENDS && g.n < g.want && !(want < 0 && g.n); b++)
         if (!list[b]->explicit_only)
-            gather(&g, list[b], true);
+            select_devices(&g, list[b], true);
     free(g.info);
     if (g.n < want)
         FAIL(EK_UNAVAILABLE,

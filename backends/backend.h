@@ -175,7 +175,7 @@ struct backend_ops {
     enum ek_status (*kernel)(void *dev, struct backend_program *program, int k);
     /* Compiles text for its own architectures among the list ("sm_80,compute_80,gfx90a") into
      * $CU_KERNEL_CODE, without a device. NULL: not supported. */
-    enum ek_status (*ready)(const char *text, const char *options, const char *list);
+    enum ek_status (*precompile)(const char *text, const char *options, const char *list);
     /* May wait for the queues: launches may still be running. */
     void (*unbuild)(void *dev, struct backend_program *program);
 
@@ -303,8 +303,8 @@ enum ek_status backend_launch(struct backend *b, int queue, struct backend_progr
  * call: launches(arg) makes them, and does nothing else with the device. Their program and buffers
  * must outlive the graph. *graph = NULL: not supported, or a launch failed; start them one by one
  * then. */
-void backend_gather(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
-                    struct backend_graph **graph);
+void backend_capture(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
+                     struct backend_graph **graph);
 enum ek_status backend_graph_start(struct backend *b, struct backend_graph *graph);
 void backend_graph_free(struct backend *b, struct backend_graph *graph);
 

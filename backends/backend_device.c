@@ -196,12 +196,12 @@ static enum ek_status read_signature(const char *label, const char *text,
     return EK_OK;
 }
 
-static enum ek_status make_finished(const char *text, const char *options)
+static enum ek_status precompile(const char *text, const char *options)
 {
     const char *wanted = getenv("CU_KERNEL_CODE_FOR");
     for (int i = 0; wanted && i < backend_count(); i++)
-        if (backend_at(i)->ready)
-            TRY(backend_at(i)->ready(text, options, wanted));
+        if (backend_at(i)->precompile)
+            TRY(backend_at(i)->precompile(text, options, wanted));
     return EK_OK;
 }
 
@@ -210,7 +210,7 @@ enum ek_status backend_build(struct backend *b, const char *text, const char *op
                              struct backend_program **program)
 {
     struct backend_program *p;
-    TRY(make_finished(text, options));
+    TRY(precompile(text, options));
     struct backend_signature *s = calloc((size_t)nkernels + 1, sizeof *s);
     enum ek_status st = s ? b->ops->build(b->dev, text, options, nkernels, &p)
                           : status_fail(EK_UNAVAILABLE, "%s: out of host memory for %d kernels",
@@ -283,8 +283,8 @@ enum ek_status backend_launch(struct backend *b, int queue, struct backend_progr
     return b->ops->launch(b->dev, queue, program, kernel, groups, args);
 }
 
-void backend_gather(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
-                    struct backend_graph **graph)
+void backend_capture(struct backend *b, enum ek_status (*launches)(void *arg), void *arg,
+                     struct backend_graph **graph)
 {
     *graph = NULL;
     if (!b->ops->graph_begin || MUTED(b->ops->graph_begin(b->dev)))

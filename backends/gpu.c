@@ -58,7 +58,7 @@ enum ek_status gpu_use(const void *dev)
     return gpu_check(d, d->vendor->use(d), "taking the device");
 }
 
-void gpu_settle(const struct gpu_state *d)
+void gpu_drain(const struct gpu_state *d)
 {
     for (int q = 0; q < BACKEND_QUEUES; q++)
         if (d->stream[q])
@@ -72,7 +72,7 @@ void gpu_close(void *dev)
     struct gpu_state *d = dev;
     const struct gpu_driver *gpu = d->driver;
     d->vendor->use(d);
-    gpu_settle(d);
+    gpu_drain(d);
     gpu_copy_close(d);
     for (int e = 0; e < BACKEND_EVENTS; e++)
         if (d->event[e])
@@ -157,7 +157,7 @@ void gpu_free(void *dev, struct backend_mem *mem)
 {
     struct gpu_state *d = dev;
     d->vendor->use(d);
-    gpu_settle(d);
+    gpu_drain(d);
     d->driver->free(gpu_address(mem));
     d->used -= mem->bytes;
     free(mem);
@@ -232,5 +232,5 @@ enum ek_status gpu_wait(void *dev, int queue)
     struct gpu_state *d = dev;
     TRY(gpu_use(d));
     TRY(gpu_check(d, d->driver->stream_wait(d->stream[queue]), "waiting for a queue"));
-    return gpu_copy_land(d, queue);
+    return gpu_copy_finish(d, queue);
 }

@@ -65,13 +65,13 @@
       void *module, const char *name)                                                              \
     X(0, function_attribute, cuFuncGetAttribute, hipFuncGetAttribute, int *value, int attribute,   \
       void *function)                                                                              \
-    X(1, gather, cuStreamBeginCapture_v2, hipStreamBeginCapture, void *stream, int mode)           \
-    X(1, gathered, cuStreamEndCapture, hipStreamEndCapture, void *stream, void **graph)            \
-    X(1, graph_ready, cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, void **ready,     \
+    X(1, capture_begin, cuStreamBeginCapture_v2, hipStreamBeginCapture, void *stream, int mode)    \
+    X(1, capture_end, cuStreamEndCapture, hipStreamEndCapture, void *stream, void **graph)         \
+    X(1, graph_instantiate, cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, void **exec,\
       void *graph, unsigned long long flags)                                                       \
-    X(1, graph_start, cuGraphLaunch, hipGraphLaunch, void *ready, void *stream)                    \
+    X(1, graph_start, cuGraphLaunch, hipGraphLaunch, void *exec, void *stream)                     \
     X(1, graph_destroy, cuGraphDestroy, hipGraphDestroy, void *graph)                              \
-    X(1, graph_ready_destroy, cuGraphExecDestroy, hipGraphExecDestroy, void *ready)                \
+    X(1, graph_exec_destroy, cuGraphExecDestroy, hipGraphExecDestroy, void *exec)                  \
     X(0, launch, cuLaunchKernel, hipModuleLaunchKernel, void *function, unsigned gx, unsigned gy,  \
       unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned local_bytes, void *stream,      \
       void **args, void **extra)
@@ -166,13 +166,14 @@ struct gpu_vendor {
     /* Copies bytes from another device of this vendor; enables direct access to it. */
     int (*peer)(const struct gpu_state *to, void *dst, const struct gpu_state *from,
                 const void *src, size_t bytes, void *stream);
-    int (*befriend)(const struct gpu_state *to, const struct gpu_state *from);
+    int (*enable_peer_access)(const struct gpu_state *to, const struct gpu_state *from);
 };
 
 /* Members with the same name in each vendor's file. */
 #define GPU_VENDOR_PARTS                                                                           \
     .symbols = symbols, .own_symbols = own_symbols, .own = &own, .found = &found, .arch = arch,    \
-    .attach = attach, .detach = detach, .use = use, .box = box, .peer = peer, .befriend = befriend
+    .attach = attach, .detach = detach, .use = use, .box = box, .peer = peer,                      \
+    .enable_peer_access = enable_peer_access
 
 /* ---- an open device -------------------------------------------------------------------------- */
 
@@ -184,8 +185,8 @@ struct gpu_chunk {
     bool pinned;         /* false: ordinary memory, because the driver had no pinned memory left */
     void *event;         /* end of its transfer to or from the device */
     bool busy;
-    unsigned char *to;          /* for a read: where its bytes will be unpacked, else NULL */
-    struct backend_rect landed; /* the box to unpack, from the chunk to `to` */
+    unsigned char *to;              /* for a read: where its bytes will be unpacked, else NULL */
+    struct backend_rect unpack_box; /* the box to unpack, from the chunk to `to` */
 };
 
 struct gpu_state {
@@ -202,9 +203,9 @@ struct gpu_state {
     const struct backend_pool *pool; /* or NULL */
     struct backend_info info;
     size_t max_grid[3];
-    size_t used;                /* bytes allocated */
-    bool refuses_graphs;        /* the driver does not support them */
-    unsigned long long friends; /* a bit for each device to which direct access was tried */
+    size_t used;                    /* bytes allocated */
+    bool refuses_graphs;            /* the driver does not support them */
+    unsigned long long peers_tried; /* a bit for each device to which direct access was tried */
 };
 
 struct gpu_memory {
@@ -225,7 +226,7 @@ struct gpu_program {
  */
 enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
 /* Waits for all queues and ignores errors, before something that they use is freed. */
-void gpu_settle(const struct gpu_state *);
+void gpu_drain(const struct gpu_state *);
 
 /* ---- the members of struct backend_ops ------------------------------------------------------- */
 
@@ -276,9 +277,9 @@ enum ek_status gpu_wait(void *dev, int queue);
     {                                                                                              \
         return gpu_open(&vendor, dev, index);                                                      \
     }                                                                                              \
-    static enum ek_status ready(const char *text, const char *options, const char *list)           \
+    static enum ek_status precompile(const char *text, const char *options, const char *list)      \
     {                                                                                              \
-        return gpu_ready_make(&vendor, text, options, list);                                       \
+        return gpu_precompile(&vendor, text, options, list);                                       \
     }                                                                                              \
     const struct backend_ops backend_##vendor = {                                                  \
         .name = #vendor,                                                                           \
@@ -296,7 +297,7 @@ enum ek_status gpu_wait(void *dev, int queue);
         .peer = gpu_peer,                                                                          \
         .take = gpu_use,                                                                           \
         .address = gpu_address,                                                                    \
-        .ready = ready,                                                                            \
+        .precompile = precompile,                                                                  \
         .build = gpu_build,                                                                        \
         .kernel = gpu_kernel,                                                                      \
         .unbuild = gpu_unbuild,                                                                    \
@@ -322,7 +323,7 @@ const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_
 
 /* Frees the chunks; unpacks those that hold the results of finished reads. */
 void gpu_copy_close(struct gpu_state *);
-enum ek_status gpu_copy_land(struct gpu_state *, int queue);
+enum ek_status gpu_copy_finish(struct gpu_state *, int queue);
 
 /* A run-time compiler chosen for a device, and its target: "sm_90", "compute_80" or "gfx90a". */
 struct gpu_compiler {
@@ -357,15 +358,15 @@ enum ek_status gpu_compile(const struct gpu_vendor *, const char *label,
 
 /* Finds precompiled code in $CU_KERNEL_CODE or share/evenkeel/code that an architecture can run:
  * candidate *i or a later one; *i is set to the next. false: no more. */
-bool gpu_ready_find(const struct gpu_vendor *, const char *text, const char *options,
-                    const char *arch, int *i, struct gpu_code *);
+bool gpu_precompiled_find(const struct gpu_vendor *, const char *text, const char *options,
+                          const char *arch, int *i, struct gpu_code *);
 /* The cache key of compiled code. */
 struct cache_key gpu_code_key(const struct gpu_vendor *, const char *text, const char *options,
                               const char *target);
 /* Prepends the name of the compiler to the code, as stored in caches. */
 enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *);
 /* Makes precompiled code for this vendor's architectures in the list "sm_80,gfx90a,…". */
-enum ek_status gpu_ready_make(const struct gpu_vendor *, const char *text, const char *options,
+enum ek_status gpu_precompile(const struct gpu_vendor *, const char *text, const char *options,
                               const char *list);
 
 /* gpu_compiler_run() in a separate process: compilers of two vendors in one process may clash (they

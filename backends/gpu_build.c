@@ -61,8 +61,8 @@ static void *load(const struct gpu_state *d, const unsigned char *code, struct r
     return why->code ? NULL : module;
 }
 
-static enum ek_status load_fresh(const struct gpu_state *d, const struct gpu_compiler *c,
-                                 const unsigned char *code, struct gpu_program *p)
+static enum ek_status load_compiled(const struct gpu_state *d, const struct gpu_compiler *c,
+                                    const unsigned char *code, struct gpu_program *p)
 {
     struct refusal why;
     char doing[1200];
@@ -89,24 +89,25 @@ enum ek_status gpu_compile(const struct gpu_vendor *v, const char *label,
 
 /* Identifies the compiler and the driver that code was made for; stored before the code in the
  * cache. Only code of the same maker is used, unless there is no compiler. */
-static void name_maker(const struct gpu_state *d, const struct gpu_compiler *c, char maker[MAKER])
+static void describe_maker(const struct gpu_state *d, const struct gpu_compiler *c,
+                           char maker[MAKER])
 {
     snprintf(maker, MAKER, "%s %d.%d %s %s %s", c->library, c->major, c->minor, c->build, c->target,
              d->info.driver);
 }
 
 /* Bytes before the code: the maker, padded with zeros to keep the code aligned. */
-static size_t before_code(const char *maker, size_t most)
+static size_t maker_size(const char *maker, size_t most)
 {
     return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
 }
 
 /* Loads existing code if it is from that maker (NULL: any) and the driver accepts it. */
-static bool load_old(const struct gpu_state *d, const char *maker, unsigned char *code, size_t size,
-                     struct gpu_program *p)
+static bool load_existing(const struct gpu_state *d, const char *maker, unsigned char *code,
+                          size_t size, struct gpu_program *p)
 {
     struct refusal ignored;
-    const size_t skip = before_code((const char *)code, size);
+    const size_t skip = maker_size((const char *)code, size);
     if (skip < size && (!maker || !strcmp(maker, (const char *)code)))
         p->module = load(d, code + skip, &ignored);
     if (p->module)
@@ -118,7 +119,7 @@ static bool load_old(const struct gpu_state *d, const char *maker, unsigned char
 
 enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *made)
 {
-    const size_t skip = before_code(maker, strlen(maker));
+    const size_t skip = maker_size(maker, strlen(maker));
     unsigned char *both = calloc(skip + made->size + 1, 1);
     if (!both)
         FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes of code", label, made->size);
@@ -137,7 +138,7 @@ static enum ek_status compile_module(const struct gpu_state *d, const struct gpu
     struct gpu_code made = {0};
     enum ek_status st = gpu_compile(d->vendor, d->label, c, text, options, &made);
     THEN(st, gpu_code_sign(d->label, maker, &made));
-    THEN(st, load_fresh(d, c, made.code + before_code(maker, strlen(maker)), p));
+    THEN(st, load_compiled(d, c, made.code + maker_size(maker, strlen(maker)), p));
     if (!st)
         cache_save(key, made.code, made.size);
     if (st)
@@ -161,12 +162,12 @@ static enum ek_status make_module(const struct gpu_state *d, const char *text, c
     int i = 0;
     const bool compiler = !MUTED(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c));
     if (compiler)
-        name_maker(d, &c, maker);
+        describe_maker(d, &c, maker);
     if (cache_load(&key, &old.code, &old.size) &&
-        load_old(d, compiler ? maker : NULL, old.code, old.size, p))
+        load_existing(d, compiler ? maker : NULL, old.code, old.size, p))
         return EK_OK;
-    while (gpu_ready_find(v, text, options, d->info.arch, &i, &old))
-        if (load_old(d, NULL, old.code, old.size, p))
+    while (gpu_precompiled_find(v, text, options, d->info.arch, &i, &old))
+        if (load_existing(d, NULL, old.code, old.size, p))
             return EK_OK;
     TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* fails, now with its message,
                                                                       * if there is no compiler */
@@ -197,7 +198,7 @@ void gpu_unbuild(void *dev, struct backend_program *program)
 {
     const struct gpu_state *d = dev;
     d->vendor->use(d);
-    gpu_settle(d);
+    gpu_drain(d);
     d->driver->module_unload(((struct gpu_program *)program)->module);
     free(((struct gpu_program *)program)->image);
     free(program);

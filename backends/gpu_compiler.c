@@ -88,7 +88,7 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
 
 /* Sets the target: the device's own architecture, or the highest one below it, whose code the
  * driver translates. false: the compiler knows only newer ones. */
-static bool aim(struct candidate *k, const char *arch)
+static bool set_target(struct candidate *k, const char *arch)
 {
     int number, below = 0;
     const bool portable = sscanf(arch, "compute_%d", &number) == 1;
@@ -129,7 +129,7 @@ enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label
         struct candidate k;
         if (!open_candidate(v, i, &k, why)) {
             add_reason(all, why);
-        } else if (!aim(&k, arch)) {
+        } else if (!set_target(&k, arch)) {
             snprintf(why, sizeof why, "%s %d.%d knows sm_%d and newer", k.c.library, k.c.major,
                      k.c.minor, k.arch[0]);
             add_reason(all, why);
@@ -147,8 +147,8 @@ enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label
 /* ---- a call ---------------------------------------------------------------------------------- */
 
 /* Fetches a result by two calls: its size, then its bytes. */
-static unsigned char *fetch(void *program, int (*size_of)(void *, size_t *),
-                            int (*get)(void *, char *), size_t *size)
+static unsigned char *fetch_result(void *program, int (*size_of)(void *, size_t *),
+                                   int (*get)(void *, char *), size_t *size)
 {
     *size = 0;
     if (!size_of || !get || size_of(program, size) || !*size)
@@ -162,11 +162,11 @@ static unsigned char *fetch(void *program, int (*size_of)(void *, size_t *),
 
 static void fetch_code(const struct functions *f, void *program, struct gpu_code *out)
 {
-    out->code = fetch(program, f->GetCUBINSize, f->GetCUBIN, &out->size);
+    out->code = fetch_result(program, f->GetCUBINSize, f->GetCUBIN, &out->size);
     if (!out->code)
-        out->code = fetch(program, f->GetPTXSize, f->GetPTX, &out->size);
+        out->code = fetch_result(program, f->GetPTXSize, f->GetPTX, &out->size);
     if (!out->code)
-        out->code = fetch(program, f->GetCodeSize, f->GetCode, &out->size);
+        out->code = fetch_result(program, f->GetCodeSize, f->GetCode, &out->size);
 }
 
 enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
@@ -185,7 +185,7 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
         FAIL(EK_UNAVAILABLE, "%s: no new program (%s error %d)", library, prefix, code);
     *out = (struct gpu_code){0};
     code = f.CompileProgram(program, noptions, options);
-    out->log = (char *)fetch(program, f.GetProgramLogSize, f.GetProgramLog, &size);
+    out->log = (char *)fetch_result(program, f.GetProgramLogSize, f.GetProgramLog, &size);
     if (!code)
         fetch_code(&f, program, out);
     f.DestroyProgram(&program);

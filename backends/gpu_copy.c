@@ -130,10 +130,10 @@ static void move(const struct gpu_state *d, int queue, unsigned char *dst, const
 }
 
 /* Called when the chunk's transfer is done: unpacks the data of a read. */
-static void land(const struct gpu_state *d, int queue, struct gpu_chunk *c)
+static void unpack(const struct gpu_state *d, int queue, struct gpu_chunk *c)
 {
     if (c->to)
-        move(d, queue, c->to, c->byte, &c->landed);
+        move(d, queue, c->to, c->byte, &c->unpack_box);
     c->to = NULL;
     c->busy = false;
 }
@@ -158,17 +158,17 @@ static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chun
         TRY(open_chunk(d, c));
     if (c->busy) {
         TRY(gpu_check(d, d->driver->event_wait(c->event), "copying"));
-        land(d, queue, c);
+        unpack(d, queue, c);
     }
     d->next_chunk[queue] = (d->next_chunk[queue] + 1) % GPU_CHUNKS;
     *chunk = c;
     return EK_OK;
 }
 
-enum ek_status gpu_copy_land(struct gpu_state *d, int queue)
+enum ek_status gpu_copy_finish(struct gpu_state *d, int queue)
 {
     for (int i = 0; i < GPU_CHUNKS; i++)
-        land(d, queue, &d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
+        unpack(d, queue, &d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
     return EK_OK;
 }
 
@@ -201,7 +201,7 @@ static enum ek_status pass_piece(struct gpu_state *d, int queue, const struct tr
     } else {
         TRY(send_box(d, queue, &(struct transfer){BACKEND_READ, c->byte, t->src, in}));
         c->to = t->dst;
-        c->landed = out;
+        c->unpack_box = out;
     }
     c->busy = true;
     return gpu_check(d, d->driver->event_record(c->event, d->stream[queue]), "copying");
@@ -226,15 +226,15 @@ void gpu_use_pool(void *dev, const struct backend_pool *pool)
 
 /* Enables direct access between two devices, once, if they support it; otherwise the driver copies
  * through the host. */
-static void befriend(struct gpu_state *to, const struct gpu_state *from)
+static void enable_peer_access(struct gpu_state *to, const struct gpu_state *from)
 {
     const unsigned long long bit = 1ull << (from->device & 63);
     int reaches = 0;
-    if (to->device == from->device || to->friends & bit)
+    if (to->device == from->device || to->peers_tried & bit)
         return;
-    to->friends |= bit;
+    to->peers_tried |= bit;
     if (!to->driver->device_reaches(&reaches, to->device, from->device) && reaches)
-        to->vendor->befriend(to, from);
+        to->vendor->enable_peer_access(to, from);
 }
 
 enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *t)
@@ -243,7 +243,7 @@ enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_t
     const struct gpu_state *other = from;
     const struct backend_rect *r = &t->box;
     TRY(gpu_use(to));
-    befriend(to, other);
+    enable_peer_access(to, other);
     for (size_t i = 0; i < r->slices * r->rows; i++) {
         const size_t y = i % r->rows, z = i / r->rows;
         unsigned char *dst = (unsigned char *)gpu_address(t->dst) + r->dst_offset + y * r->dst_row;

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 
 struct backend_graph {
-    void *ready; /* the driver's executable graph */
+    void *exec; /* the driver's executable graph */
 };
 
 /* Whether the driver has all the functions and has refused no graph so far. */
 static bool takes_graphs(const struct gpu_state *d)
 {
     const struct gpu_driver *gpu = d->driver;
-    return !d->refuses_graphs && gpu->gather && gpu->gathered && gpu->graph_ready &&
-           gpu->graph_start && gpu->graph_destroy && gpu->graph_ready_destroy;
+    return !d->refuses_graphs && gpu->capture_begin && gpu->capture_end && gpu->graph_instantiate &&
+           gpu->graph_start && gpu->graph_destroy && gpu->graph_exec_destroy;
 }
 
 enum ek_status gpu_graph_begin(void *dev)
@@ -24,23 +24,23 @@ enum ek_status gpu_graph_begin(void *dev)
     if (!takes_graphs(d))
         FAIL(EK_UNAVAILABLE, "%s: the driver takes no graphs", d->label);
     TRY(gpu_use(d));
-    const int code = d->driver->gather(d->stream[BACKEND_COMPUTE], THIS_THREAD);
+    const int code = d->driver->capture_begin(d->stream[BACKEND_COMPUTE], THIS_THREAD);
     d->refuses_graphs = code;
-    return gpu_check(d, code, "gathering launches");
+    return gpu_check(d, code, "capturing launches");
 }
 
 enum ek_status gpu_graph_end(void *dev, struct backend_graph **graph)
 {
     struct gpu_state *d = dev;
-    void *gathered = NULL;
+    void *captured = NULL;
     NEW(struct backend_graph, g, 1, "%s: out of host memory", d->label);
     int code = gpu_use(d);
     if (!code)
-        code = d->driver->gathered(d->stream[BACKEND_COMPUTE], &gathered);
+        code = d->driver->capture_end(d->stream[BACKEND_COMPUTE], &captured);
     if (!code)
-        code = d->driver->graph_ready(&g->ready, gathered, 0);
-    if (gathered)
-        d->driver->graph_destroy(gathered);
+        code = d->driver->graph_instantiate(&g->exec, captured, 0);
+    if (captured)
+        d->driver->graph_destroy(captured);
     if (code) {
         free(g);
         d->refuses_graphs = true;
@@ -54,7 +54,7 @@ enum ek_status gpu_graph_start(void *dev, struct backend_graph *g)
 {
     const struct gpu_state *d = dev;
     TRY(gpu_use(d));
-    return gpu_check(d, d->driver->graph_start(g->ready, d->stream[BACKEND_COMPUTE]),
+    return gpu_check(d, d->driver->graph_start(g->exec, d->stream[BACKEND_COMPUTE]),
                      "starting a graph of launches");
 }
 
@@ -62,7 +62,7 @@ void gpu_graph_free(void *dev, struct backend_graph *g)
 {
     const struct gpu_state *d = dev;
     d->vendor->use(d);
-    gpu_settle(d);
-    d->driver->graph_ready_destroy(g->ready);
+    gpu_drain(d);
+    d->driver->graph_exec_destroy(g->exec);
     free(g);
 }

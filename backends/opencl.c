@@ -81,7 +81,7 @@ static enum ek_status info(int index, struct backend_info *out)
 /* Restricts a cpu device to the opener's place: as many compute units as it has cpus, and all of
  * its workers there, including idle ones, which wake up with every command. A driver that cannot be
  * partitioned, or whose workers are unknown, stays as it is. */
-static void settle(struct opencl_state *d, const struct opencl_device *device)
+static void restrict_to_place(struct opencl_state *d, const struct opencl_device *device)
 {
     struct binding place;
     if (!device->is_cpu || !binding_get(0, &place))
@@ -150,7 +150,7 @@ static enum ek_status open(void *dev, int index)
              d->info.name);
     d->number = counts_users_badly(&d->info) ? index : 0;
     d->id = device->id;
-    settle(d, device);
+    restrict_to_place(d, device);
     enum ek_status st = make_queues(d);
     if (st)
         close(d);

@@ -302,7 +302,7 @@ static struct backend_graph *graph_of(struct device *d, struct batch *b)
     while (g < end && !(g->begin == b->begin && g->zones == b->zones))
         g++;
     if (g < end && !g->graph)
-        backend_gather(d->backend, launch_all, b, &g->graph);
+        backend_capture(d->backend, launch_all, b, &g->graph);
     if (g < end)
         return g->graph;
     g = &d->graph[d->next_graph++ % MAX_GRAPHS];

@@ -327,7 +327,7 @@ static enum ek_status refuse_lock(int fd, const char *path)
 }
 
 /* Writes the owner into the lock file. */
-static void sign(int fd)
+static void write_owner(int fd)
 {
     char host[64] = "";
     gethostname(host, sizeof host - 1);
@@ -351,7 +351,7 @@ enum ek_status file_lock(const char *path, int *lock)
         return refuse(path, why);
     if (busy)
         return refuse_lock(fd, path);
-    sign(fd);
+    write_owner(fd);
     *lock = fd;
     return EK_OK;
 }

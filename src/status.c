@@ -15,7 +15,7 @@ static const char *program = "evenkeel";
 static _Thread_local char message[1024];
 static _Thread_local int muted;
 static int warnings_muted;
-static bool over; /* main() has chosen the exit code */
+static bool ended; /* main() has chosen the exit code */
 
 int status_exit_code(enum ek_status st)
 {
@@ -85,13 +85,13 @@ void status_program(const char *name)
 static void end_of_a_library(int code, void *nothing)
 {
     (void)nothing;
-    if (code == EXIT_FAILURE && !over)
+    if (code == EXIT_FAILURE && !ended)
         _exit(EK_UNAVAILABLE);
 }
 
 /* For SIGXFSZ: writing beyond a file size limit is reported by the write itself. A handler instead
  * of SIG_IGN, so that programs executed from here get the default. */
-static void go_on(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
@@ -110,7 +110,7 @@ static void give_up(int number)
 
 void status_begin(const char *name)
 {
-    const struct sigaction large = {.sa_handler = go_on, .sa_flags = SA_RESTART},
+    const struct sigaction large = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART},
                            given_up = {.sa_handler = give_up, .sa_flags = SA_RESETHAND};
     int fd;
     status_program(name);
@@ -127,7 +127,7 @@ void status_begin(const char *name)
 int status_end(enum ek_status st)
 {
     errno = 0;
-    over = true;
+    ended = true;
     if (!st && (fflush(stdout) || ferror(stdout)))
         st = status_fail(EK_UNAVAILABLE,
                          "standard output cannot be written: %s; the result is incomplete",

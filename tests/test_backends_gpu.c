@@ -120,7 +120,7 @@ static void launches_are_gathered_beside_others_copies(void **state)
         int cell[4] = {0};
         o.p = build_laws(o.b, "");
         o.m = alloc_on(o.b, sizeof cell);
-        backend_gather(o.b, put_seven_beside_a_copy, &o, &graph);
+        backend_capture(o.b, put_seven_beside_a_copy, &o, &graph);
         assert_non_null(graph);
         assert_int_equal(backend_graph_start(o.b, graph), EK_OK);
         get(o.b, cell, o.m, sizeof cell);
@@ -148,9 +148,9 @@ static void what_is_under_way_is_waited_for(void **state)
         backend_free(o.b, o.m);
         o.m = other;
         put(o.b, o.m, cell, sizeof cell);
-        backend_gather(o.b, put_seven_and_fail, &o, &graph);
+        backend_capture(o.b, put_seven_and_fail, &o, &graph);
         assert_null(graph);
-        backend_gather(o.b, put_seven, &o, &graph);
+        backend_capture(o.b, put_seven, &o, &graph);
         assert_non_null(graph);
         assert_int_equal(backend_graph_start(o.b, graph), EK_OK);
         backend_close(open_device(gpu[k], 1));

@@ -327,7 +327,7 @@ static void a_graph_is_its_launches(void **state)
     int launched[2], started[2], before[2];
     run_chain(&c, NULL, 3, launched);
     get(s->b, before, c.m, sizeof before);
-    backend_gather(s->b, launch_chain, &c, &graph);
+    backend_capture(s->b, launch_chain, &c, &graph);
     get(s->b, started, c.m, sizeof started); /* nothing is started by being gathered */
     assert_memory_equal(started, before, sizeof before);
     if (s->b->ops->graph_begin)
@@ -336,7 +336,7 @@ static void a_graph_is_its_launches(void **state)
         run_chain(&c, graph, 3, started);
         assert_memory_equal(started, launched, sizeof launched);
         c.broken = 3;
-        backend_gather(s->b, launch_chain, &c, &other); /* half of a chain is none */
+        backend_capture(s->b, launch_chain, &c, &other); /* half of a chain is none */
         assert_null(other);
         c.broken = -1;
         run_chain(&c, graph, 3, started);

@@ -1,4 +1,4 @@
-/* tests/fakegpu/driver.c – the driver library's stand-in: devices, memory, modules. */
+/* tests/fakegpu/driver.c – the fake driver library: devices, memory, modules. */
 #include "tests/fakegpu/fake.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WALL = 64 }; /* bytes on both sides of a buffer */
+enum { WALL = 64 }; /* bytes of guard zone on both sides of a buffer */
 
 static const unsigned char brick = 0xb7;
 
@@ -17,7 +17,7 @@ static struct gpu gpus[DEVICES];
 static int ngpus;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* A CUDA thread has no device until it takes one, a HIP thread has the first. */
+/* A CUDA thread has no current device until it sets one; a HIP thread starts with device 0. */
 static _Thread_local int current = FAKE_HIP ? 0 : -1;
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ void gpu_keep(struct gpu *g, enum kind what, int one)
     __atomic_add_fetch(&g->kept[what], one, __ATOMIC_RELAXED);
 }
 
-/* Says what belongs to a device that is given back. */
+/* Reports what was not freed before the device was released. */
 static void tell_kept(const struct gpu *g)
 {
     static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers",
@@ -52,7 +52,7 @@ static void tell_kept(const struct gpu *g)
         gpu_complain("device %d: buffers are kept, %zu bytes", g->index, g->used);
 }
 
-/* At exit: whoever opened a device has closed it, and with it all that belongs to it. */
+/* At exit: every open device must have been closed, with everything that belongs to it. */
 __attribute__((destructor)) static void look_back(void)
 {
     for (int i = 0; i < ngpus; i++) {
@@ -110,7 +110,7 @@ struct gpu *gpu_current(void)
     return current >= 0 && current < ngpus ? &gpus[current] : NULL;
 }
 
-/* The calling thread's device, if it lives. */
+/* The calling thread's device, unless it is lost. */
 static int enter(struct gpu **g)
 {
     *g = gpu_current();
@@ -211,7 +211,7 @@ static const char *arch(void)
     return text ? text : FAKE_HIP ? "gfx90a" : "sm_80";
 }
 
-/* The attributes that are asked for, by the two APIs' numbers. */
+/* The attributes that the back ends query, by the two APIs' numbers. */
 SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribute, int device)
 {
     int capability = 80;
@@ -239,13 +239,13 @@ SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribu
 
 static int peer_calls;
 
-/* How often a way between two devices was opened: for tests. */
+/* How often peer access was enabled: for tests. */
 SHOWN(fakegpu_peer_calls, void)
 {
     return peer_calls;
 }
 
-/* The calling thread's device reaches the other's memory from now on. */
+/* Lets the calling thread's device access the other's memory. */
 static int open_peer(const struct gpu *other)
 {
     struct gpu *g;
@@ -325,8 +325,8 @@ SHOWN(cuCtxEnablePeerAccess, void *context, unsigned flags)
 }
 #endif
 
-/* Whether an address is in a device's memory, and whether the calling thread has a device: for
- * mpi.c. */
+/* For mpi.c: whether an address is in a device's memory; whether the calling thread has a device.
+ */
 SHOWN(fakegpu_has, const void *at)
 {
     for (int i = 0; i < ngpus; i++)
@@ -355,8 +355,8 @@ SHOWN(NAME(cuMemGetInfo_v2, hipMemGetInfo), size_t *left, size_t *total)
     return OK;
 }
 
-/* PoCL's cpus reach all of the host's memory; pages that nobody touches cost nothing, so a card has
- * what it says. */
+/* Host memory, which PoCL's cpus can access; untouched pages cost nothing, so a card can have its
+ * full size. */
 static struct buffer *new_buffer(size_t bytes)
 {
     enum { PATTERN_AT_MOST = 1 << 20 };
@@ -391,7 +391,7 @@ SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
     struct gpu *g;
     int code = enter(&g);
     if (code || !bytes || queue_gathers("memory is asked for"))
-        return code ? code : !bytes ? INVALID_VALUE : NOT_WHILE_GATHERING;
+        return code ? code : !bytes ? INVALID_VALUE : NOT_WHILE_CAPTURING;
     if (gpu_fails(g, ALLOCS) || bytes > g->memory - g->used)
         return OUT_OF_MEMORY;
     struct buffer *b = new_buffer(bytes);
@@ -410,7 +410,7 @@ SHOWN(NAME(cuMemFree_v2, hipFree), void *address)
 {
     struct gpu *g = gpu_current();
     if (!g || queue_gathers("memory is freed"))
-        return g ? NOT_WHILE_GATHERING : INVALID_CONTEXT;
+        return g ? NOT_WHILE_CAPTURING : INVALID_CONTEXT;
     pthread_mutex_lock(&g->lock);
     struct buffer **at = &g->buffers, *found;
     while (*at && (*at)->byte != address)
@@ -469,14 +469,14 @@ SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
 struct module {
     struct gpu *gpu;
     cl_program program;
-    cl_program described; /* the same, which knows its arguments: never run, so never compiled */
-    const char *image;    /* HIP's driver reads there as long as the module lives */
-    char *was;            /* what it held */
+    cl_program described; /* the same with argument information: never run, so never compiled */
+    const char *image;    /* HIP's driver reads it while the module lives */
+    char *was;            /* a copy, to detect changes */
     struct function *functions; /* a list */
 };
 
-/* Whether a device runs code made for `target`: its own, CUDA's for an older one of its generation,
- * CUDA's portable code for any older one, HIP's that leaves the settings open. */
+/* Whether a device can run code for `target`: its own architecture; CUDA: an older one of its
+ * generation, or portable code for any older one; HIP: one without settings. */
 static bool runs(const char *target)
 {
     int wanted, have = 0;
@@ -569,7 +569,7 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
     return OK;
 }
 
-/* Which of a kernel's arguments are addresses, and how large the others are. */
+/* Finds which of a kernel's arguments are addresses, and the sizes of the others. */
 static void read_arguments(const struct pocl *cl, cl_program described, struct function *f)
 {
     cl_uint n = 0;

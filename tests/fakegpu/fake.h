@@ -1,43 +1,41 @@
-/* tests/fakegpu/fake.h – stand-ins for the vendors' driver and compiler libraries, so that the CUDA
- * and HIP back ends run where there is no GPU.
+/* tests/fakegpu/fake.h – fake driver and compiler libraries of the GPU vendors, so that the CUDA
+ * and HIP back ends run without a GPU.
  *
- * A fake device's memory is the host's, as PoCL's cpus reach it; its kernels are the same texts,
- * compiled by PoCL. It is the most unhelpful device that the interface allows: nothing on a queue
- * happens until someone waits for it, fresh memory is NaN, every buffer has walls, and whatever a
- * driver may refuse is refused: memory of another device, a call without a current device, too
- * large a grid, another work-group than the kernel's. What only a bug of the caller explains is
- * said on stderr behind "fakegpu:", also what a device that lives is left with when the process
- * ends.
+ * A fake device's memory is host memory; its kernels are the same texts, compiled by PoCL. It is as
+ * unhelpful as the interface allows: nothing on a queue happens until someone waits for it, fresh
+ * memory is NaN, buffers have guard zones, and whatever a driver may refuse is refused: memory of
+ * another device, a call without a current device, too large a grid, a work-group other than the
+ * kernel's. Bugs of the caller are reported on stderr as "fakegpu: …", also what a device that is
+ * not lost still holds at exit.
  *
- *   FAKEGPU_DEVICES=2     how many there are
- *   FAKEGPU_MEMORY=1024   of each, MiB; 600k: KiB
- *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
+ *   FAKEGPU_DEVICES=2     number of devices
+ *   FAKEGPU_MEMORY=1024   memory of each, MiB; 600k: KiB
+ *   FAKEGPU_ARCH=sm_80    or gfx90a; the fake HIPRTC aborts on one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
  *   FAKEGPU_PARTS=1       they are parts of one GPU, at one address
- *   FAKEGPU_GROUP=1024    work-items of a group that kernels have registers for
- *   FAKEGPU_PITCH=1000    most bytes from row to row that a copy takes
- *   FAKEGPU_EAGER=1       all of a device's queues but the first work as soon as they may, not only
- *                         when somebody waits
- *   FAKEGPU_STRICT=1      a process that something is said of ends with 1
- *   FAKEGPU_INIT=802      what the driver's first call answers
- *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
- *                         would cost there (price.c)
- *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card,
- *                         and their seconds
- *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes (of several
- *                         threads that feed a device the one that takes longest), kernels cost
- *                         what PoCL's cpus need over the card's speed, and stderr in the end
- *                         has how busy the card was: a measurement, never twice the same; 60:
- *                         from its sixtieth launch on, when the host's memory is warm
- *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
+ *   FAKEGPU_GROUP=1024    largest work-group for which kernels have registers
+ *   FAKEGPU_PITCH=1000    largest row pitch of a copy, bytes
+ *   FAKEGPU_EAGER=1       all queues of a device but the first work at once, not only when somebody
+ *                         waits
+ *   FAKEGPU_STRICT=1      exit 1 if a bug was reported
+ *   FAKEGPU_INIT=802      result of the driver's first call
+ *   FAKEGPU_PRICE=h100    or a100 mi250x display: that card's properties, and events report the
+ *                         cost of work there (price.c)
+ *   FAKEGPU_FILL=1        with a price: print at exit how full launches made the card, and their
+ *                         seconds
+ *   FAKEGPU_BUSY=1        with a price: the clock includes the host's computing (of several threads
+ *                         that feed a device, the longest), kernels cost PoCL's cpu time divided by
+ *                         the card's speed, and the share of time that the card was busy is printed
+ *                         at exit: a measurement, which varies; 60: from the sixtieth launch on,
+ *                         when caches are warm
+ *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   at its N-th call, the device
  *        alloc    has no memory left        pinned   has no pinned memory left
- *        launch   refuses to launch         lost     dies at that launch, and stays dead
+ *        launch   refuses to launch         lost     fails at that launch, and from then on
  *        load     refuses the code          build    (compiler) finds an error in the text
- *        graph    refuses a graph of launches
- *        queue    makes no queue
+ *        graph    refuses a graph           queue    cannot create a queue
  *
- * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
- * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
+ * The same sources make libcuda.so.1 and libnvrtc.so.12, with -DFAKE_HIP=6 libamdhip64.so.6 and
+ * libhiprtc.so.6, and with -DFAKE_HIP=5 the older libamdhip64.so.5, which contains the compiler. */
 #pragma once
 
 #include <CL/cl.h>
@@ -54,7 +52,7 @@
 #define NAME(cuda, hip) cuda
 #endif
 
-/* A function that the library shows: declared, then to be defined. */
+/* An exported function: declared, then defined. */
 #define SHOWN(name, ...)                                                                           \
     __attribute__((visibility("default"))) int name(__VA_ARGS__);                                  \
     int name(__VA_ARGS__)
@@ -70,7 +68,7 @@ enum {
     INVALID_CONTEXT = 201,
     NO_BINARY = 209,
     INVALID_HANDLE = 400,
-    NOT_WHILE_GATHERING = 900,
+    NOT_WHILE_CAPTURING = 900,
     NOT_FOUND = 500,
     OUT_OF_RESOURCES = 701,
     PEER_OPEN_ALREADY = 704,
@@ -79,8 +77,7 @@ enum {
 
 /* ---- PoCL ------------------------------------------------------------------------------------ */
 
-/* OpenCL's functions that the stand-ins call; with OpenCL 2's shared memory, which a header for
- * OpenCL 1.2 does not name. */
+/* The OpenCL functions used, besides OpenCL 2's shared memory, which OpenCL 1.2 headers lack. */
 #define POCL_FUNCTIONS(X)                                                                          \
     X(GetPlatformIDs)                                                                              \
     X(GetDeviceIDs)                                                                                \
@@ -110,11 +107,11 @@ struct pocl {
     int version;
 };
 
-/* Opens it on first use; NULL where there is none. */
+/* Opens PoCL on first use; NULL if there is none. */
 const struct pocl *pocl_open(void);
 
-/* Builds a kernel text; the -D, -cl- and -w among the words of `options` count. NULL, and the log,
- * which the caller frees, if it does not build. */
+/* Builds a kernel text with the -D, -cl- and -w options among `options`. NULL, and the log, which
+ * the caller frees, if that fails. */
 cl_program pocl_build(const char *text, const char *options, char **log);
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -125,21 +122,21 @@ long setting(const char *name, long otherwise);
 /* Whether FAKEGPU_FAULT names this as the call-th `what` of a device; call counts from 1. */
 bool fault_due(const char *what, int device, long call);
 
-/* What the stand-in compilers make: this line, architecture, options, then the text itself. */
+/* Output of the fake compilers: this line, architecture, options, then the text itself. */
 #define CODE_MAGIC "fakegpu code\n"
 
 /* ---- devices and queues ---------------------------------------------------------------------- */
 
 enum { DEVICES = 16, ARGS = 64 };
 
-/* Calls that a fault can hit. */
+/* Calls that FAKEGPU_FAULT can make fail. */
 enum count { ALLOCS, PINS, LAUNCHES, LOADS, GRAPHS, QUEUES, COUNTS };
 
-/* What a device must be rid of in the end. */
+/* What must be freed before a device is released. */
 enum kind { STREAMS, EVENTS, MODULES, PINNED, KEPT_GRAPHS, KINDS };
 
-/* What works by itself on a device: its multiprocessors (copies within its memory, too), the copies
- * each way. */
+/* Engines that work independently: the multiprocessors (copies within memory, too), and the copy
+ * engines. */
 enum engine { ENGINE_WORK, ENGINE_IN, ENGINE_OUT, ENGINE_PEER, ENGINES };
 
 struct buffer {
@@ -148,10 +145,10 @@ struct buffer {
     size_t bytes;
 };
 
-/* What a kernel's launches came to. */
+/* Totals of a kernel's launches. */
 struct fill {
     char kernel[64];
-    size_t launches, groups, room; /* of its work-groups; where so many could have been */
+    size_t launches, groups, room; /* work-groups; and how many the waves had room for */
     double seconds;
 };
 enum { FILLS = 32 };
@@ -159,45 +156,45 @@ enum { FILLS = 32 };
 struct gpu {
     int index;
     struct fill fill[FILLS];
-    pthread_mutex_t lock; /* recursive: of everything here and of its queues' work */
+    pthread_mutex_t lock; /* recursive; protects everything here and its queues */
     int retained;
     size_t memory, used;
     struct buffer *buffers;
     cl_command_queue queue;
     long calls[COUNTS];
     bool lost;
-    unsigned peers;  /* devices whose memory it was told to reach, a bit each */
-    int kept[KINDS]; /* made and not yet given back */
+    unsigned peers;  /* devices with peer access, a bit each */
+    int kept[KINDS]; /* created and not yet freed */
     struct moment *moments;
-    double host, engine[ENGINES]; /* virtual clocks: of who calls, when each engine is free */
-    double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work till then */
+    double host, engine[ENGINES]; /* virtual clocks: of the caller; when each engine is free */
+    double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work in between */
     long launches;
 };
 
-/* The devices, NULL where there is no PoCL. */
+/* The devices, NULL if there is no PoCL. */
 struct gpu *gpu_list(int *n);
 /* The calling thread's device; NULL: none is set. */
 struct gpu *gpu_current(void);
 /* Whether `bytes` at `at` lie in one of the device's buffers. */
 bool gpu_owns(struct gpu *g, const void *at, size_t bytes);
-/* Counts one made, or with -1 given back. */
+/* Counts one created (1) or freed (-1). */
 void gpu_keep(struct gpu *g, enum kind what, int one);
-/* Counts a call; whether it is the one that fails. */
+/* Counts a call; true if FAKEGPU_FAULT makes it fail. */
 bool gpu_fails(struct gpu *g, enum count what);
-/* Whether the calling thread gathers launches; then it is told of a call that must not be. */
+/* Whether the calling thread captures launches; if so, reports a call that is not allowed then. */
 bool queue_gathers(const char *what);
-/* Says what is wrong on stderr. */
+/* Reports a bug of the caller on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- what work would cost: price.c ------------------------------------------------------------*/
+/* ---- cost of work: price.c ------------------------------------------------------------*/
 
 bool price_wanted(void);
-/* Before PoCL is opened, and after: threads that have come meanwhile are its own. One thread. */
+/* Called before PoCL is opened and after: threads started in between are PoCL's. One thread. */
 void price_pocl(bool open);
-/* What the card has; `otherwise` if none is named. */
+/* A property of the card; `otherwise` if no card is named. */
 enum price_number { PRICE_MEMORY, PRICE_MULTIPROCESSORS };
 long price_number(enum price_number what, long otherwise);
-/* A moment on a queue, known when it has come; the device keeps it. */
+/* A time on a queue, known once it is reached; owned by the device. */
 struct moment {
     struct moment *next;
     double time;
@@ -205,18 +202,18 @@ struct moment {
 struct moment *price_moment(struct gpu *g);
 /* The caller's clock after a call. */
 double price_call(struct gpu *g);
-/* The calling thread waits for its device: what it did since its last call is the host's time. Then
- * it has waited, and the work is done at `clock`; 0: there was none. */
+/* The calling thread begins to wait for its device, which ends the host's computing since its last
+ * call; then it has waited, and the work was done at `clock` (0: there was none). */
 void price_wait(struct gpu *g);
 void price_waited(struct gpu *g, double clock);
-/* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
- * addresses, which took the host's cpus so many seconds, alone or behind another of its graph; a
- * copy. */
+/* End of a launch that may begin at `from`: `groups` work-groups of `items` with `addresses`
+ * address arguments, which took PoCL's cpus `cpu` seconds; linked: follows another of its graph. */
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
                     int addresses, double cpu, bool linked);
-/* Says of each kernel: launches, work-groups of one, how much of the card they filled; and how busy
+/* Prints for each kernel its launches, their work-groups, and how full the card was; and how busy
  * the card was. */
 void price_tell(const struct gpu *g);
+/* End of a copy. */
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes);
 
 struct function {
@@ -224,7 +221,7 @@ struct function {
     struct gpu *gpu;
     char name[64];
     cl_kernel kernel;
-    size_t group[3]; /* that its text states, 0: none */
+    size_t group[3]; /* stated in its text, 0: none */
     long queued;     /* launches not yet done */
     long gathered;   /* in graphs */
     int nargs;

@@ -1,16 +1,16 @@
-/* tests/fakegpu/price.c – what work would cost on a card: FAKEGPU_PRICE names it, and the events of
- * a fake device then tell a virtual clock's time instead of PoCL's.
+/* tests/fakegpu/price.c – the cost of work on a card named by FAKEGPU_PRICE: events of a fake
+ * device then report times of a virtual clock.
  *
- * A launch costs the host its call and the device a start; its groups go in waves over the
- * multiprocessors, none shorter than a group's own latency, all together no faster than memory
- * delivers what the work-items touch (a sector of 32 bytes for each address that they are given). A
- * copy costs a start and its bytes over the bus, the link between cards or memory, on one of the
- * engines. Numbers from the makers' data sheets and the usual measurements of starts; a card that
- * is measured may correct them here.
+ * A launch costs the host a call and the device a start. Its groups run in waves over the
+ * multiprocessors; no wave is shorter than a group's latency, and all together are no faster than
+ * memory delivers the data (one 32-byte sector per work-item and address argument). A copy costs a
+ * start, and its bytes over the bus, the link between cards or memory, on one of the engines.
+ * Numbers are from data sheets and usual measurements; correct them here once a card has been
+ * measured.
  *
- * FAKEGPU_BUSY adds what only a measurement has: what the host computes between its calls, by the
- * clock of that one of the unit's threads which computes longest, as if each had a cpu of its own;
- * and a kernel's arithmetic, by the cpus' seconds over the card's `cores`. */
+ * FAKEGPU_BUSY adds measured times: the host's computing between calls (of the unit's threads, the
+ * one that computes longest, as if each had its own cpu), and a kernel's arithmetic (PoCL's cpu
+ * seconds divided by the card's `cores`). */
 #include "tests/fakegpu/fake.h"
 #include "src/clock.h"
 
@@ -23,15 +23,16 @@
 #include <unistd.h>
 
 enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
-static const double LINKED = 0.4;    /* of a start: behind another kernel of the same graph */
+static const double LINKED = 0.4;    /* share of `start` for a kernel that follows another of its
+                                      * graph */
 
 static const struct price {
     const char *name;
     int multiprocessors;
     long memory;                 /* MiB */
-    double call, start, group;   /* seconds: of the host, of the device, of a wave at least */
-    double bandwidth, bus, link; /* bytes/s: of memory, to the host, to another card */
-    double cores;                /* of a host, as PoCL uses them, that compute as much */
+    double call, start, group;   /* seconds: host's call, device's start, least time of a wave */
+    double bandwidth, bus, link; /* bytes/s: memory, to the host, to another card */
+    double cores;                /* number of cpu cores (running PoCL) with the same speed */
 } prices[] = {
     {"h100", 132, 80000, 2e-6, 3e-6, 4e-6, 3.35e12, 55e9, 400e9, 3000},
     {"a100", 108, 40000, 2e-6, 4e-6, 5e-6, 1.55e12, 25e9, 250e9, 900},
@@ -76,8 +77,8 @@ static long measures(void)
     return setting("FAKEGPU_BUSY", 0);
 }
 
-/* Threads that are PoCL's, and the others beside the calling one that run on its cpus: they feed
- * the device with it. Their clocks when it left its device, and its own. */
+/* PoCL's threads, and the feeders: other threads on the calling thread's cpus, with their clocks
+ * when it last left its device; `left`: its own. */
 enum { THREADS = 256, FEEDERS = 16 };
 static int pocl_thread[THREADS], npocl_threads;
 static _Thread_local struct {
@@ -87,11 +88,11 @@ static _Thread_local struct {
 static _Thread_local int feeders;
 static _Thread_local double left;
 
-/* The thread's clock; 0: it is over. */
+/* The thread's CPU time; 0 if it has ended. */
 static double clock_of(int thread)
 {
     struct timespec t;
-    const clockid_t id = (clockid_t)(~(unsigned)thread << 3 | 6); /* as the kernel numbers them */
+    const clockid_t id = (clockid_t)(~(unsigned)thread << 3 | 6); /* the kernel's encoding */
     return clock_gettime(id, &t) ? 0 : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -197,7 +198,7 @@ void price_waited(struct gpu *g, double clock)
 
 /* ---- its device ------------------------------------------------------------------------------*/
 
-/* Work that begins at `from` takes an engine for `seconds`; when it is done. */
+/* Occupies an engine for `seconds`, not before `from`; returns the end. */
 static double take(struct gpu *g, enum engine e, double from, double seconds)
 {
     g->worked[e] += seconds;
@@ -252,7 +253,7 @@ double price_launch(struct gpu *g, double from, const char *kernel, size_t group
     const double arithmetic = measures() ? cpu / p->cores : 0;
     const double seconds = later((double)waves * p->group, later(arithmetic, bytes / p->bandwidth));
     note_fill(g, kernel, groups, waves * wave, seconds);
-    if (++g->launches <= (measures() ? measures() : 1)) { /* what was before does not count */
+    if (++g->launches <= (measures() ? measures() : 1)) { /* earlier work does not count */
         g->began = from;
         memset(g->worked, 0, sizeof g->worked);
     }

@@ -1,5 +1,5 @@
 /* tests/fakegpu/queue.c – queues and events of the fake devices, and the copies and launches on
- * them. All is kept until someone waits: whoever forgets to wait gets wrong numbers. */
+ * them. Work is delayed until someone waits, so that a forgotten wait gives wrong numbers. */
 #include "tests/fakegpu/fake.h"
 #include "src/clock.h"
 
@@ -12,10 +12,10 @@ struct graph;
 
 struct event {
     struct gpu *gpu;
-    struct stream *stream; /* where it was recorded last, NULL: never */
-    long number;           /* of that piece of work */
+    struct stream *stream; /* where it was last recorded, NULL: never */
+    long number;           /* index of that piece of work */
     double time;
-    bool timeless;         /* made to keep no times */
+    bool timeless;         /* created without timing */
     struct moment *moment; /* of the last record */
 };
 
@@ -27,15 +27,15 @@ struct work {
     size_t grid[3], group[3];
     unsigned char arg[ARGS][8];
     struct event *event;
-    struct moment *moment; /* RECORD, AFTER: of the virtual clock, or NULL */
+    struct moment *moment; /* RECORD, AFTER: on the virtual clock, or NULL */
     struct stream *stream; /* AFTER: up to its piece `number` */
     long number;
     double called;       /* the caller's clock */
-    bool linked;         /* LAUNCH: behind another of its graph */
+    bool linked;         /* LAUNCH: follows another of its graph */
     struct graph *graph; /* LAUNCH: or NULL */
 };
 
-/* Launches gathered from a queue, and what is started of them. */
+/* Launches captured from a queue. */
 struct graph {
     struct gpu *gpu;
     struct work *work; /* [n] */
@@ -47,18 +47,19 @@ struct stream {
     struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
     long done, queued, room;
     bool eager;
-    double clock;          /* when what it did would be done */
+    double clock;          /* virtual time at which its work is done */
     struct graph *gathers; /* or NULL */
 };
 
 static _Thread_local const struct stream *gathering; /* by this thread */
-static const struct stream *gathering_alone;         /* no thread may do anything else meanwhile */
+static const struct stream *gathering_alone;         /* global mode: no thread may do anything else
+                                                      * meanwhile */
 
 bool queue_gathers(const char *what)
 {
     const struct stream *s = gathering ? gathering : gathering_alone;
     if (s)
-        gpu_complain("device %d: %s while launches are gathered", s->gpu->index, what);
+        gpu_complain("device %d: %s while launches are captured", s->gpu->index, what);
     return s;
 }
 
@@ -72,7 +73,7 @@ static void copy_box(const struct box *b)
                     b->src + z * b->src_slice + y * b->src_row, b->width);
 }
 
-/* Its addresses were looked at when it was launched; a buffer may have gone since. */
+/* Addresses were checked at launch, but a buffer may have been freed since. */
 static void run_kernel(struct gpu *g, const struct work *w)
 {
     const struct pocl *cl = pocl_open();
@@ -99,7 +100,7 @@ static void run_kernel(struct gpu *g, const struct work *w)
 
 static void drain(struct stream *s, long number);
 
-/* Moves the queue's clock on by what the work would cost, which took the host's cpus so long. */
+/* Advances the queue's clock by the cost of the work; cpu: seconds that it took PoCL's cpus. */
 static void charge(struct stream *s, const struct work *w, double cpu)
 {
     const double from = w->called > s->clock ? w->called : s->clock;
@@ -118,7 +119,7 @@ static void charge(struct stream *s, const struct work *w, double cpu)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
 
-/* Seconds of cpus that all threads have used. */
+/* CPU time of all threads, seconds. */
 static double clock_process(void)
 {
     struct timespec t;
@@ -156,7 +157,7 @@ static void run(struct stream *s, const struct work *w)
     }
 }
 
-/* Does all work up to piece `number`. The device's lock is held. */
+/* Does all work up to piece `number`. The caller holds the device's lock. */
 static void drain(struct stream *s, long number)
 {
     while (s->done < number && !s->gpu->lost) {
@@ -181,7 +182,7 @@ static int drain_locked(struct stream *s, long number)
 
 /* ---- queueing it ----------------------------------------------------------------------------- */
 
-/* The queue's device, if it is the calling thread's and lives. */
+/* Checks that the queue's device is the calling thread's and is not lost. */
 static int enter(const struct stream *s)
 {
     const struct gpu *g = gpu_current();
@@ -196,7 +197,7 @@ static int enter(const struct stream *s)
 static int gather(struct graph *g, const struct work *w)
 {
     if (w->kind != LAUNCH && queue_gathers("something else is queued"))
-        return NOT_WHILE_GATHERING;
+        return NOT_WHILE_CAPTURING;
     struct work *more = realloc(g->work, (size_t)(g->n + 1) * sizeof *more);
     if (!more)
         return OUT_OF_MEMORY;
@@ -207,7 +208,7 @@ static int gather(struct graph *g, const struct work *w)
     return OK;
 }
 
-/* By a call of the host that costs, or with the one before it. */
+/* A launch of a graph costs the host no call of its own. */
 static int append(struct stream *s, const struct work *w)
 {
     if (s->gathers)
@@ -315,7 +316,7 @@ SHOWN(NAME(cuStreamSynchronize, hipStreamSynchronize), void *stream)
     struct stream *s = stream;
     int code = enter(s);
     if (!code && queue_gathers("a queue is waited for"))
-        return NOT_WHILE_GATHERING;
+        return NOT_WHILE_CAPTURING;
     return code ? code : drain_locked(s, s->queued);
 }
 
@@ -481,7 +482,7 @@ SHOWN(NAME(cuGraphLaunch, hipGraphLaunch), void *ready, void *stream)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Whether the ends of a box lie on the device, where they should. */
+/* Checks that both sides of a box are within the right device's memory. */
 static int check_ends(const struct box *b, struct gpu *to, struct gpu *from)
 {
     const size_t slices = b->slices - 1, rows = b->rows - 1;
@@ -532,7 +533,7 @@ SHOWN(NAME(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync), void *dst, const void *src
     return copy(stream, &b, gpu_current(), gpu_current());
 }
 
-/* A strided copy's two sides: where the first byte is and how far apart rows and slices are. */
+/* One side of a strided copy: first byte, row and slice pitch. */
 struct ends {
     unsigned char *at;
     bool on_device;
@@ -553,7 +554,7 @@ static int copy_sides(void *stream, struct ends dst, struct ends src, const size
                 src.on_device ? gpu_current() : NULL);
 }
 
-/* Legal without an open way, but by the host's memory: here it is a bug. */
+/* Without peer access the driver would copy through the host: reported as a bug. */
 static int copy_peer(void *stream, struct box b, struct gpu *to, struct gpu *from)
 {
     if (to != from && !to->lost && !(to->peers >> from->index & 1))

@@ -1,4 +1,4 @@
-/* backends/gpu_ready.c – precompiled code beside the binary, so that the first kernel starts
+/* backends/gpu_precompiled.c – precompiled code beside the binary, so that the first kernel starts
  * without a compiler; it can be made on a machine without any GPU.
  *
  * Entries have the format of the cache, whose key does not include the compiler. */
@@ -57,8 +57,8 @@ static bool target_of(const char *arch, int i, char target[80])
     return i < 1 + (strchr(arch, ':') != NULL);
 }
 
-bool gpu_ready_find(const struct gpu_vendor *v, const char *text, const char *options,
-                    const char *arch, int *i, struct gpu_code *out)
+bool gpu_precompiled_find(const struct gpu_vendor *v, const char *text, const char *options,
+                          const char *arch, int *i, struct gpu_code *out)
 {
     char path[PATH_MAX], target[80];
     if (!folder(path) || access(path, X_OK))
@@ -108,7 +108,7 @@ static bool is_of(const struct gpu_vendor *v, const char *target)
     return false;
 }
 
-enum ek_status gpu_ready_make(const struct gpu_vendor *v, const char *text, const char *options,
+enum ek_status gpu_precompile(const struct gpu_vendor *v, const char *text, const char *options,
                               const char *list)
 {
     OWNED_MEMORY char *words = strdup(list);
