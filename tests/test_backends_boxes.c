@@ -148,6 +148,13 @@ static void boxes_that_do_not_fit_are_refused(void **state)
         {.width = 8, .rows = 2, .slices = 1, .dst_row = BOX_BYTES - 7, .src_row = 8},
         {.width = 8, .rows = 2, .slices = 1, .dst_row = 4, .src_row = 8},
         {.width = 8, .rows = 2, .slices = 1, .dst_row = 8, .src_row = 0},
+        backend_linear(SIZE_MAX - 3, 0, 8),
+        {.width = 8, .rows = 3, .slices = 1, .dst_row = SIZE_MAX / 2 + 1, .src_row = 8},
+        {.width = SIZE_MAX / 2 + 1,
+         .rows = 2,
+         .slices = 1,
+         .dst_row = SIZE_MAX / 2 + 1,
+         .src_row = SIZE_MAX / 2 + 1},
     };
     for (int i = 0; i < LENGTH(bad); i++) {
         ASSERT_FAILS(EK_USAGE, backend_write(b, BACKEND_COPY, x->to, x->in, &bad[i]), b->label);
@@ -158,10 +165,49 @@ static void boxes_that_do_not_fit_are_refused(void **state)
     free_boxes(b, x);
 }
 
+/* Whether a byte of a side belongs to two rows of a box. */
+static bool overlaps(const struct backend_rect *r, size_t row, size_t slice)
+{
+    unsigned char count[4096] = {0};
+    for (size_t i = 0; i < r->rows * r->slices * r->width; i++) {
+        const size_t line = i / r->width, y = line % r->rows, z = line / r->rows;
+        if (count[y * row + z * slice + i % r->width]++)
+            return true;
+    }
+    return false;
+}
+
+static void boxes_are_refused_where_rows_overlap(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    int refused = 0;
+    for (int turn = 0; turn < 2000; turn++) {
+        struct backend_rect flat, r = {.width = 1 + draw(9),
+                                       .rows = 1 + draw(5),
+                                       .slices = 1 + draw(5),
+                                       .dst_row = draw(50),
+                                       .dst_slice = draw(50),
+                                       .src_row = draw(50),
+                                       .src_slice = draw(50)};
+        const bool bad =
+            overlaps(&r, r.dst_row, r.dst_slice) || overlaps(&r, r.src_row, r.src_slice);
+        status_mute(+1);
+        assert_int_equal(backend_box(b->label, &r, SIZE_MAX, SIZE_MAX, &flat),
+                         bad ? EK_USAGE : EK_OK);
+        status_mute(-1);
+        refused += bad;
+    }
+    assert_in_range(refused, 200, 1800);
+}
+
 static const struct law laws[] = {
-    LAW(boxes_are_written),        LAW(boxes_are_read),
-    LAW(boxes_are_copied),         LAW(boxes_are_copied_within_a_buffer),
-    LAW(empty_boxes_move_nothing), LAW(boxes_that_do_not_fit_are_refused),
+    LAW(boxes_are_written),
+    LAW(boxes_are_read),
+    LAW(boxes_are_copied),
+    LAW(boxes_are_copied_within_a_buffer),
+    LAW(empty_boxes_move_nothing),
+    LAW(boxes_that_do_not_fit_are_refused),
+    LAW(boxes_are_refused_where_rows_overlap),
 };
 
 static int all_devices(void)
