@@ -1,7 +1,6 @@
 /* backends/gpu_graph.c – launches that are captured once and then started together. It is no error
  * if a driver does not support this: the launches are then started one by one. */
 #include "backends/gpu.h"
-#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -33,12 +32,12 @@ enum ek_status gpu_graph_end(void *dev, struct backend_graph **graph)
 {
     struct gpu_state *d = dev;
     void *captured = NULL;
-    NEW(struct backend_graph, g, 1, "%s: out of host memory", d->label);
-    int code = gpu_use(d);
+    struct backend_graph *g = calloc(1, sizeof *g);
+    int code = d->vendor->use(d);
     if (!code)
         code = d->driver->capture_end(d->stream[BACKEND_COMPUTE], &captured);
-    if (!code)
-        code = d->driver->graph_instantiate(&g->exec, captured, 0);
+    if (!code) /* after the end of the capture in any case */
+        code = g ? d->driver->graph_instantiate(&g->exec, captured, 0) : GPU_OUT_OF_MEMORY;
     if (captured)
         d->driver->graph_destroy(captured);
     if (code) {
