@@ -45,6 +45,9 @@ enum ek_status build_log_fail(const char *label, const char *log)
     if (log && log[strspn(log, "\n ")])
         first_error(log, line, sizeof line);
     plain_place(line);
-    FAIL(EK_USAGE, "%s: kernel text does not build: %s%s", label, line,
-         wants_all() ? "" : " (CU_KERNEL_LOG=1 prints all of the compiler's messages)");
+    const bool told = strstr(line, "error:");
+    FAIL(told ? EK_USAGE : EK_UNAVAILABLE, "%s: %s: %s%s", label,
+         told ? "kernel text does not build"
+              : "the kernel compiler fails; is the disk of its cache or $TMPDIR full?",
+         line, wants_all() ? "" : " (CU_KERNEL_LOG=1 prints all of the compiler's messages)");
 }

@@ -6,15 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-/* "<base><rest>/", if it is a writable folder or can be created. */
+/* Whether the folder's file system has room for compiled kernels. */
+static bool has_room(const char *path)
+{
+    const unsigned long long least = 8 << 20; /* bytes */
+    struct statvfs s;
+    return statvfs(path, &s) || (unsigned long long)s.f_bavail * s.f_frsize >= least;
+}
+
+/* "<base><rest>/", if it is a writable folder with room or can be created. */
 static bool usable(const char *base, const char *rest, char *path, size_t room)
 {
     if (!base || base[0] != '/' || snprintf(path, room, "%s%s/", base, rest) >= (int)room)
         return false;
     file_make_folders(path);
-    return !access(path, W_OK);
+    return !access(path, W_OK) && has_room(path);
 }
 
 /* In a world-writable folder others could have planted this one: it must be ours alone. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Writes "<caches>/<name>" to path [room]. The caches are in $XDG_CACHE_HOME, else ~/.cache; if
- * neither is set and writable, in $TMPDIR/evenkeel-<uid> (default /tmp), which must belong to this
- * user alone. Returns false and path = "" if there is no usable place. Any thread. */
+ * that is unset, not writable or full, in $TMPDIR/evenkeel-<uid> (default /tmp), which must belong
+ * to this user alone. Returns false and path = "" if there is no usable place. Any thread. */
 bool cachedir_find(const char *name, char *path, size_t room);
 
 /* Writes "$TMPDIR/<name>" (default /tmp) to path [room], for short-lived files. Any thread. */
