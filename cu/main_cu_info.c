@@ -1,6 +1,7 @@
 /* cu/main_cu_info.c – cu-info: shows this node's cpus and devices, and where units would run. */
 #include "cu/bench/explain.h"
 #include "cu/sched/profile.h"
+#include "src/cgroup.h"
 #include "src/isa.h"
 #include "src/json.h"
 #include "src/opt.h"
@@ -143,6 +144,9 @@ static void print_machine(const struct info *v, FILE *out)
                     i < LEVELS - 1 ? "," : "");
     }
     fprintf(out, "; this process may use %s\n", topology_list(v->allowed, cpus, sizeof cpus));
+    const double quota = v->request->synthetic ? 0 : cgroup_cpus();
+    if (quota > 0)
+        fprintf(out, "quota      %.3g cpus of processor time (control group)\n", quota);
     if (!v->request->synthetic)
         print_isa(out);
     double memory = (double)hwloc_get_root_obj(v->topology)->total_memory;

@@ -46,7 +46,7 @@ static enum ek_status count_cores(int *cores)
     hwloc_topology_t topology;
     hwloc_bitmap_t cpus;
     TRY(topology_here(&topology, &cpus));
-    *cores = topology_cores(topology, cpus);
+    *cores = topology_within_quota(topology_cores(topology, cpus));
     topology_close(topology);
     hwloc_bitmap_free(cpus);
     return EK_OK;

@@ -1,6 +1,7 @@
 /* cu/bench/memory.c – available memory, and large pages. */
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
+#include "src/cgroup.h"
 #include "src/owned.h"
 
 #include <stdint.h>
@@ -8,36 +9,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Files that tell the available memory, their format, and their unit in bytes. */
-static const struct source {
-    const char *path, *form;
-    size_t unit;
-} sources[] = {
-    {"/proc/meminfo", "MemAvailable: %zu", 1024},
-    {"/sys/fs/cgroup/memory.max", "%zu", 1},                   /* a container's limit */
-    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%zu", 1}, /* the same on older kernels */
-};
-
-static size_t ask(const struct source *s)
+/* MemAvailable of the system, bytes; 0: unknown. */
+static size_t system_available(void)
 {
     size_t found = 0;
     char line[256];
-    OWNED_STREAM FILE *f = fopen(s->path, "r");
+    OWNED_STREAM FILE *f = fopen("/proc/meminfo", "re");
     while (f && !found && fgets(line, sizeof line, f))
-        if (sscanf(line, s->form, &found) != 1)
+        if (sscanf(line, "MemAvailable: %zu", &found) != 1)
             found = 0;
-    return found > SIZE_MAX / s->unit ? 0 : found * s->unit;
+    return found * 1024;
 }
 
 size_t memory_available(void)
 {
-    size_t least = 0;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        const size_t found = ask(&sources[i]);
-        if (found && (!least || found < least))
-            least = found;
-    }
-    return least;
+    const size_t system = system_available(), limit = cgroup_memory();
+    return !system || (limit && limit < system) ? limit : system;
 }
 
 size_t memory_here(size_t bytes)

@@ -78,7 +78,10 @@ static enum ek_status guess_layout(const struct prepare_machine *m, int ndev, co
 {
     if (given->n)
         return place_infer(given, ndev, text, layout);
-    int cores = topology_cores(m->topology, m->allowed) - ndev;
+    int cores = topology_cores(m->topology, m->allowed);
+    if (!m->imagined)
+        cores = topology_within_quota(cores);
+    cores -= ndev;
     *layout = (struct cu_layout){cores > 0 ? cores : 0, cores > 0, ndev, ndev > 0};
     return EK_OK;
 }

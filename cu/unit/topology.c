@@ -1,5 +1,6 @@
 /* cu/unit/topology.c – the machine as hwloc sees it. */
 #include "cu/unit/topology.h"
+#include "src/cgroup.h"
 #include "src/arena.h"
 
 #include <errno.h>
@@ -109,6 +110,12 @@ int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)
     while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)))
         n += hwloc_bitmap_intersects(core->cpuset, allowed);
     return n ? n : hwloc_bitmap_weight(allowed); /* some virtual machines hide their cores */
+}
+
+int topology_within_quota(int cores)
+{
+    const double quota = cgroup_cpus();
+    return !quota || quota >= cores ? cores : quota < 1 ? 1 : (int)quota;
 }
 
 int topology_lent_cores(void)
