@@ -4,6 +4,7 @@
 #include "backends/binding.h"
 #include "src/cachedir.h"
 #include "src/opt.h"
+#include "src/owned.h"
 #include <CL/cl_ext.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -26,6 +27,7 @@ static struct {
     struct opencl_device device[DEVICES];
     char version[128]; /* of all platforms */
     char why[256];     /* why there is no device */
+    char refused[128]; /* why PoCL was not asked, or "" */
     bool unknown;      /* some device's compiler is too old for the processor */
 } found = {.once = PTHREAD_ONCE_INIT};
 
@@ -127,8 +129,54 @@ static int only_new(pid_t *now, int n, const pid_t *before, int nbefore)
     return left;
 }
 
+static void *await_release(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* Whether `n` threads can be started in addition to those that run. */
+static bool can_start(int n)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    OWNED_MEMORY pthread_t *thread = calloc((size_t)n + 1, sizeof *thread);
+    int started = 0;
+    pthread_mutex_lock(&lock);
+    while (thread && started < n && !pthread_create(&thread[started], NULL, await_release, &lock))
+        started++;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    return started == n;
+}
+
+/* PoCL aborts the process if it cannot start its workers or, up to 3.1, if its hwloc finds no
+ * memory. */
+static bool would_abort(cl_platform_id id)
+{
+    static const char words[] = "PoCL ";
+    const char *set = getenv("POCL_MAX_PTHREAD_COUNT");
+    char text[512] = "";
+    long n;
+    opencl.GetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
+    const char *pocl = strcasestr(text, words);
+    if (!pocl)
+        return false;
+    if (!set || !opt_integer(set, 1, THREADS, &n))
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > 0 && n <= THREADS && !can_start((int)n))
+        snprintf(found.refused, sizeof found.refused,
+                 "PoCL needs %ld threads, which cannot be started: see ulimit -u and ulimit -v", n);
+    else if (atoi(pocl + strlen(words)) <= 3 && access("/sys/devices/system/cpu", F_OK))
+        snprintf(found.refused, sizeof found.refused, "PoCL needs /sys, which is not mounted");
+    return *found.refused;
+}
+
 static void ask_platform(cl_platform_id id, struct platform *p)
 {
+    if (would_abort(id))
+        return;
     pid_t *before = calloc(THREADS, sizeof *before);
     p->thread = calloc(THREADS, sizeof *p->thread);
     int nbefore = before ? binding_threads(before, THREADS) : 0;
@@ -217,6 +265,8 @@ static bool find(int split)
         for (cl_uint i = 0; i < n; i++)
             add_devices(&platform[i], cpus, split);
     const char *cache = getenv("POCL_CACHE_DIR");
+    if (!found.n && *found.refused)
+        return none("%s", found.refused);
     return found.n || none("%u OpenCL platform%s without a usable device%s", n, n == 1 ? "" : "s",
                            found.unknown ? "; this PoCL's LLVM is older than the processor and "
                                            "does not know it: install a newer PoCL"

@@ -105,6 +105,12 @@ static enum ek_status refuse(const char *path, int why)
     FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s; choose another place", path, strerror(why));
 }
 
+/* A stream that could not be written. */
+static enum ek_status refuse_stream(const struct file *f, int why)
+{
+    return f->stream == stdout && status_reader_left() ? EK_OK : refuse(f->path, why);
+}
+
 static int create_beside(const struct file *f)
 {
     return open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -171,7 +177,7 @@ static int open_as_is(const char *path)
     if (strcmp(path, "-"))
         return open(path, O_WRONLY | O_CLOEXEC);
     fflush(stdout);
-    return dup(STDOUT_FILENO);
+    return STDOUT_FILENO;
 }
 
 static enum ek_status begin(struct file *f, const char *path)
@@ -192,7 +198,7 @@ static enum ek_status begin(struct file *f, const char *path)
     }
     if (fd < 0)
         return refuse(path, errno);
-    f->stream = fdopen(fd, "w");
+    f->stream = fd == STDOUT_FILENO ? stdout : fdopen(fd, "w");
     return f->stream ? EK_OK : refuse(path, ENOMEM);
 }
 
@@ -210,7 +216,7 @@ FILE *file_stream(struct file *f)
 
 enum ek_status file_write(struct file *f, const void *bytes, size_t n)
 {
-    return fwrite(bytes, 1, n, f->stream) == n ? EK_OK : refuse(f->path, errno);
+    return fwrite(bytes, 1, n, f->stream) == n ? EK_OK : refuse_stream(f, errno);
 }
 
 enum ek_status file_place(const char *beside, const char *path)
@@ -237,10 +243,10 @@ enum ek_status file_finish(struct file *f)
         why = sync_stream(f->stream);
     if (!why && f->target && !f->beside && name_beside(f, link_beside) < 0)
         why = errno;
-    if (fclose(f->stream) && !why)
+    if (f->stream != stdout && fclose(f->stream) && !why)
         why = errno;
+    enum ek_status st = why ? refuse_stream(f, why) : EK_OK;
     f->stream = NULL;
-    enum ek_status st = why ? refuse(f->path, why) : EK_OK;
     if (!st && f->target)
         st = file_place(f->beside, f->target);
     if (!st) {
@@ -263,7 +269,7 @@ void file_abandon(struct file *f)
 {
     if (!f)
         return;
-    if (f->stream)
+    if (f->stream && f->stream != stdout)
         fclose(f->stream);
     if (f->beside)
         unlink(f->beside);

@@ -8,9 +8,10 @@ static enum ek_status dump(const char *path, const json_t *root, int digits)
 {
     struct file *f;
     TRY(file_create(path, &f));
-    if (json_dumpf(root, file_stream(f), JSON_INDENT(1) | JSON_REAL_PRECISION(digits))) {
+    if (json_dumpf(root, file_stream(f), JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) &&
+        !ferror(file_stream(f))) {
         file_abandon(f);
-        FAIL(EK_UNAVAILABLE, "%s: out of memory or of space while writing JSON", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory while writing JSON", path);
     }
     fputc('\n', file_stream(f));
     return file_finish(f);

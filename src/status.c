@@ -1,8 +1,10 @@
 /* src/status.c – records and prints the one line that explains a failure. */
 #include "src/status.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +17,9 @@ static const char *program = "evenkeel";
 static _Thread_local char message[1024];
 static _Thread_local int muted;
 static int warnings_muted;
-static bool ended; /* main() has chosen the exit code */
+static bool begun;       /* main() has begun */
+static bool pipes_quiet; /* our caller ignores SIGPIPE */
+static bool ended;       /* main() has chosen the exit code */
 
 int status_exit_code(enum ek_status st)
 {
@@ -89,33 +93,47 @@ static void end_of_a_library(int code, void *nothing)
         _exit(EK_UNAVAILABLE);
 }
 
-/* For SIGXFSZ: writing beyond a file size limit is reported by the write itself. A handler instead
- * of SIG_IGN, so that programs executed from here get the default. */
+/* For SIGXFSZ and SIGPIPE: the write itself reports a file that is too large or a pipe without a
+ * reader. A handler instead of SIG_IGN, so that programs executed from here get the default. */
 static void ignore_signal(int number)
 {
     (void)number;
 }
 
-/* Drivers and transports abort where they get no thread, file or memory; they have said which. */
-static void give_up(int number)
+#ifndef EK_SHARED
+/* Replaces the C library's abort() for this program and its libraries. Transports and drivers call
+ * it if they get no thread, file or memory, after a message of their own. Aborts within the C
+ * library (a damaged heap, a failed assertion) do not come here: they remain SIGABRT. */
+__attribute__((noreturn)) void abort(void)
 {
-    static const char why[] = ": a library that it uses gave up, see above; ulimit -a shows what "
-                              "is limited\n";
-    (void)number;
-    if (write(STDERR_FILENO, program, strlen(program)) < 0 ||
-        write(STDERR_FILENO, why, sizeof why - 1) < 0)
-        _exit(EK_UNAVAILABLE); /* there is nobody to tell */
+    Dl_info caller, here;
+    sigset_t aborts;
+    if (begun && dladdr(__builtin_return_address(0), &caller) && dladdr(&program, &here) &&
+        caller.dli_fbase != here.dli_fbase) {
+        dprintf(STDERR_FILENO,
+                "%s: the library %s gave up, see above; ulimit -a shows what is limited\n", program,
+                caller.dli_fname);
+        _exit(EK_UNAVAILABLE);
+    }
+    signal(SIGABRT, SIG_DFL);
+    sigemptyset(&aborts);
+    sigaddset(&aborts, SIGABRT);
+    pthread_sigmask(SIG_UNBLOCK, &aborts, NULL);
+    raise(SIGABRT);
     _exit(EK_UNAVAILABLE);
 }
+#endif
 
 void status_begin(const char *name)
 {
-    const struct sigaction large = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART},
-                           given_up = {.sa_handler = give_up, .sa_flags = SA_RESETHAND};
+    const struct sigaction ignore = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
+    struct sigaction before;
     int fd;
     status_program(name);
-    sigaction(SIGXFSZ, &large, NULL);
-    sigaction(SIGABRT, &given_up, NULL);
+    begun = true;
+    sigaction(SIGXFSZ, &ignore, NULL);
+    sigaction(SIGPIPE, &ignore, &before);
+    pipes_quiet = before.sa_handler == SIG_IGN;
     signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid() could not work */
     on_exit(end_of_a_library, NULL);
     while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
@@ -124,11 +142,22 @@ void status_begin(const char *name)
         close(fd);
 }
 
+bool status_reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
 int status_end(enum ek_status st)
 {
     errno = 0;
     ended = true;
-    if (!st && (fflush(stdout) || ferror(stdout)))
+    const bool failed = !st && (fflush(stdout) || ferror(stdout));
+    if (failed && !pipes_quiet && status_reader_left()) {
+        signal(SIGPIPE, SIG_DFL); /* as any other program, but after its files are written */
+        raise(SIGPIPE);
+    }
+    if (failed)
         st = status_fail(EK_UNAVAILABLE,
                          "standard output cannot be written: %s; the result is incomplete",
                          errno ? strerror(errno) : "an earlier write failed");

@@ -6,6 +6,8 @@
 #ifndef SRC_STATUS_H
 #define SRC_STATUS_H
 
+#include <stdbool.h>
+
 enum ek_status {
     EK_OK = 0,
     EK_UNVERIFIED = 1,  /* a result failed its verification */
@@ -48,6 +50,9 @@ void status_program(const char *name);
  * written completely. */
 void status_begin(const char *name);
 int status_end(enum ek_status st);
+/* Whether standard output is a pipe that nobody reads any more. Writing to it is then no error of
+ * the run, which completes its files; status_end() ends it by SIGPIPE. */
+bool status_reader_left(void);
 
 #define EK_FAIL(code, ...) return status_fail((code), __VA_ARGS__)
 #define EK_TRY(call)       EK_TRY_OR(call, (void)0)

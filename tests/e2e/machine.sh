@@ -38,6 +38,14 @@ done
 [ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
     TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 
+# A cache on a full disk is passed over.
+mkdir "$work/full"
+if [ -n "$device" ] && mount -t tmpfs -o size=64k none "$work/full" 2>/dev/null; then
+    XDG_CACHE_HOME="$work/full" TMPDIR="$work/tmp" "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
+        say "a full cache: $(cat "$work/out")"
+    umount "$work/full"
+fi
+
 # The demonstration goes on with the cores.
 OCL_ICD_VENDORS=/nonexistent CLASS=S BIN=$BIN REPORT="$work/a report" sh npb_mz/examples/demo.sh \
     >"$work/out" 2>&1 || say "no device, no demonstration: $(tail -2 "$work/out")"
@@ -75,6 +83,27 @@ done
 # The rest of a closed stream's number belongs to no file.
 "$BIN/bt-mz" --class S --layout 1x1 --json "$work/json" >&- 2>/dev/null
 head -c 1 "$work/json" | grep -q '{' || say 'text and JSON are in one file'
+
+# A reader that leaves early: the run is quiet, keeps its files and ends as one that SIGPIPE ends; where the caller
+# ignores the signal, as Python once did, it is told like a full disk.
+left() { # files that must be there, command…
+    files=$1
+    shift
+    rm -f $files
+    (exec 3> >(exec >&- 2>&-; exit); sleep 0.3; exec "$@" >&3) 2>"$work/err"
+    rc=$?
+    [ $rc = 141 ] && [ ! -s "$work/err" ] || say "$*, nobody reads: exits $rc: $(cat "$work/err")"
+    for file in $files; do [ -s "$file" ] || say "$*, nobody reads: $file is lost"; done
+}
+left '' "$BIN/cu-info"
+left "$work/a" "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json --json "$work/a"
+left '' "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json --json -
+left "$work/a" "$BIN/bt-mz" --class S --layout 1x1 --json "$work/a"
+left "$work/a $work/b" "$BIN/mogi" $job --layout 1x1 --out "$work/a" --json "$work/b"
+left "$work/tt/index.json" "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 11x11x11:20m --shots 1 --out "$work/tt" --layout 1x1
+left "$work/a" "$BIN/mcsem" "$work/survey.csv" --iterations 1 --least-iterations 1 --target 100 --layout 1x1 --model-out "$work/a"
+ignored() { (trap '' PIPE; exec 3> >(exec >&- 2>&-; exit); sleep 0.3; exec "$BIN/cu-info" >&3); }
+refused 3 'standard output' ignored
 
 # Files that cannot be written, one kind of output after another.
 unwritten() { refused 3 /dev/full "$@"; }
@@ -149,6 +178,58 @@ except subprocess.TimeoutExpired:
     child.kill()
     sys.exit('hangs')
 END
+# A library that gives up ends the program with 3; a damaged heap and a failed assertion remain what they are.
+cat >"$work/library.c" <<'END'
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+int hwloc_topology_init(void **topology)
+{
+    char *block = malloc(100), *how = getenv("HOW");
+    if (!strcmp(how, "abort"))
+        abort();
+    assert(strcmp(how, "assertion"));
+    memset(block - 8, 0x41, 40);
+    free(block);
+    exit(0);
+}
+END
+if [ -z "${SAN:-}" ] && ${CC:-cc} -w -O0 -shared -fPIC "$work/library.c" -o "$work/library.so"; then
+    gives_up() { (ulimit -c 0; HOW=$1 LD_PRELOAD=$work/library.so exec "$BIN/cu-info"); }
+    refused 3 'library.so gave up' gives_up abort
+    for how in heap assertion; do
+        gives_up $how >"$work/out" 2>&1
+        rc=$?
+        [ $rc = 134 ] && ! grep -q 'gave up' "$work/out" || say "$how: exits $rc: $(cat "$work/out")"
+    done
+fi
+# PoCL cannot start its threads: the cores remain.
+as_nobody() { if [ "$(id -u)" = 0 ]; then setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; else "$@"; fi; }
+alone() { as_nobody bash -c 'ulimit -u 1; exec "$@"' bash env HOME="$work/home" "$@"; }
+chmod 755 "$work"
+if [ -z "${SAN:-}" ] && [ -n "$device" ] && as_nobody "$BIN/cu-info" --version >/dev/null 2>&1; then
+    alone "$BIN/cu-info" >"$work/out" 2>&1 || say "no thread for PoCL: $(cat "$work/out")"
+    grep -q 'opencl .*PoCL needs .* threads' "$work/out" || say "no thread for PoCL: $(grep opencl "$work/out")"
+    refused 3 'PoCL needs .* threads' alone "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
+fi
+# The limits of a control group, version 1 and 2, of this group and of those above.
+group() { # file below /sys/fs/cgroup, its text, command…
+    unshare --mount bash -c 'mount -t tmpfs none /sys && mkdir -p "/sys/fs/cgroup/$(dirname "$1")" &&
+        echo "$2" >"/sys/fs/cgroup/$1" && shift 2 && exec "$@"' bash "$@"
+}
+if [ -z "${SAN:-}" ] && group memory.max 1 true 2>/dev/null; then
+    own=$(sed -n 's/^0::\(.*\)/\1/p' /proc/self/cgroup) old=$(sed -n 's/^[0-9]*:memory:\(.*\)/\1/p' /proc/self/cgroup)
+    for file in memory.max "$own/memory.max" memory/memory.limit_in_bytes "memory$old/memory.limit_in_bytes"; do
+        refused 3 '64 MB are available' group "$file" 64000000 "$BIN/bt-mz" --class B --layout 1x1
+    done
+    for quota in '150000 100000' '50000 100000' 'max 100000'; do
+        group cpu.max "$quota" "$BIN/cu-info" >"$work/out" 2>&1 || say "quota $quota: $(cat "$work/out")"
+        case $quota in
+        max*) grep -q '^quota' "$work/out" && say "quota $quota: $(grep '^quota' "$work/out")" ;;
+        *) grep -q '^layout *1x1$' "$work/out" || say "quota $quota: $(grep '^layout' "$work/out")" ;;
+        esac
+    done
+fi
 # Neither /proc nor /sys.
 bare() { unshare --mount sh -c 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"' sh "$@"; }
 if [ -z "${SAN:-}" ] && bare true 2>/dev/null; then
