@@ -51,7 +51,7 @@ static int join(const char *path)
 
 struct rtc {
     const char *name, *libraries[6];
-    const char *prefix, *code, *target; /* of functions; get…(); option */
+    const char *prefix, *code, *target; /* of functions; name of get…(); option */
     const char *option;
 };
 static const struct rtc rtcs[] = {
@@ -100,7 +100,7 @@ static struct library library_of(const struct rtc *c)
     return l;
 }
 
-/* What the functions get<what>Size and get<what> return; caller frees, NULL if there is nothing. */
+/* Result of get<what>Size and get<what>; the caller frees it, NULL if there is none. */
 static char *get(struct library l, void *program, const char *what, size_t *size)
 {
     char name[64];

@@ -1,6 +1,6 @@
-/* tests/test_backends_binding.c – drivers' threads and OpenMP places: listing and opening leave the
- * caller where it was, unopened devices are free to use all places, and a cpu device's workers go
- * to the place of the thread that opens it. */
+/* tests/test_backends_binding.c – drivers' threads and OpenMP places: listing and opening do not
+ * change the caller's affinity, workers of unopened devices may use all places, and a cpu device's
+ * workers move to the place of the thread that opens it. */
 #include "tests/backends.h"
 
 #include "backends/binding.h"
@@ -20,7 +20,7 @@ static struct binding binding_of(pid_t tid)
     return b;
 }
 
-/* How many of this process' threads but the calling one run exactly on `place`. */
+/* Number of this process's other threads that are bound exactly to `place`. */
 static int threads_on(const struct binding *place)
 {
     pid_t tid[THREADS];
@@ -110,7 +110,7 @@ static void workers_follow_the_opener(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* As libgomp leaves the initial thread before main(); other run times do it later. */
+/* Binds the initial thread as libgomp does before main(); other runtimes do it later. */
 static void go_to_first_place(void)
 {
     int cpu = -1;
@@ -132,7 +132,7 @@ static int binding_tests(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
-/* libgomp reads the places before main(), so the test starts itself again with two of them. */
+/* libgomp reads the places before main(), so the test re-executes itself with two of them. */
 int main(int argc, char **argv)
 {
     if (argc > 1)

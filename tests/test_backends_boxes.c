@@ -1,11 +1,11 @@
-/* tests/test_backends_boxes.c – strided boxes of bytes: what a back end writes, reads and copies is
- * what three nested loops would, for any shape and pitch. */
+/* tests/test_backends_boxes.c – strided boxes of bytes: a back end writes, reads and copies them
+ * like three nested loops, for any shape and pitch. */
 #include "tests/backends.h"
 
 enum { BOX_BYTES = 40000 };
 
-/* A random box whose sides lie in BOX_BYTES bytes and whose rows do not overlap. Slices may be no
- * multiple of rows, lie between the rows of another slice, or touch. */
+/* Draws a box that fits into BOX_BYTES bytes on both sides and whose rows do not overlap. Slice
+ * pitches need not be multiples of row pitches; slices may be interleaved or contiguous. */
 static struct backend_rect draw_box(void)
 {
     struct backend_rect r = {.width = 1 + draw(40), .rows = 1 + draw(7), .slices = 1 + draw(6)};
@@ -13,7 +13,7 @@ static struct backend_rect draw_box(void)
     for (int side = 0; side < 2; side++) {
         *row[side] = r.width + (draw(2) ? draw(30) : 0);
         *slice[side] = *row[side] * r.rows + (draw(3) ? draw(50) : 0);
-        if (draw(4) == 0) { /* the slowest index of the box runs faster than its rows */
+        if (draw(4) == 0) { /* interleaved: slices are closer together than rows */
             *slice[side] = r.width + draw(5);
             *row[side] = *slice[side] * r.slices + draw(9);
         }

@@ -1,5 +1,5 @@
-/* tests/test_backends_cache.c – compiled kernels on disk: entries are whole or absent, a second
- * build takes the first one's code, and damage costs a compilation and nothing else. */
+/* tests/test_backends_cache.c – compiled kernels on disk: entries are intact or absent, a second
+ * build uses the first one's code, and damage only costs a compilation. */
 #include "tests/backends.h"
 
 #include "backends/cache.h"
@@ -107,8 +107,8 @@ static void no_place_is_no_error(void **state)
 
 /* ---- a device's programs ---- */
 
-/* The youngest entry and how many there are. An entry is always a new file, so its number tells
- * whether it was written anew. */
+/* Finds the newest entry and counts them. Entries are always new files, so a changed inode number
+ * means that it was rewritten. */
 static ino_t newest_entry(char path[512], int *n)
 {
     char folder[512];
@@ -139,7 +139,7 @@ static ino_t newest_entry(char path[512], int *n)
 /* The back end that builds. */
 static const char *builder = "opencl";
 
-/* Builds the laws on a fresh device and shows that they work. */
+/* Builds the laws' kernels on a fresh device and checks that they work. */
 static void build_and_try(const char *options)
 {
     struct backend *b = open_device(builder, 0);
@@ -194,7 +194,7 @@ static void damaged_code_is_compiled_anew(void **state)
     assert_int_equal(later, n);
 }
 
-/* PoCL would compile all once more to hand its code out. */
+/* PoCL would compile everything again to export its code. */
 static void pocls_code_is_left_to_pocl(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void pocls_code_is_left_to_pocl(void **state)
     backend_close(b);
 }
 
-/* A whole entry that the driver does not want, as after a change that its version does not show. */
+/* An intact entry that the driver refuses, as after an update without a new version number. */
 static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void code_that_the_driver_refuses_is_compiled_anew(void **state)
     assert_string_equal(again, path);
 }
 
-/* Sound code of another compiler, or for another driver. */
+/* Valid code of another compiler, or for another driver. */
 static void code_of_another_maker_is_compiled_anew(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* tests/test_backends_gpu.c – what CUDA and HIP have that other back ends have not: chunks of
- * pinned memory, copies between devices, faults of drivers and compilers. On fake GPUs; with NVRTC
- * or HIPRTC, where they are installed, also their real words. */
+/* tests/test_backends_gpu.c – specific to CUDA and HIP: pinned memory, copies between devices,
+ * faults of drivers and compilers. On fake GPUs; also with the real NVRTC or HIPRTC if installed.
+ */
 #include "tests/backends.h"
 
 #include "backends/build_log.h"
@@ -29,13 +29,13 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         unsetenv("FAKEGPU_FAULT");
         backend_free(b, alloc_on(b, 7000000));
         backend_free(b, held);
-        backend_free(b, alloc_on(b, 1073000000)); /* all that was freed can be had again */
+        backend_free(b, alloc_on(b, 1073000000)); /* freed memory can be allocated again */
         ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 2000000000, &m), "0.0 of 1073.7 MB used");
         backend_close(b);
     }
 }
 
-/* What others took of the device's memory is not there for us. */
+/* Memory that other processes use cannot be allocated. */
 static void memory_is_shared_with_others(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static enum ek_status put_seven_and_fail(void *of)
     return EK_UNAVAILABLE;
 }
 
-/* What another thread may do with the device meanwhile. */
+/* Use of the device by another thread meanwhile. */
 static void *copy_beside(void *of)
 {
     const struct putting *o = of;
@@ -132,8 +132,8 @@ static void launches_are_gathered_beside_others_copies(void **state)
     }
 }
 
-/* A program, a buffer or a graph that goes while launches of it are under way: these come first. So
- * it is where the calling thread last worked with another device. */
+/* A program, buffer or graph freed while its launches are running: they are completed first, even
+ * if the calling thread last worked with another device. */
 static void what_is_under_way_is_waited_for(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void what_is_under_way_is_waited_for(void **state)
     }
 }
 
-/* What a device took that then does not open is given back: the stand-in tells what is left. */
+/* A device that fails to open releases everything: the fake reports leaks. */
 static void a_device_that_does_not_open_keeps_nothing(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void a_lost_device_fails_every_call(void **state)
     ASSERT_FAILS(EK_LOST, backend_read(b, BACKEND_COPY, bytes, m, &all), "cuda:1");
     ASSERT_FAILS(EK_LOST, backend_alloc(b, 8, &none), "cuda:1");
     ASSERT_FAILS(EK_LOST, backend_copy(b, m, other, alive, &all), "cuda:1");
-    put(other, alive, bytes, sizeof bytes); /* the other one is well */
+    put(other, alive, bytes, sizeof bytes); /* the other one still works */
     backend_free(b, m);
     backend_unbuild(b, p);
     backend_close(b);
@@ -238,7 +238,7 @@ static void a_lost_device_fails_every_call(void **state)
 
 /* ---- which devices --------------------------------------------------------------------------- */
 
-/* "cuda:0 hip:1" for what a list means here. */
+/* The devices selected by a list, as "cuda:0 hip:1". */
 static const char *chosen(const char *list, int want)
 {
     static char text[256];
@@ -277,7 +277,7 @@ static void neighbours_on_a_node_take_other_gpus(void **state)
     }
 }
 
-/* Of a GPU cut into parts each is a device; seen by another back end, it is the same GPU. */
+/* Each part of a partitioned GPU is a device; in another back end it is the same GPU. */
 static void parts_of_a_gpu_are_devices(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void libraries_are_listed(void **state)
     assert_int_equal(backend_libraries(backend_find("host"), l), 0);
 }
 
-/* A compiler off the loader's path, in $HOME_OF_IT/lib64 or lib. */
+/* A compiler outside the loader's path, in lib64 or lib of $HOME_OF_IT. */
 static void compilers_are_found_where_a_variable_says(void **state)
 {
     (void)state;
@@ -371,8 +371,8 @@ static void devices_say_what_they_are(void **state)
     ASSERT_FAILS(EK_UNAVAILABLE, backend_find("hip")->info(2, &i), "HIP has 2");
 }
 
-/* Builds the laws on the first device of a back end whose devices are of architecture `arch`; the
- * environment of the process is that of this test alone. */
+/* Builds the laws' kernels on a back end's first device, with `arch` as its devices' architecture;
+ * this test has a process of its own, so it may change the environment. */
 static enum ek_status build_for(const char *back_end, const char *arch)
 {
     struct backend *b = NULL;
@@ -393,8 +393,9 @@ static enum ek_status build_for(const char *back_end, const char *arch)
 static void the_architecture_decides_on_the_compiler(void **state)
 {
     (void)state;
-    assert_int_equal(build_for("cuda", "sm_70"), EK_OK); /* below what NVRTC 13 knows */
-    assert_int_equal(build_for("cuda", "sm_88"), EK_OK); /* newer than NVRTC 12's: through PTX */
+    assert_int_equal(build_for("cuda", "sm_70"), EK_OK); /* older than NVRTC 13 knows */
+    assert_int_equal(build_for("cuda", "sm_88"), EK_OK); /* newer than NVRTC 12 knows: through PTX
+                                                          */
     assert_int_equal(build_for("cuda", "sm_35"), EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "libnvrtc.so.12 12.8 knows sm_50 and newer"));
     assert_int_equal(build_for("hip", "gfx906:sramecc+:xnack-"), EK_OK);
@@ -418,7 +419,7 @@ static void a_driver_that_refuses_code_says_which(void **state)
     backend_close(b);
 }
 
-/* What must never be done, in a process of its own. */
+/* Bugs of a caller, in a separate process. */
 static int bugs(void)
 {
     struct backend *b = open_device("cuda", 0);
@@ -438,7 +439,7 @@ static int bugs(void)
         assert_int_equal(backend_launch(b, BACKEND_COMPUTE, p, PUT, one, 3, args), EK_OK);
         driver->module_unload(code->module);
     }
-    return 0; /* all is left as it is */
+    return 0; /* leaves everything open */
 }
 
 static void bugs_of_callers_are_said(void **state)
@@ -523,7 +524,7 @@ static void missing_libraries_are_named(void **state)
     assert_null(strstr(why, "not found"));
 }
 
-/* Compiles a text in a process of its own; false where there is no such compiler. */
+/* Compiles a text in a separate process; false if there is no such compiler. */
 static bool compile(const char *library, const char *prefix, const char *option, const char *target,
                     const char *text, enum ek_status *st, struct gpu_code *made)
 {
@@ -577,11 +578,11 @@ static void nvrtc_compiles_the_laws(void **state)
     try_real_compiler("libnvrtc.so.13", "nvrtc", "--gpu-architecture=", "sm_90");
 }
 
-/* With PoCL at work in this process, where HIPRTC would end it. */
+/* With PoCL in use in this process, which HIPRTC would abort. */
 static void hiprtc_compiles_the_laws_beside_pocl(void **state)
 {
     (void)state;
-    static struct backend *b; /* static: skip() leaves them, and that is no leak */
+    static struct backend *b; /* static: skip() does not return, and this is no leak */
     static struct backend_program *p;
     b = devices_of("opencl") ? open_device("opencl", 0) : NULL;
     p = b ? build_laws(b, "") : NULL;
@@ -610,7 +611,7 @@ static void a_compiler_that_dies_is_survived(void **state)
     assert_non_null(strstr(status_message(), "nvrtcVersion"));
 }
 
-/* A machine may have no driver, a driver without devices, or devices: each is told in one line. */
+/* A machine may have no driver, a driver without devices, or devices: each gives one line. */
 static void what_there_is_not_is_told(void **state)
 {
     (void)state;

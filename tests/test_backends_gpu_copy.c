@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-/* A buffer on each of two devices and the host's idea of what is in the second. */
+/* A buffer on each of two devices and the expected contents of the second. */
 struct pair {
     struct backend *b[2];
     struct backend_mem *m[2];
@@ -106,7 +106,7 @@ static void large_boxes_pass_through_small_chunks(void **state)
         }
 }
 
-/* Parts in any order, and how often somebody asked. */
+/* A pool that runs parts in any order and counts its calls. */
 static void run_backwards(void *pool, int width, void (*part)(void *arg, int thread), void *arg)
 {
     ++*(int *)pool;
@@ -114,8 +114,8 @@ static void run_backwards(void *pool, int width, void (*part)(void *arg, int thr
         part(arg, t);
 }
 
-/* The same boxes packed by a pool of more threads than there are rows or slices, and of fewer; not
- * on BACKEND_COPY, where others than its leader may be. */
+/* The same boxes packed by a pool with more threads than rows or slices, and with fewer; not on
+ * BACKEND_COPY, which other threads may use. */
 static void a_pool_packs_and_unpacks(void **state)
 {
     (void)state;
@@ -155,8 +155,8 @@ static void a_pool_packs_and_unpacks(void **state)
         }
 }
 
-/* Reads and writes in turn, more of them than there are chunks, before anyone waits; what is read
- * to one place twice is there as it was last. */
+/* Alternating reads and writes, more than there are chunks, before waiting; of two reads to one
+ * place, the later one counts. */
 static void chunks_are_used_again_in_order(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void copies_do_without_pinned_memory(void **state)
     unsetenv("FAKEGPU_FAULT");
 }
 
-/* A driver that takes no rows so far apart gets them one by one. */
+/* Rows beyond the driver's pitch limit are copied one by one. */
 static void rows_far_apart_are_copied(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void devices_of_all_kinds_copy_to_one_another(void **state)
         }
 }
 
-/* The way between two devices is opened at the first copy, not before each. */
+/* Peer access is enabled at the first copy, not before each. */
 static void ways_between_devices_are_opened_once(void **state)
 {
     (void)state;

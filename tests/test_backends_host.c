@@ -1,9 +1,9 @@
-/* tests/test_backends_host.c – the oracle's own: lost devices, fresh memory, late options. */
+/* tests/test_backends_host.c – specific to the oracle: lost devices, fresh memory, late options. */
 #include "tests/backends.h"
 
 #include <math.h>
 
-/* How often a put kernel can be launched on host:`index` before it is lost. */
+/* Number of launches on host:`index` before it is lost. */
 static int launches_until_lost(int index)
 {
     struct backend *b = open_device("host", index);
@@ -15,7 +15,7 @@ static int launches_until_lost(int index)
     status_mute(+1);
     while (n < 10 && !backend_launch(b, BACKEND_COMPUTE, p, PUT, (long[]){1, 1, 1}, 3, args))
         n++;
-    if (n < 10) { /* and then everything fails, what it held included */
+    if (n < 10) { /* afterwards everything fails */
         assert_int_equal(backend_read(b, BACKEND_COPY, &cell, m, &all), EK_LOST);
         assert_int_equal(backend_wait(b, BACKEND_COMPUTE), EK_LOST);
     }

@@ -1,6 +1,6 @@
-/* tests/test_backends_laws.c – every device of every back end keeps the same laws. Run over the
- * devices that there are, again with the cpu device split in two, and again on fake GPUs, under an
- * older HIP, and with HIP on top of CUDA. */
+/* tests/test_backends_laws.c – every device of every back end obeys the same laws. Run on the
+ * machine's devices, with the cpu device split in two, on fake GPUs, with an older HIP, and with
+ * HIP on top of CUDA. */
 #include "tests/backends.h"
 
 #include "src/clock.h"
@@ -9,7 +9,7 @@
 
 /* ---- memory ---- */
 
-/* Far more than the device has, but never at once. */
+/* Allocates far more than the device has, but never at once. */
 static void memory_comes_back(void **state)
 {
     struct backend *b = ((struct subject *)*state)->b;
@@ -45,7 +45,8 @@ static void budget_counts_what_is_allocated(void **state)
     struct backend_mem *m[PIECES] = {alloc_on(b, 8000000)}, *none = NULL;
     ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, b->info.memory - 4000000, &none), b->label);
     size_t piece = b->info.max_alloc / 2, taken = 8000000;
-    enum ek_status st = is_host(b) ? EK_UNAVAILABLE : EK_OK; /* whose memory is filled at once */
+    enum ek_status st = is_host(b) ? EK_UNAVAILABLE : EK_OK; /* the host fills memory at allocation
+                                                              */
     int n = 1;
     status_mute(+1);
     while (!st && n < PIECES)
@@ -110,7 +111,7 @@ static void every_item_runs_once(void **state)
     backend_free(s->b, m);
 }
 
-/* Numbers that items take from a common counter: none twice, none left out. */
+/* Items take numbers from a common counter: each number exactly once. */
 static void items_count_together(void **state)
 {
     struct subject *s = *state;
@@ -187,7 +188,7 @@ static void wrong_arguments_are_refused(void **state)
     backend_free(s->b, m);
 }
 
-/* A kernel's index is an int; what overflowed on its way here must not pass for "nothing to do". */
+/* A kernel's index is an int; a size that overflowed must not pass for "nothing to do". */
 static void grids_beyond_an_int_are_refused(void **state)
 {
     struct subject *s = *state;
@@ -295,7 +296,7 @@ static void a_queue_runs_in_order(void **state)
 struct chain {
     struct subject *s;
     struct backend_mem *m;
-    int links, broken; /* -1: none, else the link that no kernel takes */
+    int links, broken; /* index of an invalid link, or -1 */
 };
 
 /* Each link depends on the one before it. */
@@ -310,7 +311,7 @@ static enum ek_status launch_chain(void *arg)
     return EK_OK;
 }
 
-/* Starts it `times` times from the same numbers, as a graph or by its launches. */
+/* Starts the chain `times` times from the same numbers, as a graph or as launches. */
 static void run_chain(struct chain *c, struct backend_graph *graph, int times, int out[2])
 {
     put(c->s->b, c->m, (int[]){17, 4}, 2 * sizeof(int));
@@ -328,7 +329,7 @@ static void a_graph_is_its_launches(void **state)
     run_chain(&c, NULL, 3, launched);
     get(s->b, before, c.m, sizeof before);
     backend_capture(s->b, launch_chain, &c, &graph);
-    get(s->b, started, c.m, sizeof started); /* nothing is started by being gathered */
+    get(s->b, started, c.m, sizeof started); /* capturing starts nothing */
     assert_memory_equal(started, before, sizeof before);
     if (s->b->ops->graph_begin)
         assert_non_null(graph);
@@ -336,7 +337,7 @@ static void a_graph_is_its_launches(void **state)
         run_chain(&c, graph, 3, started);
         assert_memory_equal(started, launched, sizeof launched);
         c.broken = 3;
-        backend_capture(s->b, launch_chain, &c, &other); /* half of a chain is none */
+        backend_capture(s->b, launch_chain, &c, &other); /* half a chain gives no graph */
         assert_null(other);
         c.broken = -1;
         run_chain(&c, graph, 3, started);
@@ -371,8 +372,7 @@ static void events_order_two_queues(void **state)
     backend_free(s->b, m);
 }
 
-/* What one queue brings, a kernel on another finds behind its event, and on the same one by itself.
- */
+/* A kernel sees data copied by another queue after its event, and by its own queue without one. */
 static void kernels_find_what_was_brought(void **state)
 {
     struct subject *s = *state;
@@ -421,7 +421,7 @@ static void events_are_reached(void **state)
                                backend_arg_int(TURNS)});
     assert_int_equal(ops->record(s->b->dev, BACKEND_COMPUTE, 1), EK_OK);
     assert_int_equal(backend_reach(s->b, 1), EK_OK);
-    /* the other queue waits for nothing: what it finds was there before */
+    /* the other queue does not wait: it sees older data */
     assert_int_equal(backend_read(s->b, BACKEND_COPY, &got, m, &second), EK_OK);
     assert_int_equal(ops->wait(s->b->dev, BACKEND_COPY), EK_OK);
     assert_int_equal(got, want);
@@ -429,7 +429,7 @@ static void events_are_reached(void **state)
     backend_free(s->b, m);
 }
 
-/* Fed from the first work on the queue of computation to the end of the wait behind it. */
+/* backend_fed() counts from the first work on the compute queue to the end of the next wait. */
 static void a_device_without_work_starves(void **state)
 {
     struct subject *s = *state;
@@ -477,7 +477,7 @@ static void a_bad_text_names_file_and_line(void **state)
     struct backend *b = ((struct subject *)*state)->b;
     const struct backend_kernel k = {"bad", {1, 1, 1}};
     struct backend_program *p = NULL;
-    if (is_host(b)) /* compiles nothing: its compiler spoke when this program was built */
+    if (is_host(b)) /* compiles nothing at run time */
         return;
     char *head = embed_join(NULL, 0), *text = NULL;
     assert_true(asprintf(&text, "%s%s", head,
@@ -531,7 +531,7 @@ static int all_devices(void)
     return over_devices(laws, LENGTH(laws));
 }
 
-/* Where only the way to the devices is another one, one device tells. */
+/* If only the path to the devices differs, one device suffices. */
 static int gpus(void)
 {
     if (strcmp(fakes(), "fakegpu"))

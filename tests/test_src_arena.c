@@ -1,5 +1,5 @@
-/* tests/test_src_arena.c – arenas give zeroed, aligned, separate room, and say once that there was
- * none; arrays grow without losing what they hold. */
+/* tests/test_src_arena.c – arenas give zeroed, aligned, disjoint memory and report once if there
+ * was none; arrays grow without losing their contents. */
 #include "src/arena.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* tests/test_src_checksum.c – sums do not depend on how bytes are cut, and are bound to a name. */
+/* tests/test_src_checksum.c – sums do not depend on how bytes are split into calls, and are bound
+ * to a name. */
 #include "src/checksum.h"
 
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static void texts_end_where_they_end(void **state)
     assert_string_not_equal(left, right);
 }
 
-/* In one piece xxHash takes another way through its code. */
+/* A single block takes another path through xxHash's code. */
 static void the_sum_is_that_of_xxhash(void **state)
 {
     (void)state;

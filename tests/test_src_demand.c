@@ -1,4 +1,4 @@
-/* tests/test_src_demand.c – complaints about JSON name the line at which a key stands. */
+/* tests/test_src_demand.c – errors in JSON name the line of the key. */
 #include "src/demand.h"
 #include "tests/scratch.h"
 
@@ -37,7 +37,7 @@ static void test_lines(void **state)
     line_is("list[1]", 4);
     line_is("list[1].y.z[0]", 5);
     line_is("list[1].y.z[1]", 6);
-    line_is("list[1].missing", 4); /* the object that it should be in */
+    line_is("list[1].missing", 4); /* the object that should contain it */
     line_is("missing", 1);
     assert_string_equal(demand_at("no such file", "a"), "no such file");
 }

@@ -1,4 +1,4 @@
-/* tests/test_src_file.c – files are replaced as a whole or not at all, and never an input. */
+/* tests/test_src_file.c – files are replaced entirely or not at all, and never an input. */
 #include "src/file.h"
 #include "tests/scratch.h"
 
@@ -84,7 +84,7 @@ static void what_is_abandoned_leaves_nothing(void **state)
     assert_int_equal(entries(), 0);
 }
 
-/* A full disk, played by a limit to the size of files. */
+/* A full disk, simulated by a limit on file sizes. */
 static void a_full_disk_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
     setrlimit(RLIMIT_FSIZE, &small);
     status_mute(+1);
     assert_int_equal(file_replace(path, much, 1 << 20), EK_UNAVAILABLE);
-    /* Where nobody looks at the stream's errors, the end does. */
+    /* If the caller ignores the stream's errors, file_finish() reports them. */
     struct file *f;
     assert_int_equal(file_create(path, &f), EK_OK);
     for (int i = 0; i < 1 << 17; i++)
@@ -153,7 +153,7 @@ static void a_killed_writer_leaves_nothing(void **state)
     assert_int_equal(entries(), 1);
 }
 
-/* From now on openat() knows no O_TMPFILE, as on NFS. */
+/* Makes openat() refuse O_TMPFILE, as on NFS. */
 static bool forbid_nameless_files(void)
 {
     const unsigned flag = O_TMPFILE & ~O_DIRECTORY;
@@ -170,7 +170,8 @@ static bool forbid_nameless_files(void)
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* In a process of its own, which cannot undo it: 0, 77 where the kernel forbids to forbid. */
+/* In a separate process, because it cannot be undone: 0; 77 if the kernel does not allow the
+ * filter. */
 static int write_with_names(void)
 {
     struct file *f;
@@ -214,12 +215,12 @@ static void inputs_are_not_overwritten(void **state)
     assert_int_equal(symlink("in", in_folder("soft")), 0);
     assert_int_equal(link(in_folder("in"), in_folder("hard")), 0);
     file_input(in_folder("in"));
-    const int next = dup(0); /* the number that the next file gets */
+    const int next = dup(0); /* the descriptor that the next file gets */
     close(next);
     file_input(in_folder("in"));
     const int after = dup(0);
     close(after);
-    assert_int_equal(after, next); /* the same file twice is kept open once */
+    assert_int_equal(after, next); /* a file given twice is kept open once */
     file_input(in_folder("none"));
     status_mute(+1);
     const char *names[] = {"in", "./in", "soft", "hard"};

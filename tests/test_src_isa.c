@@ -52,7 +52,7 @@ static void others_are_refused(void **state)
     assert_int_equal(isa_now(), before);
 }
 
-/* What a level's functions returned fits no other level's: no program may change its mind. */
+/* Objects of one level must not be passed to another, so the level cannot change later. */
 static void too_late_is_refused(void **state)
 {
     (void)state;

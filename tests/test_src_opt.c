@@ -1,5 +1,4 @@
-/* tests/test_src_opt.c – options that are one of several words, files that are inputs, and what
- * random numbers and medians come to. */
+/* tests/test_src_opt.c – options of type OPT_NAME, input files, random numbers and medians. */
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/random.h"
@@ -30,7 +29,7 @@ static const struct opt table[] = {
 static enum ek_status parse(struct values *v, const char *option, const char *word)
 {
     const struct opt_group group = {"test:", table, v};
-    static char name[] = "test", text[2][64]; /* values point to it */
+    static char name[] = "test", text[2][64]; /* the values point into it */
     char *argv[] = {name, text[0], text[1], NULL};
     snprintf(text[0], sizeof text[0], "%s", option);
     snprintf(text[1], sizeof text[1], "%s", word);
@@ -54,7 +53,8 @@ static void words_become_numbers(void **state)
     assert_non_null(strstr(status_message(), "did you mean 'blue'"));
     assert_int_equal(parse(&v, "--colour", ""), EK_USAGE);
     assert_int_equal(parse(&v, "--colour", "red\n\033[2J"), EK_USAGE);
-    assert_non_null(strstr(status_message(), "'red??[2J' is not")); /* one line, no commands */
+    assert_non_null(strstr(status_message(), "'red??[2J' is not")); /* one line, no terminal
+                                                                     * commands */
     status_mute(-1);
 }
 

@@ -1,5 +1,4 @@
-/* tests/test_src_table.c – tables: how lines become rows and cells become numbers, and what is said
- * of those that do not. */
+/* tests/test_src_table.c – tables: lines become rows, cells become numbers; errors are reported. */
 #include "src/table.h"
 #include "tests/scratch.h"
 
@@ -87,7 +86,7 @@ static void test_named_by_the_caller(void **state)
     refused("1,2\nx,y,z\n", "a b", ":2: 3 cells where there are 2");
 }
 
-/* The last column is text with blanks, or nothing. */
+/* The last column is text with blanks, possibly empty. */
 static void test_text_last(void **state)
 {
     (void)state;
@@ -143,7 +142,7 @@ static void test_what_is_refused(void **state)
     table_close(t);
 }
 
-/* Every spelling has strtod()'s bits, and what strtod() refuses is refused. */
+/* Every spelling gives strtod()'s bits, or is refused if strtod() refuses it. */
 static void test_numbers(void **state)
 {
     (void)state;
