@@ -18,6 +18,7 @@ struct file {
     char *path;   /* as given by the caller */
     char *target; /* the file to replace, links resolved; NULL: written directly */
     char *beside; /* its temporary name; NULL: unnamed, vanishes with the process */
+    int fd;
     FILE *stream;
 };
 
@@ -119,7 +120,7 @@ static int create_beside(const struct file *f)
 static int link_beside(const struct file *f)
 {
     char here[64];
-    snprintf(here, sizeof here, "/proc/self/fd/%d", fileno(f->stream));
+    snprintf(here, sizeof here, "/proc/self/fd/%d", f->fd);
     return linkat(AT_FDCWD, here, AT_FDCWD, f->beside, AT_SYMLINK_FOLLOW);
 }
 
@@ -161,15 +162,34 @@ static int open_nameless(const struct file *f)
     return fd;
 }
 
+static void unlink_beside(struct file *f)
+{
+    if (f->beside)
+        unlink(f->beside);
+    free(f->beside);
+    f->beside = NULL;
+}
+
+/* A mount point, such as a single file mounted into a container, cannot be replaced. */
+static bool is_mount_point(const char *path)
+{
+    struct statx s;
+    return !statx(AT_FDCWD, path, 0, STATX_TYPE, &s) && s.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
 static int open_part(struct file *f)
 {
     struct stat old;
-    int fd = open_nameless(f);
-    if (fd < 0)
-        fd = name_beside(f, create_beside);
-    if (fd >= 0 && !stat(f->target, &old))
-        fchmod(fd, old.st_mode & 07777);
-    return fd;
+    if (is_mount_point(f->target)) {
+        errno = EBUSY;
+        return -1;
+    }
+    f->fd = open_nameless(f);
+    if (f->fd < 0)
+        f->fd = name_beside(f, create_beside);
+    if (f->fd >= 0 && !stat(f->target, &old))
+        fchmod(f->fd, old.st_mode & 07777);
+    return f->fd;
 }
 
 static int open_as_is(const char *path)
@@ -230,7 +250,8 @@ enum ek_status file_place(const char *beside, const char *path)
 /* Some file systems do not support fsync(). */
 static int sync_stream(FILE *stream)
 {
-    return fsync(fileno(stream)) && errno != EINVAL && errno != ENOTSUP ? errno : 0;
+    return fsync(fileno(stream)) && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS ? errno
+                                                                                           : 0;
 }
 
 enum ek_status file_finish(struct file *f)
@@ -271,9 +292,7 @@ void file_abandon(struct file *f)
         return;
     if (f->stream && f->stream != stdout)
         fclose(f->stream);
-    if (f->beside)
-        unlink(f->beside);
-    free(f->beside);
+    unlink_beside(f);
     free(f->target);
     free(f->path);
     free(f);

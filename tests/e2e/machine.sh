@@ -1,10 +1,10 @@
-# tests/e2e/machine.sh – where the machine lacks what others have: no home, no room for threads, no place
-# for what is written. Needs BIN; run through tests/run.sh.
+# tests/e2e/machine.sh – restricted machines: no home, few threads, little memory, full disks, containers.
+# Needs BIN; run through tests/run.sh.
 . tests/check.sh
 needs_two_cpus
 unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
 bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
-refused() { # exit codes, words that the one line must hold, command…
+refused() { # exit codes, words that the one line must contain, command…
     codes=$1 words=$2
     shift 2
     "$@" >/dev/null 2>"$work/err"
@@ -14,7 +14,7 @@ refused() { # exit codes, words that the one line must hold, command…
         say "$*: '$words' is not in: $(cat "$work/err")"
 }
 
-# Layouts that no machine has.
+# Layouts too large for any machine.
 few() { (ulimit -v 3000000 && bt "$@"); }
 for layout in 1500x1 1x1500 3x700; do
     refused 3 "layout $layout: .* threads, but no more than" few --layout $layout
@@ -24,7 +24,7 @@ for layout in 0x0 -1x1 1x-1 1x1+-1 99999999999999999999x1 1048577x1 1024x1025 1x
 done
 refused 3 '5000 devices' bt --layout 0x0+5000
 
-# No home, and homes that nobody can write in; private caches, so that nothing of others helps.
+# No home, and homes that are not writable; private caches, so that no other cache helps.
 device=
 has_opencl && device='--layout 1x1+1 --devices opencl:0'
 mkdir "$work/tmp"
@@ -38,7 +38,7 @@ done
 [ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
     TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 
-# A cache on a full disk is passed over.
+# A cache on a full disk is not used.
 mkdir "$work/full"
 if [ -n "$device" ] && mount -t tmpfs -o size=64k none "$work/full" 2>/dev/null; then
     XDG_CACHE_HOME="$work/full" TMPDIR="$work/tmp" "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
@@ -46,13 +46,13 @@ if [ -n "$device" ] && mount -t tmpfs -o size=64k none "$work/full" 2>/dev/null;
     umount "$work/full"
 fi
 
-# The demonstration goes on with the cores.
+# Without devices the demonstration uses the cores.
 OCL_ICD_VENDORS=/nonexistent CLASS=S BIN=$BIN REPORT="$work/a report" sh npb_mz/examples/demo.sh \
     >"$work/out" 2>&1 || say "no device, no demonstration: $(tail -2 "$work/out")"
 grep -q 'no OpenCL device' "$work/out" || say "the demonstration without a device: $(head -3 "$work/out")"
 [ -s "$work/a report/bt-mz.html" ] || say 'the demonstration leaves no page'
 
-# What cannot be said: a full or a closed standard output, of every program.
+# A full or closed standard output, for every program.
 for program in "$BIN"/*; do
     for option in --help --version; do
         full() { "$program" $option >/dev/full; }
@@ -80,12 +80,12 @@ for to in full closed; do
     refused 3 'standard output' $to "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 11x11x11:20m \
         --shots 1 --out "$work/tt" --layout 1x1
 done
-# The rest of a closed stream's number belongs to no file.
+# No file gets the descriptor of a closed standard stream.
 "$BIN/bt-mz" --class S --layout 1x1 --json "$work/json" >&- 2>/dev/null
 head -c 1 "$work/json" | grep -q '{' || say 'text and JSON are in one file'
 
-# A reader that leaves early: the run is quiet, keeps its files and ends as one that SIGPIPE ends; where the caller
-# ignores the signal, as Python once did, it is told like a full disk.
+# A reader that closes the pipe early: the run writes its files, prints no error and ends by SIGPIPE; if the caller
+# ignores that signal, it is an error like a full disk.
 left() { # files that must be there, command…
     files=$1
     shift
@@ -105,7 +105,7 @@ left "$work/a" "$BIN/mcsem" "$work/survey.csv" --iterations 1 --least-iterations
 ignored() { (trap '' PIPE; exec 3> >(exec >&- 2>&-; exit); sleep 0.3; exec "$BIN/cu-info" >&3); }
 refused 3 'standard output' ignored
 
-# Files that cannot be written, one kind of output after another.
+# Outputs that cannot be written, of every kind.
 unwritten() { refused 3 /dev/full "$@"; }
 unwritten "$BIN/cu-info" --json /dev/full
 unwritten "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json --schedules static --json /dev/full
@@ -129,8 +129,8 @@ unwritten "$BIN/kirchhoff-mig" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" "$work/data.segy" --headers /dev/full
 [ -c /dev/full ] || say '/dev/full was replaced by a file'
 
-# Little room for files, stacks, threads and address space is told, and is neither a signal nor exit 1,
-# which is a result that is wrong.
+# Limits on file sizes, stacks, threads and address space give a message and exit 3: not a signal, and not
+# exit 1, which means a wrong result.
 large() { (ulimit -f 1 && exec "$BIN/$@"); }
 tasks='2 x 7/p'
 refused 3 "$work/o" large cu-plan --simulate tests/data/cu/pcf-40.json --json "$work/o"
@@ -154,19 +154,19 @@ if [ -z "${SAN:-}" ]; then
     "$BIN/mcsem" --generate tiny --out "$work/o" >"$work/out" 2>&1
     [ $? = 3 ] || say "OpenMP gets no thread, and that is not exit 3: $(cat "$work/out")"
     unset OMP_STACKSIZE
-    # OpenBLAS looks for room for ever.
+    # OpenBLAS would retry its allocation for ever.
     small() { (ulimit -v 230000 && timeout -k 1 60 "$BIN/mcsem" "$work/survey.csv" --layout 1x1 --iterations 1 --quiet 2>&1 | grep -v warning: >&2; exit "${PIPESTATUS[0]}"); }
     refused 3 'memory\|address space' small
 fi
 
-# What an outer mpirun has left, or another MPI's: nobody else is there, and a part is not all.
+# Variables left by an outer mpirun or another MPI: there are no other ranks, and a part must not pass for all.
 if command -v mpirun >/dev/null; then
     left() { (with_mpi; OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 exec "$@"); }
     refused 3 'MPI knows of no other' left "$BIN/okada" okada_mogi/examples/parkfield.json --layout 1x1 --trials 0:9 --quiet
     refused 3 'MPI knows of no other' left "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --layout 1x1 \
         --grid 5x5x5:20m --out "$work/o" --quiet
 fi
-# Whoever started us ignores what its children do.
+# The caller ignores SIGCHLD.
 python3 - "$BIN/cu-run" run "$work/job.json" --results "$work/ignored" --quiet >"$work/out" 2>&1 <<'END' || say "SIGCHLD ignored: $(cat "$work/out")"
 import signal, subprocess, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -178,7 +178,23 @@ except subprocess.TimeoutExpired:
     child.kill()
     sys.exit('hangs')
 END
-# A library that gives up ends the program with 3; a damaged heap and a failed assertion remain what they are.
+# A file system that cannot sync: the file is written anyway.
+cat >"$work/system.c" <<'END'
+#include <errno.h>
+int fsync(int fd) { return errno = ENOSYS, -1; }
+END
+if [ -z "${SAN:-}" ] && ${CC:-cc} -w -shared -fPIC "$work/system.c" -o "$work/system.so"; then
+    LD_PRELOAD=$work/system.so "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json --json "$work/poor" >/dev/null 2>"$work/err" &&
+        [ -s "$work/poor" ] || say "a poor file system: $(cat "$work/err")"
+fi
+# A single file mounted into a container cannot be replaced: an error before the run.
+mounted() { unshare --mount bash -c 'mount --bind "$1" "$1" && shift && exec "$@"' bash "$@"; }
+echo old >"$work/mounted"
+if mounted "$work/mounted" true 2>/dev/null; then
+    refused 3 'mounted: cannot be written: Device or resource busy' mounted "$work/mounted" \
+        "$BIN/bt-mz" --class S --layout 1x1 --quiet --json "$work/mounted"
+fi
+# A library that aborts ends the program with exit 3; a damaged heap and a failed assertion remain SIGABRT.
 cat >"$work/library.c" <<'END'
 #include <assert.h>
 #include <stdlib.h>
@@ -203,7 +219,7 @@ if [ -z "${SAN:-}" ] && ${CC:-cc} -w -O0 -shared -fPIC "$work/library.c" -o "$wo
         [ $rc = 134 ] && ! grep -q 'gave up' "$work/out" || say "$how: exits $rc: $(cat "$work/out")"
     done
 fi
-# PoCL cannot start its threads: the cores remain.
+# PoCL cannot start its threads: its device is skipped.
 as_nobody() { if [ "$(id -u)" = 0 ]; then setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; else "$@"; fi; }
 alone() { as_nobody bash -c 'ulimit -u 1; exec "$@"' bash env HOME="$work/home" "$@"; }
 chmod 755 "$work"
@@ -212,7 +228,7 @@ if [ -z "${SAN:-}" ] && [ -n "$device" ] && as_nobody "$BIN/cu-info" --version >
     grep -q 'opencl .*PoCL needs .* threads' "$work/out" || say "no thread for PoCL: $(grep opencl "$work/out")"
     refused 3 'PoCL needs .* threads' alone "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 fi
-# The limits of a control group, version 1 and 2, of this group and of those above.
+# Limits of control groups, versions 1 and 2, of this group and of those above it.
 group() { # file below /sys/fs/cgroup, its text, command…
     unshare --mount bash -c 'mount -t tmpfs none /sys && mkdir -p "/sys/fs/cgroup/$(dirname "$1")" &&
         echo "$2" >"/sys/fs/cgroup/$1" && shift 2 && exec "$@"' bash "$@"
@@ -237,7 +253,7 @@ if [ -z "${SAN:-}" ] && bare true 2>/dev/null; then
         say "neither /proc nor /sys: $(cat "$work/out")"
     grep -q '"verified": true' "$work/bare" || say 'neither /proc nor /sys: not verified'
 fi
-# A file that was asked for and has nothing to hold is not passed over in silence.
+# A requested file that would be empty is reported.
 "$BIN/okada" okada_mogi/examples/parkfield.json --trials 376000000:376000100 --layout 1x1 --quiet --residuals "$work/none" 2>"$work/err"
 grep -q "$work/none: not written" "$work/err" || say "no residuals, and nothing is said: $(cat "$work/err")"
 exit $failed
