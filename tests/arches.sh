@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# tests/arches.sh – the sources through the compilers of other machines, warnings as errors: clang and
-# gcc for levels of x86-64, an older gcc, and the cross compilers for aarch64, riscv64 and ppc64le with
-# this machine's headers behind their own. Needs no library of those machines.
+# tests/arches.sh – compiles the sources with the compilers of other machines, warnings as errors: clang and
+# gcc for levels of x86-64, an older gcc, and cross compilers for aarch64, riscv64 and ppc64le, which also
+# search this machine's headers. Needs no libraries of those machines.
 #
-# What `make` and `make lint` do is not done again: gcc for the levels that are built, all sources
-# through clang. All are parsed by the older gcc and for aarch64, all but the tests for the others.
-# What reads differently on each level – all that includes src/lanes.h or asks for a processor's
-# macros – is compiled to code for each of them; so is, with -O3, what has crashed a compiler. A
-# compiler that is not installed, or has no C library, is skipped and said so.
+# Omits what `make` and `make lint` do already (gcc for the levels that are built, clang for all sources).
+# The older gcc and aarch64 parse all sources, the others all but the tests. Sources that differ between
+# levels (they include src/lanes.h or test macros of the processor) are compiled to code for each level,
+# as are, with -O3, those that have crashed a compiler. A compiler that is missing, or has no C library, is
+# reported as skipped.
 # Prints what failed and, last, "N passed, N failed[, N skipped]". Environment: CPPFLAGS, WARN,
-# PKG_CFLAGS as make sets them; ARCHES=word takes only the targets whose name holds it.
+# PKG_CFLAGS as make sets them; ARCHES=word selects targets whose name contains it.
 set -u
 export LC_ALL=C
 work=$(mktemp -d)
@@ -37,7 +37,7 @@ common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:
  -DISA_BUILT=\"\" ${WARN:--Wall -Wextra}"
 mapfile -t sources < <(git ls-files '*.c' | grep -v -e '^[a-z]*/examples/' -e /kernels/ -e ^tests/scale/)
 
-# Everything that includes src/lanes.h, however far away, or reads a processor's macros.
+# Sources that include src/lanes.h, directly or not, or test macros of the processor.
 by_level() {
     local found='src/lanes.h' before=
     while [ "$found" != "$before" ]; do
@@ -86,7 +86,7 @@ compile() { # a job: what the compiler says goes into a file of the target
 export -f compile
 export work
 jobs >"$work/jobs"
-# Compilers differ in length: dealt out a few at a time, in no order that matters.
+# Durations differ, so work is handed out a few files at a time.
 xargs -d '\n' -P "$(nproc)" -n 6 bash -c 'for job; do compile "$job"; done' _ <"$work/jobs"
 
 passed=0 failed=0 skipped=0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/arm.sh [TEST…] – unit tests as aarch64 code under qemu-user: compiled by the cross compiler with
 # the flags of make, linked with that architecture's libraries, which are downloaded from this
-# distribution and unpacked beside BUILD (nothing is installed). Without names: the tests of src, cu and
-# npb_mz, which need no device; but for that of the classes, which reserves a terabyte of addresses. Exit
-# 77: compiler, emulator or mirror are missing.
+# distribution and unpacked beside BUILD (nothing is installed). Default: the tests of src, cu and npb_mz
+# that need no device, except that of the classes, which reserves a terabyte of addresses. Exit 77:
+# compiler, emulator or mirror is missing.
 # Last line: "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -37,11 +37,11 @@ export PKG_CONFIG_LIBDIR=$lib/openblas-serial/pkgconfig:$lib/pkgconfig:$sys/usr/
 export PKG_CONFIG_SYSROOT_DIR=$sys QEMU_LD_PREFIX=$sys LD_LIBRARY_PATH=
 cc="aarch64-linux-gnu-gcc -isystem $sys/usr/include -isystem $sys/usr/include/aarch64-linux-gnu -L$lib
  -Wl,-rpath-link,$lib:$lib/openblas-serial:$sys/lib/aarch64-linux-gnu"
-# Absolute links lead out of the sysroot.
+# Absolute links would lead out of the sysroot.
 find "$sys" -xtype l -delete
-# The cross compiler has a C library of its own, whose linker scripts lead to it.
+# The linker scripts of the cross compiler's own C library lead to that.
 rm -f "$lib"/lib{c,m,mvec,pthread,dl,rt,bsd}.{so,a} "$lib"/*crt1.o
-# What alternatives would point at is pointed at.
+# Links that update-alternatives would make.
 for name in blas lapack; do ln -sf "openblas-serial/lib$name.so.3" "$lib/lib$name.so.3"; done
 ln -sf openblas-serial/libopenblas.so.0 "$lib/libopenblas.so.0"
 

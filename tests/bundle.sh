@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tests/bundle.sh [FILE.tar.xz] – all that a machine with nothing but a GPU's driver needs to run
-# everything here, in one file: programs, their libraries but the C library's own, finished kernels,
-# NVRTC for the tests' kernels if it is here, tests and their data, and run.sh, which climbs
-# tests/bench/gpu.sh. Called by `make bundle`. Where there is no xz, python3 -m tarfile -e unpacks it.
+# tests/bundle.sh [FILE.tar.xz] – one file with everything to run on a machine that has only a GPU driver:
+# programs, their libraries except the C library's, precompiled kernels, NVRTC for the tests' kernels if it
+# is here, tests and their data, and run.sh, which calls tests/bench/gpu.sh. Called by `make bundle`. On a
+# machine without xz, python3 -m tarfile -e unpacks it.
 #
-# ARCHS   architectures to make finished kernels for ("compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942");
-#         those without a compiler here are left out, with a line: devices then need one.
+# ARCHS   architectures of the precompiled kernels ("compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942");
+#         those without a compiler here are omitted with a message: such devices then need one.
 set -eu
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
 file=${1:-$BUILD/evenkeel-bundle.tar.xz} most=$((64 << 20))
@@ -32,21 +32,21 @@ for nvrtc in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libnvrtc{,-builtins}.so.1[0-9
     [ ! -e "$nvrtc" ] || cp -L "$nvrtc" "$top/lib"
 done
 
-# Data, and the ladder.
+# Data and scripts.
 mkdir -p "$top/tests/bench" "$top/tests/data" "$top/okada_mogi"
 cp tests/bench/gpu.sh "$top/tests/bench"
 cp -r okada_mogi/examples "$top/okada_mogi"
 cp LICENSE README.md "$top"
 cat >"$top/run.sh" <<'RUN'
 #!/usr/bin/env bash
-# Runs everything on this machine's GPUs and writes report/gpu.md; goes on where it was interrupted.
+# Runs everything on this machine's GPUs and writes report/gpu.md; resumes an interrupted run.
 cd "$(dirname "$0")" || exit 1
 export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} CU_KERNEL_CODE=$PWD/share/evenkeel/code READY=1
 exec bash tests/bench/gpu.sh "$@"
 RUN
 chmod +x "$top/run.sh"
 
-# Finished kernels: every program builds its texts once, for the host's oracle, and for these beside it.
+# Precompiled kernels: every program builds its texts once, on device host:0.
 runs() { # program, arguments…: what it finds of so small a case does not matter
     "$BIN/$1" "${@:2}" || [ $? = 1 ]
 }

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# tests/fresh.sh [SUITE [PART…]] – the README's two commands on a system that has nothing yet: a minimal
-# root of that Debian (bookworm, trixie) with git and make alone, made by mmdebstrap and thrown away.
+# tests/fresh.sh [SUITE [PART…]] – the README's two commands on a bare system: a minimal root of that
+# Debian (bookworm, trixie) with only git and make, made by mmdebstrap and deleted afterwards.
 # Needs root, mmdebstrap and the distribution's mirror; changes nothing outside a folder of its own
-# (FRESH=FOLDER keeps it, and a root made before is used again).
+# (FRESH=FOLDER keeps it and reuses an existing root).
 #
 # Parts (all): demo     make demo as root, which installs the packages
 #              check    make check there
-#              user     an ordinary user without sudo, at a path with a blank, with a home that nobody can
-#                       write in and a German locale: make demo
-#              blas     the threaded OpenBLAS beside the serial one: what uses CHOLMOD still links, and
+#              user     an ordinary user without sudo, a path with a blank, a home that is not writable
+#                       and a German locale: make demo
+#              blas     the threaded OpenBLAS beside the serial one: programs with CHOLMOD still link, and
 #                       mcsem's model keeps its bits
-# Prints a line for each and, last, "N passed, N failed". Exit 77: cannot be tried here.
+# Prints a line for each and, last, "N passed, N failed". Exit 77: cannot run here.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-bookworm}

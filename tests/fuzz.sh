@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/fuzz.sh – `make fuzz`: damaged files for every reader, under AddressSanitizer and UBSan: first
-# drawn at random (ROUNDS=2000 for each), then, for EACH=20 seconds, by libFuzzer, which goes after
-# bytes that take it to new branches. READER=word takes readers whose name holds it.
-# Seeds are the repository's examples and what the programs write here; those that libFuzzer adds are
-# kept in CORPUS=folder. Environment: BIN, FUZZ: folder with both programs. Last line: "N readers, N failed".
+# damaged at random (ROUNDS=2000 for each), then for EACH=20 seconds by libFuzzer, which searches for
+# bytes that reach new branches. READER=word selects readers whose name contains it.
+# Seeds are the repository's examples and files that the programs write; those that libFuzzer adds are
+# stored in CORPUS=folder. Environment: BIN, FUZZ: folder with both programs. Last line: "N readers, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-bin}" && pwd) || exit 2
@@ -14,7 +14,7 @@ export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 readers=$("$FUZZ/fuzz" seeds)
 for reader in $readers; do mkdir -p "$SEEDS/$reader"; done # those without seeds of the tree, too
 
-# What the programs write.
+# Files written by the programs.
 cd "$SEEDS" || exit 1
 {
 "$BIN/mcsem" --generate small --out all.csv
@@ -86,7 +86,7 @@ for reader in $readers; do
         { say "$reader, guided: $(tail -60 "$work/out")"; broken=$((broken + 1)); }
     printf '%-10s %s\n' '' "$(grep -E '^#[0-9]+.*DONE' "$work/out" | tail -1)"
 done
-# What programs keep for themselves must prove itself, to the last byte.
+# Any damaged byte in the programs' own files must be detected.
 [ -n "${READER:-}" ] || { ROUNDS=${KEPT:-60} bash tests/e2e/damage.sh || failed=1; }
 echo "$count readers, $broken failed"
 exit $failed

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# tests/kernels.sh – every kernel text of every program through every compiler that devices get it
-# from, on a machine without those devices, and what each kernel takes there. Called by `make kernels`.
+# tests/kernels.sh – compiles every kernel text with every compiler used for devices, on a machine
+# without those devices, and lists each kernel's resources. Called by `make kernels`.
 #
 # nvrtc, hiprtc and pocl are the compilers of the back ends themselves; hip and opencl are clang with
-# AMD's device libraries, which also says what a kernel takes; ptx is clang's NVIDIA dialect, tried
-# where NVRTC is missing: it proves that a text parses and becomes PTX, not what registers it takes.
-# None of them proves that a kernel computes the right thing: tests on devices do.
+# AMD's device libraries, which also reports resources; ptx is clang's NVIDIA target, used if NVRTC is
+# missing: it shows that a text compiles to PTX, but not how many registers it needs.
+# None of them shows that a kernel computes the right result: tests on devices do.
 #
 # A kernel fails when it does not compile, has no launch bounds, is missing, or spills more than the
-# limit below. A compiler that is not installed is skipped, with the reason. TEXTS=word takes only
-# texts whose path holds it. Last line: "N passed, N failed[, N skipped]", a pass for each text and
+# limit below. A compiler that is not installed is skipped, with the reason. TEXTS=word selects
+# texts whose path contains it. Last line: "N passed, N failed[, N skipped]", a pass for each text and
 # target.
 set -u
 export LC_ALL=C
@@ -19,9 +19,9 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache POCL_CACHE_DIR=$work/pocl CU_KERNEL_CACHE=0
 mkdir -p "$XDG_CACHE_HOME" "$POCL_CACHE_DIR"
 
-# Who compiles for what, and how many bytes a work-item may spill there: gfx906 has 256 registers
-# and nothing to put more into; gfx908 and gfx90a have as many again; NVIDIA's compiler puts a word
-# or two aside where that lets one more group stay.
+# Compilers, targets, and how many bytes a work-item may spill: gfx906 has 256 registers and no others to
+# spill into; gfx908 and gfx90a have twice as many; NVIDIA's compiler spills a word or two if that lets
+# one more group be resident.
 targets='
 nvrtc   sm_80   32
 nvrtc   sm_90   32

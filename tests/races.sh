@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/races.sh – the tests whose threads meet, under ThreadSanitizer: built by clang into build-races,
-# with Archer (libomp), which tells it what OpenMP's barriers order. TESTS names others,
-# RACES_CC another clang. Last line: "N passed, N failed"; a skip where clang, libomp or Archer is missing.
+# tests/races.sh – multi-threaded tests under ThreadSanitizer: built by clang into build-races, with Archer
+# (libomp), through which it knows OpenMP's barriers. TESTS selects others, RACES_CC another clang. Last
+# line: "N passed, N failed"; skipped if clang, libomp or Archer is missing.
 set -u
 tests=${TESTS:-test_cu_thread_pool test_cu_team test_cu_donate test_cu_farm test_cu_sched_laws test_mcsem_device}
 archer=$(clang -print-resource-dir 2>/dev/null)/../../libarcher.so
@@ -10,7 +10,7 @@ export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS='ignore_noninstrumented_modules=1
 build=build-races passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# What the environment of the calling make says is not for these programs.
+# Variables of the calling make must not reach these programs.
 env -u MAKEFLAGS -u MAKELEVEL make -j"$(nproc)" CC="${RACES_CC:-clang}" SAN=thread OPT=-O1 BUILD=$build \
     $(printf "$build/tests/%s " $tests) >"$log" 2>&1 || { tail -20 "$log"; echo '0 passed, 1 failed'; exit 1; }
 for test in $tests; do

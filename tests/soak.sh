@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tests/soak.sh – `make soak`: faults drawn from a seed, injected into every program at moments drawn
-# likewise, until the time is over. A run that a fault has ended is started again by the same command,
-# as a user or a batch system would; its result must be that of a run that nobody disturbed.
+# tests/soak.sh – `make soak`: injects faults into every program at times drawn from a seed, until the time
+# is up. A run that a fault ended is restarted with the same command, as a user or a batch system would;
+# its result must be that of an undisturbed run.
 #
-# Environment: BIN; MINUTES (5), SEED (drawn, and printed), ONLY=word: programs or faults whose name holds it.
-# Prints what is lost as it happens and, last, a table: faults injected, survived, lost, and how many came
-# too late for their run. Exit 1: something was lost; its folder is kept.
+# Environment: BIN; MINUTES (5), SEED (drawn, and printed), ONLY=word: programs or faults whose name contains it.
+# Prints losses as they happen and finally a table: faults injected, survived, lost, and how many came after
+# the end of their run. Exit 1: a result was lost; its folder is kept.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-bin}" && pwd) || exit 2
@@ -22,8 +22,8 @@ mpi="mpirun --oversubscribe -n 2"
 npb="--class W --checkpoint @@/state --every 3 --json @@/json --quiet --profile=off"
 okada="okada_mogi/examples/parkfield.json --method brute --trials 376000000:376400000"
 
-# Devices only where they compute the same bits as cores do.
-# name | what it may meet | results (norms: of the JSON) | command; @@ is the run's own folder
+# Devices only for programs in which they compute the same bits as cores.
+# name | possible faults | results (norms: in the JSON) | command; @@ is the run's own folder
 subjects=(
     "bt-mz|kill term hup usr1 freeze slow die full|norms|$BIN/bt-mz $npb --layout 2x1 --schedule dynamic"
     "sp-mz|kill term usr1 freeze die full|norms|$BIN/sp-mz $npb --layout 1x1"
@@ -54,7 +54,7 @@ result() { # folder, what: a line that is the result's alone
     *) sha256sum <"$1/$2" ;;
     esac 2>&1
 }
-# The process of the program itself, not of mpirun or a guard: any of the group that bears its name.
+# A process of the program itself, not mpirun or a guard: any process of the group with its name.
 one_of() { # process group, name; sets `victim`
     local all
     mapfile -t all < <(pgrep -g "$1" -x "${2:0:15}")
@@ -82,7 +82,7 @@ over() { # sets `rc`; the shell itself need not tell of deaths
     wait $pid
     rc=$?
 } 2>/dev/null
-# A run that is disturbed once, and again and again by nothing but its own end; sets `tries`, `hit`.
+# Disturbs a run once and restarts it until it finishes; sets `tries`, `hit`.
 disturbed() { # folder, fault, name, command, undisturbed milliseconds
     local fault= limit=unlimited
     case $2 in

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# tests/bench/gpu.sh [FILE] – a machine's first hour with its GPUs, rung by rung: what there is, the
-# back ends' laws, each solver and program against the host, GPUs together with the cores under every
-# policy, memory and race checks, rates. Writes a page of Markdown to FILE (report/gpu.md).
+# tests/bench/gpu.sh [FILE] – tests a machine's GPUs step by step: devices found, the back ends' laws,
+# each solver and program against the host, GPUs together with the cores under every policy, memory and
+# race checks, rates. Writes a page of Markdown to FILE (report/gpu.md).
 #
 #   bash tests/bench/gpu.sh          in a tree, which it builds, or ./run.sh in what `make bundle` made
 #
-# Each row of the page is kept in FILE.d/ as soon as it is there and is not measured again, so an
-# interrupted hour goes on where it was: remove FILE.d to begin anew. Where somebody ends commands that
-# take long, TIME ends this one before: what is under way then is tried again by the next.
+# Each finished row is stored in FILE.d/ and not measured again, so that an interrupted run resumes:
+# remove FILE.d to start over. If commands are killed after some time, TIME ends this one before that; the
+# row in progress is repeated by the next call.
 #
 # GPUS      devices to use (all cuda and hip devices)      CLASSES   classes to verify ("S W A B C")
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
-# LIMIT     seconds that one row may take (300)            FAKES=1   on the stand-ins of tests/fakegpu
-# TIME      seconds that this command may take (540)       READY=1   what is built is there already
+# LIMIT     seconds that one row may take (300)            FAKES=1   on the fakes of tests/fakegpu
+# TIME      seconds that this command may take (540)       READY=1   everything is built already
 # RUNGS     only these ("laws solvers …", as below)
-# What is missing is skipped, with the reason. Exit 0: all is there and well; 1: something that ran was
-# wrong; 2: time is up, call it again.
+# Missing things are skipped, with the reason. Exit 0: complete and correct; 1: something failed; 2: time is
+# up, call it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
@@ -41,14 +41,14 @@ skip() { tell "skipped: $*"; }
 words() { head -c 300 "$1" | tr '\n|' ' /'; }
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$work/json" | head -1; }
 
-# A row is made once: what it printed is kept.
+# Makes a row once and stores its output.
 once() { # command, arguments…
     local kept
     kept=$state/$(tell "$rung $*" | tr -c 'A-Za-z0-9.\n' _ | head -c 200)
     [ -e "$kept" ] || { "$@" >"$kept.part"; mv "$kept.part" "$kept"; }
     cat "$kept"
 }
-# Runs a command for at most LIMIT seconds. One that gets less, for TIME is up, tells nothing.
+# Runs a command for at most LIMIT seconds. If TIME cuts it shorter, that is no result.
 limited() { # command, arguments…
     local left=$((time - SECONDS)) rc
     [ $left -gt 0 ] || exit 75
@@ -77,7 +77,7 @@ if [ -n "${FAKES:-}" ]; then
         "$BUILD/fakegpu/libhiprtc.so.6" || exit 1
     export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
-# What does not start here at all, as where the C library is older, is not a machine without GPUs.
+# Programs that do not start, as with an older C library, must not pass for a machine without GPUs.
 if ! "$BIN/cu-info" --version >"$work/out" 2>&1; then
     note "the programs do not start here: $(words "$work/out")"
     exit 1
@@ -126,7 +126,7 @@ law() { # test
         tell "| $1 | skipped: it is not there (cmocka?) |"
         return
     fi
-    # Tests bring the stand-ins by themselves; beside those, they try the real ones.
+    # Tests use the fakes by themselves; here they also use the real devices.
     LD_LIBRARY_PATH=$real_path limited "$BUILD/tests/test_$1" >"$work/out" 2>&1
     rc=$?
     good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
@@ -158,7 +158,7 @@ points() { # of a class's mesh
     E) echo $((4224 * 3456 * 92)) ;; *) echo 0 ;;
     esac
 }
-# One row: what a run says, beside what a step cannot do without: reading u and the forcing, writing u.
+# One row: the measured rate beside the bound set by reading u and the forcing and writing u.
 row() { # program, class, devices, layout, more…
     local program=$1 class=$2 devices=$3 layout=$4 rc gb share
     shift 4
@@ -210,7 +210,7 @@ together() {
 }
 
 # ---- the other programs: the host's result, and the same on each device --------------------------
-# Runs a program on the host and on each device; what it writes must be the same file.
+# Runs a program on the host and on each device; the files written must be identical.
 same() { # name, suffix of the result, program, arguments… with OUT for the result's path
     local device
     for device in host $gpus; do
@@ -227,7 +227,7 @@ runs_on() { # device, name, suffix, program, arguments…
     limited $BIN/${run//OUT/$state/$name.${device/:/}} >"$work/out" 2>"$work/err"
     rc=$?
     end=$(date +%s.%N)
-    # 1: verified not to be a good result, as of an inversion cut short; it is to be the same one.
+    # 1: verified as insufficient, as for an inversion cut short; it must be the same result anyway.
     if [ -d "$host" ]; then
         [ $rc != 1 ] || rc=9
     elif [ $rc -le 1 ]; then
@@ -259,7 +259,7 @@ programs() {
         same migration .f32 kirchhoff-mig "$state/data.segy" $tables --grid 9x9x41:50x50x10@1300,1300,800 \
             --weight diffractor --spacing-receiver 25 --deterministic --quiet --raw OUT
     fi
-    # Rays may end in other last bits on another processor; their tables certify themselves.
+    # Rays may differ in the last bits on another processor; their tables certify themselves.
     same rays '' kirchhoff-tt --velocity lens:v0=2000,kz=0.5,dv=500,x=800,y=800,z=800,sigma=300 \
         --grid 31x31x31:50 --shots 4 --quiet --out OUT
 }
@@ -339,7 +339,7 @@ checked() { # tool, program
     esac
 }
 
-# ---- climbing ------------------------------------------------------------------------------------
+# ---- all steps ------------------------------------------------------------------------------------
 for rung in $rungs; do
     [ -n "$gpus" ] || [ "$rung" = machine ] || continue
     [ -e "$state/$rung.md" ] && note "$rung: done before" && continue

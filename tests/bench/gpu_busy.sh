@@ -1,8 +1,8 @@
 # tests/bench/gpu_busy.sh – how busy a card would be, by the virtual clock of a fake one
-# (tests/fakegpu/price.c): the programs as somebody starts them who has one GPU, at sizes that are
-# worth one. Each runs twice: in the first run PoCL compiles. What a program's own threads compute
-# counts, between two calls that of the one which computes longest, as if each had a cpu; what
-# kernels take is PoCL's time over the card's speed: figures hold to some percent.
+# (tests/fakegpu/price.c): the programs on one GPU, at sizes that justify one. Each runs twice: in the
+# first run PoCL compiles. The host's computing counts (between two calls, of the thread that computes
+# longest, as if each had a cpu); kernels cost PoCL's time divided by the card's speed: figures are
+# accurate to some percent.
 # FEEDERS (1: threads that feed the card, layout 0x0+1xFEEDERS), PRICE (h100), ONLY (words of the names below), MEMORY (4000, MB), CELLS (7) of mcsem, times four.
 set -u
 price=${PRICE:-h100}
@@ -24,7 +24,7 @@ busy() { # name, program, arguments…
                 "$(awk 'feeding { print $2, $3, $4; exit } /^lost to  *feeding/ { feeding = 1 }' "$work/out")"
         done
 }
-# The cells of a corner of the published survey, as full as there.
+# The cells of a corner of the published survey, with the same density.
 "$BIN/mcsem" --generate published --out "$work/survey"
 corner="--earth nx=${CELLS:-7},ny=4 --drop-outside --iterations 0"
 busy mcsem mcsem "$work/survey" $corner --mode exact

@@ -1,5 +1,5 @@
-# tests/e2e/build.sh – make, short of building: targets that cannot be are refused in one line, flags
-# that a compiler does not know are left out, and what is built elsewhere stays there.
+# tests/e2e/build.sh – make without building: impossible targets give one line, flags that a compiler does
+# not know are omitted, and build files of another folder stay there.
 . tests/check.sh
 unset MAKEFLAGS MFLAGS BIN BUILD SAN
 

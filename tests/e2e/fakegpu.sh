@@ -1,5 +1,5 @@
-# tests/e2e/fakegpu.sh – the programs on fake GPUs of both vendors: results, mixed nodes, faults. What
-# the stand-ins do and obey is in tests/fakegpu/fake.h. Needs BIN and BUILD; run through tests/run.sh.
+# tests/e2e/fakegpu.sh – the programs on fake GPUs of both vendors: results, mixed nodes, faults. The
+# fakes are described in tests/fakegpu/fake.h. Needs BIN and BUILD; run through tests/run.sh.
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
 needs_two_cpus
@@ -55,16 +55,16 @@ for program in bt-mz sp-mz lu-mz; do
 done
 grep -q '^lost to  *feeding' "$work/out" || say "no word of what devices lose to feeding: $(cat "$work/out")"
 
-# Queues that do their work as early as they may, not as late.
+# Queues that work as early as possible instead of as late as possible.
 FAKEGPU_EAGER=1 verified bt-mz cuda:0,cuda:1 0x0+2 --class S --schedule dynamic
 
-# The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
+# The same bits on any device if contraction is the same: two vendors, one compiler behind them.
 verified bt-mz cuda:0 0x0+1 --class S
 first=$(norms <"$work/json")
 verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say 'norms differ between devices'
 
-# mcsem: the host's model, to the last bit.
+# mcsem: bit-identical to the host's model.
 "$BIN/mcsem" --generate small --out "$work/survey" || say 'mcsem: no survey'
 awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
 exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
@@ -73,23 +73,23 @@ for run in 'cuda:0 1x1+1' 'hip:1 1x1+1' 'cuda:0 0x0+1x3' 'hip:0 0x0+1x2'; do
     verified mcsem $run $exact "$work/other" --schedule dynamic
     cmp -s "$work/model" "$work/other" || say "mcsem: another model with $run"
 done
-# A device that dies while two threads feed it: others do its cells.
+# A device is lost while two threads feed it: others compute its cells.
 FAKEGPU_FAULT=lost:9 verified mcsem cuda:0 1x1+1x2 $exact "$work/other" --schedule dynamic
 grep -q '"units_lost": 1' "$work/json" || say 'mcsem: no unit is reported as lost'
 cmp -s "$work/model" "$work/other" || say 'mcsem: another model where a device died'
 
-# Pairs of all its cells go to a device together, so that they fill it.
+# The pairs of all of a device's cells are batched together, so that they fill it.
 FAKEGPU_PRICE=h100 FAKEGPU_FILL=1 verified mcsem cuda:0 0x0+1 $exact "$work/other" --schedule static
 cmp -s "$work/model" "$work/other" || say 'mcsem: another model where cells go together'
 launches=$(sed -n 's/^exact_waves: \([0-9]*\) launches.*/\1/p' "$work/err")
 [ "${launches:-99}" -le 8 ] || say "mcsem: ${launches:-no} launches for two steps of a survey"
 
-# Tables: shots have handles of their own on a device, so that nobody knows what it starves for.
+# Tables: shots have their own handles on a device, so its idle time is not known.
 "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 5x5x5:20m --shots 2 --out "$work/tt" --layout 1x1+1 --devices cuda:0 --json "$work/json" \
     >"$work/out" 2>"$work/err" && grep -q '"starving_s": null' "$work/json" && ! grep -q feeding "$work/out" ||
     say "kirchhoff-tt: a device's feeding that nobody knows is told: $(cat "$work/out" "$work/err")"
 
-# Migration: the host's image, to the last bit; where there is memory, all of its columns at once.
+# Migration: bit-identical to the host's image; with enough memory, all columns at once.
 "$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" --quiet || say 'kirchhoff-mig: no data'
 image="$work/data.segy --velocity gradient:v0=2000,k=0.5 --node-spacing 800 --deterministic --quiet
        --grid 12x12x11:50x50x40@1300,1300,800 --raw"
@@ -114,12 +114,12 @@ for devices in cuda:0 hip:0; do
     cmp -s "$work/found" "$work/fed" || say "mogi: other magma chambers where three threads feed $devices"
 done
 
-# Faces go from one device to the other without the host, where both are of one vendor.
+# Faces are copied directly between devices of one vendor.
 FAKEGPU_PRICE=h100 FAKEGPU_BUSY=1 verified sp-mz cuda:0,cuda:1,hip:0 0x0+3 --class S --schedule static
 [ "$(grep -c 'across 0\.0*[1-9]' "$work/err")" = 2 ] || say "faces do not go across: $(cat "$work/err")"
 
-# Two ranks of a node take a GPU each; where MPI takes their memory, faces go from one to the other, and
-# nothing of a device is handed to an MPI that does not.
+# Two ranks of a node use one GPU each; an MPI that accepts device memory gets faces directly, others
+# never get a device address.
 verified sp-mz cuda:0 0x0+1 --class S
 first=$(norms <"$work/json")
 two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
@@ -145,24 +145,25 @@ CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S
 
-# Two devices that PoCL computes in the calling thread: on kernels of one build they would end the
-# process.
+# Two devices that PoCL computes in the calling thread: sharing the kernels of one build would abort
+# the process.
 POCL_DEVICES='basic basic' verified bt-mz opencl:0,opencl:1 0x0+2 --class S
 
-# What there is: libraries, versions, devices.
+# The listing: libraries, versions, devices.
 "$BIN/cu-info" --layout 1x1 --json "$work/info" >/dev/null || say 'cu-info fails'
 for words in '"name": "libcuda.so.1"' '"version": "CUDA 12.8"' '"name": "libamdhip64.so.6"' \
     '"version": "HIP 6.2"' '"arch": "sm_80"' '"arch": "gfx90a"' '"pci": "0000:a1:00.0"'; do
     grep -qF "$words" "$work/info" || say "cu-info: $words is missing"
 done
-# A GPU that two back ends show is one GPU: auto takes each address once.
+# A GPU that two back ends list is one GPU: auto selects each address once.
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH refused 3 'auto found [23] of the 4' \
     bt-mz --layout 0x0+4 --class S
 FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
     bt-mz --devices cuda:1 --layout 0x0+1
 
-# Too little memory for any zone: both numbers. For all zones: those that do not fit come for a step, the
-# same bits. The driver has less to give than it says, because others use the card: what can be had.
+# Too little memory for one zone: an error with both numbers. For all zones: those that do not fit are
+# swapped in for a step, with the same bits. Less memory than the driver reports, because others use the
+# card: as much as can be allocated.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
 come_and_go sp-mz 350k
 FAKEGPU_EAGER=1 come_and_go sp-mz 350k
@@ -170,27 +171,27 @@ FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, refused by the driver though [0-9.]+ MB are free' \
     bt-mz --class S --devices hip:0 --layout 0x0+1
 
-# A text that does not build: our file and line, as the vendor's compiler writes them.
+# A text that does not compile: our file and line, in the vendor's format.
 for device in cuda:0 hip:0; do
     FAKEGPU_FAULT=build:1 CU_KERNEL_CACHE=0 refused 2 \
         'npb_mz/kernels/[a-z]+\.c:[0-9]+:.*error: .*ID_0' bt-mz --class S --devices $device --layout 0x0+1
 done
-# Refused launches, code that the driver refuses, an architecture nobody knows.
+# Refused launches, refused code, an unknown architecture.
 FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' bt-mz --class S --devices cuda:0 --layout 1x1+1
 FAKEGPU_FAULT=load:1 CU_KERNEL_CACHE=0 refused 3 'made for gfx90a on a driver of HIP 6.2' \
     bt-mz --class S --devices hip:0 --layout 0x0+1
-# A driver that takes no graphs of launches.
+# A driver without graphs.
 FAKEGPU_FAULT=graph:1 verified lu-mz cuda:0,hip:0 0x0+2 --class S
 FAKEGPU_ARCH=gfx942 refused 3 'died \(signal 6\)' bt-mz --class S --devices hip:0 --layout 0x0+1
 FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices cuda:0 --layout 0x0+1
 
-# What the driver says at its first call, in words that help.
+# Errors of the driver's first call, with helpful messages.
 FAKEGPU_INIT=802 refused 3 'nvidia-fabricmanager running\?, CUDA error 802' bt-mz --class S --devices cuda:0 --layout 0x0+1
 FAKEGPU_INIT=46 refused 3 'another process has it to itself' bt-mz --class S --devices cuda:0 --layout 0x0+1
 FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0 --layout 0x0+1
 
-# Finished code, made without a device: no compiler is called, and a device whose own code is not
-# among it runs the portable code for an older one.
+# Precompiled code, made without a device: no compiler is called, and a device without code of its own
+# runs the portable code for an older one.
 (
     export CU_KERNEL_CODE=$work/code CU_KERNEL_CACHE=0
     CU_KERNEL_CODE_FOR=compute_50,sm_80,gfx90a "$BIN/bt-mz" --class S --steps 1 --devices host:0 --layout 0x0+1 \
@@ -198,7 +199,7 @@ FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0
     [ "$(ls "$work/code" | wc -l)" = 3 ] || say "finished code: $(ls "$work/code" | wc -l) files instead of 3"
     FAKEGPU_FAULT=build:1 verified bt-mz cuda:0,hip:0 0x0+2 --class S
     FAKEGPU_FAULT=build:1 FAKEGPU_ARCH=sm_52 verified bt-mz cuda:0 0x0+1 --class S
-    # An older one's code of the same generation first; where the driver refuses it, portable code.
+    # Code for an older device of its generation first; if the driver refuses it, portable code.
     FAKEGPU_FAULT=build:1,load:1 FAKEGPU_ARCH=sm_86 verified bt-mz cuda:0 0x0+1 --class S
     for f in "$work"/code/*; do printf x >>"$f"; done
     FAKEGPU_FAULT=build:1 refused 2 'error: .*ID_0' bt-mz --class S --devices cuda:0 --layout 0x0+1
@@ -206,7 +207,7 @@ FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0
     exit $failed
 ) || failed=1
 
-# A device that dies: its unit is retired, the others finish, the result verifies.
+# A lost device: its unit is retired, the others finish, the result verifies.
 lost() { # fault, program, devices, layout
     fault=$1
     shift

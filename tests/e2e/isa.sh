@@ -1,5 +1,5 @@
-# tests/e2e/isa.sh – instruction levels, of every program: names that are none, levels that the processor
-# lacks, the option before the variable, and results whose bits agree. Needs BIN; run through tests/run.sh.
+# tests/e2e/isa.sh – instruction levels of every program: unknown names, levels that the processor lacks, the
+# option overrides the variable, and all levels give the same bits. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 unset CU_ISA CU_LAYOUT CU_DEVICES
 levels() { "$BIN/cu-info" --json | python3 -c '
@@ -29,7 +29,7 @@ for program in 'bt-mz --class S' 'sp-mz --class S' 'lu-mz --class S' "okada $exa
         refused 3 "isa $name: this processor has no" $run --isa "$name"
     done
 done
-# All levels by the variable; by the option, which beats it, the two that are done soonest.
+# All levels by the variable; by the option, which overrides it, the two fastest programs.
 SMALL=1 LEVELS=$runs bash tests/bits.sh >"$work/bits" 2>&1 || say "bits, by variable: $(cat "$work/bits")"
 OPTION=1 SMALL=1 LEVELS=$(tr ' ' '\n' <<<"$runs" | tail -2 | xargs) bash tests/bits.sh >"$work/bits" 2>&1 ||
     say "bits, by option: $(cat "$work/bits")"

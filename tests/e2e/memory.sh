@@ -1,6 +1,6 @@
-# tests/e2e/memory.sh – the n-th allocation of a program finds no memory: it says so in one line and exits 3, or
-# does without and has the result of any other run; nothing crashes, hangs or is called wrong. n is drawn from SEED
-# (1), ROUNDS=8 a program (all: each n, as with EK_LONG); where there are few, each. Needs BIN; run through tests/run.sh.
+# tests/e2e/memory.sh – the n-th allocation of a program fails: it exits 3 with one line, or does without and has the
+# usual result; it never crashes, hangs or fails verification. n is drawn from SEED (1), ROUNDS=8 per program (all:
+# every n, as with EK_LONG and for programs with few allocations). Needs BIN; run through tests/run.sh.
 . tests/check.sh
 skip_under_sanitizers 'and allocations are their own'
 export OMP_WAIT_POLICY=passive BIN=$(cd "$BIN" && pwd)
@@ -12,7 +12,7 @@ cat >"$work/fail.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* Calls from the program itself count, not those of libraries, and not before it runs bound. */
+/* Counts calls from the program itself, not from libraries, and only after its re-execution. */
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 static unsigned long low, high;
 static atomic_long calls;
@@ -66,7 +66,7 @@ awk '!/^# rows/ && (NR <= 5 || NR % 300 == 0)' "$work/all.csv" >"$work/survey.cs
 cat >"$work/job.json" <<'END'
 {"nodes": [{"name": "a", "cores": 2}], "tasks": [{"name": "t", "count": 3, "command": "true", "time": "0.1/p"}]}
 END
-# Whose restart has the failures | result, of the working folder | command
+# Process in which allocations fail | result, in the working folder | command
 cat >"$work/subjects" <<END
 bound|norms|bt-mz --class S --layout 1x1 --profile=off --quiet --json o
 bound|o|mogi $PWD/okada_mogi/examples/campi.json --trials 70800000:81500000 --layout 1x1 --quiet --out o

@@ -1,12 +1,12 @@
-# tests/e2e/signals.sh – signals as batch systems and terminals send them: SIGTERM and SIGHUP end a run
-# with its state saved, SIGUSR1 saves it and lets it go on, alone and under mpirun.
+# tests/e2e/signals.sh – signals of batch systems and terminals: SIGTERM and SIGHUP save the state and end the
+# run, SIGUSR1 saves it and continues, alone and under mpirun.
 # Needs BIN; run through tests/run.sh.
 . tests/check.sh
 file=$work/state
 
 ready() { # pid: waits until the program, not yet this shell, has a handler for SIGUSR1 (bit 9 of SigCgt)
     for ((i = 0; i < 300; i++)); do
-        # first who it is: this shell catches signals, too
+        # check the name first: this shell catches signals, too
         [ "$(cat "/proc/$1/comm" 2>/dev/null)" = bash ] && { sleep 0.02; continue; }
         caught=$(sed -n 's/^SigCgt:.*\(...\)$/\1/p' "/proc/$1/status" 2>/dev/null)
         ((0x${caught:-200} >> 9 & 1)) && return # or it has ended already
@@ -23,7 +23,7 @@ ended() { # pid, exit code, what
     local rc=$?
     [ $rc = "$2" ] || say "$3: exits $rc: $(cat "$work/out")"
 }
-# Saves by itself only long after the end.
+# Would save by itself only long after the end.
 save() { exec "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet; }
 
 for signal in HUP TERM; do
@@ -38,7 +38,7 @@ for signal in HUP TERM; do
     [ -s "$file" ] || say "$signal: nothing is saved"
     rm -f "$file"
 done
-# Under nohup, with a library that takes the signal before the program begins, as libpsm2 does.
+# Under nohup, with a library that installs a handler before main(), as libpsm2 does.
 cat >"$work/taker.c" <<'END'
 #include <signal.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ catches() { # program: waits until $pid is that, and catches SIGINT
     done
 }
 
-# As soon as it is caught, before the first batch: nothing has been searched, and nothing is said of it.
+# Before the first batch: nothing has been searched, and no result is printed.
 "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --trials 0:20000000 --layout 1x1 --quiet \
     --out "$work/table" --checkpoint "$file" >"$work/out" 2>&1 &
 pid=$!
@@ -78,7 +78,7 @@ grep -q 'interrupted: .* of 20000000 trials' "$work/out" || say "INT at once: $(
 [ -e "$work/table" ] && say 'INT at once: there is a table'
 rm -f "$file"
 
-# A proof that takes minutes: what is undecided is open.
+# A proof that takes minutes: undecided boxes are reported as open.
 "$BIN/okada" tests/data/okada_mogi/parkfield-g1-k2.5.json --certify "$work/proof" --json "$work/said" --quiet \
     >"$work/out" 2>&1 &
 pid=$!
@@ -88,7 +88,7 @@ ended $pid 4 'INT while certifying'
 grep -q 'interrupted: .* as open' "$work/out" || say "INT while certifying: $(cat "$work/out")"
 grep -q '"certified": false' "$work/said" && grep -q '"levels"' "$work/proof" || say 'INT while certifying: no proof'
 
-# What has nothing to save is not killed by the warning.
+# SIGUSR1 does not kill programs without anything to save.
 cat >"$work/job.json" <<'END'
 {"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep 0.5", "time": "0.5/p"}]}
 END
@@ -111,7 +111,7 @@ survives "$BIN/mcsem" "$work/survey.csv" --iterations 2 --target 15 --layout 1x1
 survives "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 101x101x101:20m --shots 4 --out "$work/tt"
 survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 41x41x41:20m --out "$work/image.segy"
 
-# Ranks, told as Slurm tells them: all save the same step.
+# Ranks, signalled as Slurm does: all save the same step.
 if command -v mpirun >/dev/null; then
     with_mpi
     mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class B --layout 1x1 --checkpoint "$file" --every 100000 --quiet \

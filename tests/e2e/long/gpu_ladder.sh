@@ -1,5 +1,5 @@
-# tests/e2e/long/gpu_ladder.sh – the first hour with a GPU (tests/bench/gpu.sh) on a stand-in: a call
-# whose time is up leaves a page that says so, the next ones go on with it and measure nothing twice.
+# tests/e2e/long/gpu_ladder.sh – tests/bench/gpu.sh on a fake GPU: a call that runs out of time leaves a page
+# that says so; the next ones continue and measure nothing twice.
 # Needs BIN and BUILD; run through tests/run.sh.
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
@@ -29,7 +29,7 @@ policies=$("$BIN/bt-mz" --list-schedules | grep -c '^[a-z]')
 [ "$(grep -cE '^\| [a-z-]+ \| [1-9][0-9]* \| [0-9.]+ \| ([0-9.]+|-) \| true \|$' "$page")" = $((3 * policies)) ] ||
     say "not $policies policies each: $(cat "$page")"
 
-# Programs that do not start are no machine without GPUs.
+# Programs that do not start must not pass for a machine without GPUs.
 mkdir "$work/bin"
 printf '#!/bin/sh\necho "version GLIBC_9.9 not found" >&2\nexit 1\n' >"$work/bin/cu-info"
 chmod +x "$work/bin/cu-info"
