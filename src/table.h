@@ -48,7 +48,8 @@ const char *table_text(const struct table *t, size_t row, int column);
 
 /* Whether a cell holds anything but blanks and zero. */
 bool table_says(const struct table *t, size_t row, int column);
-/* Warns in one line about columns for which unused(arg) is true and that hold anything but zeros. */
+/* Warns in one line about columns for which unused(arg) is true and that hold anything but zeros.
+ */
 void table_warn_unused(const struct table *t, bool (*unused)(const void *arg, int column),
                        const void *arg);
 
