@@ -1,5 +1,5 @@
-/* kirchhoff/isa.c – what is compiled for every instruction level: each level's table, and the
- * calls. */
+/* kirchhoff/isa.c – functions that are compiled for every instruction level: a table per level, and
+ * the calls. */
 #include "kirchhoff/eikonal_line.h"
 #include "kirchhoff/fill.h"
 #include "kirchhoff/nodes.h"

@@ -1,5 +1,5 @@
-/* kirchhoff/isa_calls.h – what others call of the sources that are compiled for each level:
- * src/isa_calls.h. */
+/* kirchhoff/isa_calls.h – functions of the sources that are compiled for each instruction level;
+ * see src/isa_calls.h. */
 ISA_CALL(void, sum_column,
          (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
           double *sum, float *fold),

@@ -1,17 +1,17 @@
-/* kirchhoff/line.h – crooked lines: places as distances along a line. */
+/* kirchhoff/line.h – crooked lines: coordinates become distances along a line. */
 #pragma once
 
 #include "kirchhoff/segy.h"
 
 struct line_fit {
-    double length, beside; /* m: of the stretch that has ends; of the farthest end from the line */
+    double length, beside; /* m: extent of the ends along the line; farthest end from it */
 };
 
-/* Puts all ends on the line y = `y` of an image: midpoints lie at the distance along the survey's
- * line, 0 where its first end is, half the true offset to either side. `where`: "auto", a line
- * through the ends' means along their principal axis, or FILE.csv with the points x, y of one.
- * EK_USAGE: no such file, ends that are no line; EK_UNAVAILABLE: memory. */
+/* Moves all ends to the line y = `y` of an image: a midpoint to its distance along the survey's
+ * line (0 at the first end), source and receiver half the true offset to either side. `where`:
+ * "auto", a line through the means of the ends along their principal axis, or FILE.csv with the
+ * line's points x, y. EK_USAGE: no such file, or the points are no line; EK_UNAVAILABLE: memory. */
 enum ek_status line_project(struct segy *s, const char *where, double y, struct line_fit *fit);
 
-/* EK_USAGE: an end stands beside the line y = `y` by more than a fiftieth of the survey. */
+/* EK_USAGE: an end is farther from the line y = `y` than 2 % of the survey's length (plus 1 m). */
 enum ek_status line_check(const struct segy *s, double y);

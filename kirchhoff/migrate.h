@@ -1,14 +1,15 @@
 /* kirchhoff/migrate.h – 3-D prestack Kirchhoff depth migration of a file of traces.
  *
- * image(x) = sum over traces of W(s, g, x) f(T(s, x) + T(g, x)), f the trace or its -d/dt. Weights
- * W, with L the relative geometrical spreading and a_g the ray's angle at the receiver:
+ * image(x) = sum over traces of W(s, g, x) f(T(s, x) + T(g, x)), where f is the trace or its -d/dt.
+ * Weights W, where L is the relative geometrical spreading and a_g the ray's angle at the receiver:
  *
  *   kinematic    1
- *   diffractor   16 pi^2 L_s L_g: gives back the strength a of point diffractors, whose data are
+ *   diffractor   16 pi^2 L_s L_g: recovers the strength a of point diffractors, whose data are
  *                a / (16 pi^2 L_s L_g) w(t - T_s - T_g); no filter; divided by the fold
- *   modelling    1 / (16 pi^2 L_s L_g): the adjoint of such data, for least squares; no filter
- *   amplitude    2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common
- *                shot; filter -d/dt; divided by the number of shots is the user's choice */
+ *   modelling    1 / (16 pi^2 L_s L_g): the adjoint of modelling such data, for least squares; no
+ *                filter
+ *   amplitude    2 cos(a_g) / v_g L_s / L_g dx_g dy_g: recovers the reflectivity from each common
+ *                shot; filter -d/dt; the user chooses whether to divide by the number of shots */
 #pragma once
 
 #include "cu/unit/cu.h"
@@ -20,40 +21,40 @@
 
 enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE, MIGRATE_MODELLING };
 
-/* Space and point sources; a line over ground that does not change across it, from point sources,
- * from line sources. */
+/* 3-D with point sources; a line over ground that does not change across it, shot with point
+ * sources (2.5-D) or line sources (2-D). */
 enum migrate_dimension { MIGRATE_3D, MIGRATE_25D, MIGRATE_2D };
 
-/* Names of those numbers, for options of type OPT_NAME. */
+/* Names of these enumerators, for options of type OPT_NAME. */
 extern const char *const migrate_weights[],
     *const migrate_filters[], *const migrate_datums[], *const migrate_dimensions[];
 
-/* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
+/* Options. Strings are borrowed. Defaults: migrate_defaults(). */
 struct migrate_options {
-    const char *data, *words, *set;   /* file; its header words, and what is in place of them */
-    const char *geometry, *line;      /* table of places; line_project()'s */
-    int dimension;                    /* enum migrate_dimension */
-    const char *mute;                 /* mute_parse()'s */
-    double mute_taper;                /* s */
-    double offset_most, offset_taper; /* m; 0: any, none */
-    const char *tables, *velocity;    /* folder, or a velocity that has closed forms */
-    const char *grid, *table_grid;    /* image; nodes of computed tables */
-    double node_spacing;              /* of computed tables' surface nodes, m */
+    const char *data, *words, *set; /* file; where its header words are; values that replace them */
+    const char *geometry, *line;    /* table of coordinates; argument of line_project() */
+    int dimension;                  /* enum migrate_dimension */
+    const char *mute;               /* argument of mute_parse() */
+    double mute_taper;              /* s */
+    double offset_most, offset_taper; /* m; 0: no limit, no taper */
+    const char *tables, *velocity;    /* folder, or the velocity to compute them from */
+    const char *grid, *table_grid;    /* of the image; of computed tables */
+    double node_spacing;              /* between surface nodes of computed tables, m */
     int weight;                       /* enum migrate_weight */
-    int filter;     /* enum filter_bank_filter, -1: the one that belongs to the weight */
-    double wavelet; /* peak frequency of the traces' Ricker wavelets, Hz; 0: it is not undone */
-    int datum;      /* where ends lie: 0 as the headers say, 1 at the tables' surface */
-    double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
+    int filter;                       /* enum filter_bank_filter, -1: the weight's default */
+    double wavelet; /* peak frequency of the traces' Ricker wavelets, Hz; 0: not undone */
+    int datum; /* where sources and receivers are: 0 as the headers say, 1 at the tables' surface */
+    double aperture, aperture_base; /* radius, m; radius at depth 0, growing with the dip */
     double dip, angle;              /* largest dip, largest opening angle, degrees */
-    double taper;                   /* share of the aperture that fades out */
+    double taper;                   /* share of the aperture over which contributions fade out */
     double anti_alias;              /* factor on the spacings; 0: none */
-    double spacing_source, spacing_receiver; /* m; 0: found in the headers; < 0: ignore this end */
+    double spacing_source, spacing_receiver; /* m; 0: from the headers; < 0: ignore these ends */
     int oversample;
     int classes;
     double class_first, class_width; /* m; width 0: one class */
     int chunk;
-    double max_memory, image_memory;    /* GiB for tables; for the image, 0: half of what is free */
-    double unfilled_most, failing_most; /* %, of the tables' nodes */
+    double max_memory, image_memory; /* GiB for tables; for the image, 0: half of the free memory */
+    double unfilled_most, failing_most; /* limits in % of the tables' nodes */
     bool deterministic, trust_geometry;
 };
 
@@ -65,8 +66,8 @@ struct migrate {
     struct filter_bank *bank;
     struct image *image;
     struct resum *resum;
-    struct grid grid, whole; /* of the slab at hand, of all of them along x */
-    int slabs, slab, across; /* how many; which one; its nodes along x, but for the last one's */
+    struct grid grid, whole; /* of the current slab; of the whole image */
+    int slabs, slab, across; /* slabs along x; the current one; nodes along x of all but the last */
     struct batch_input input;
     struct nodes_plan nodes;
     struct sum_plan sum;
@@ -74,50 +75,50 @@ struct migrate {
     struct arena arena;
     struct mute mute;
     struct line_fit line; /* of --line */
-    atomic_long silent;   /* traces without signal, of all chunks so far */
+    atomic_long silent;   /* traces without signal in all chunks so far */
     enum filter_bank_filter filter;
 };
 
-/* What works for one CPU unit: a batch, and scratch for each of its threads. */
+/* Worker of one CPU unit: a batch, and scratch memory for each thread. */
 struct migrate_worker;
 
-/* Opens the file of traces as the options say; migrate_open() does so itself. EK_USAGE. */
+/* Opens the file of traces as the options say; migrate_open() calls it. EK_USAGE. */
 enum ek_status migrate_input(const struct migrate_options *o, struct segy **s);
 
 void migrate_defaults(struct migrate_options *o);
 
-/* Reads headers and index of tables, checks all, makes the plan; no image yet. EK_USAGE,
- * EK_UNAVAILABLE. Caller owns *m; close accepts NULL. One thread. */
+/* Reads the traces' headers and the tables' index, checks all input and makes the plan and an empty
+ * image. EK_USAGE, EK_UNAVAILABLE. Caller owns *m; close accepts NULL. One thread. */
 enum ek_status migrate_open(const struct migrate_options *o, struct migrate **m);
-/* What takes long, before a run: travel times from a velocity without a formula, by so many
- * threads. EK_UNVERIFIED: such as no image is made of; EK_UNAVAILABLE, EK_STOPPED. */
+/* The slow part of the preparation: computes travel times, with this many threads, from a velocity
+ * without a formula. EK_UNVERIFIED: the tables are too poor to migrate with; EK_UNAVAILABLE,
+ * EK_STOPPED. */
 enum ek_status migrate_begin(struct migrate *m, int threads);
 void migrate_close(struct migrate *m);
 
-/* slabs.c: says of m->grid how many slabs along x it takes, so that each has room in memory.
- * EK_UNAVAILABLE: not even one x has. */
+/* slabs.c: decides into how many slabs along x m->grid is divided so that each fits in memory.
+ * EK_UNAVAILABLE: not even a slab of one x does. */
 enum ek_status migrate_slabs_plan(struct migrate *m);
-/* From now on this slab is the image, and it is empty. No unit works, and units' workers and
- * devices are opened anew for it. EK_UNAVAILABLE. */
+/* Makes this slab the image, empty. No unit may be at work; units' workers and devices must be
+ * opened again for it. EK_UNAVAILABLE. */
 enum ek_status migrate_slab(struct migrate *m, int slab);
-/* Whether a chunk has a trace within the aperture of the slab. */
+/* Whether any trace of a chunk has the slab within its aperture. */
 bool migrate_reaches(const struct migrate *m, size_t chunk);
 
-/* Bytes on the host beside the tables, for `units` CPU units. */
+/* Bytes on the host besides the tables, for `units` CPU units. */
 size_t migrate_bytes(const struct migrate *m, int units);
 
 enum ek_status migrate_worker_open(const struct migrate *m, int width, struct migrate_worker **w);
 void migrate_worker_close(struct migrate_worker *w);
 
-/* Adds a chunk to the image, with all threads of the unit. Units may do so at the same time. On the
- * unit's leading thread. */
+/* Adds a chunk to the image, with all threads of the unit. Call it on the unit's leading thread;
+ * several units may do so at the same time. */
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk);
 
-/* The adjoint: what the traces of a chunk would be, were `image` [image_points()] all that there
- * is, to out [segy->n][ns]. The last nodes' depths below the image must hold 0. Otherwise the same.
- */
+/* The adjoint: models a chunk's traces from `image` [image_points()] into out [segy->n][ns]. Depths
+ * that pad columns below the image must hold 0. Otherwise like migrate_chunk(). */
 enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                                const double *image, float *out);
 
-/* Image points visited by all traces: traces times points within the aperture, about. */
+/* Approximate number of updates: traces times image points within the aperture. */
 double migrate_updates(const struct migrate *m);

@@ -1,27 +1,27 @@
 /* kirchhoff/nodes.h – what an end of a trace (its source or receiver) adds at the nodes of an image
- * column, from the tables around it. */
+ * column, interpolated from the tables around it. */
 #pragma once
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/traveltime_cache.h"
 
-/* Where the image lies among the nodes of the tables, along one axis. */
+/* The image's nodes among the tables' nodes, along one axis. */
 struct nodes_axis {
     int n;
-    int *cell;   /* [n] the table's node before it */
-    float *part; /* [n] of the way to the next one */
-    float *way;  /* [n] from the tables' first node, m */
+    int *cell;   /* [n] preceding node of the table */
+    float *part; /* [n] position between that and the next one, 0 … 1 */
+    float *way;  /* [n] distance from the tables' first node, m */
 };
 
 struct nodes_plan {
-    struct nodes_axis axis[3]; /* x, y: image columns; z: nodes */
+    struct nodes_axis axis[3]; /* x and y of the image columns, z of the nodes */
     float step[3];             /* of the tables, m */
-    /* The node at the image's end or below it, which later ones repeat; and 1 / the share of a step
-     * at which the tables end above it, 1: they do not. */
+    /* The first node at or below the image's last depth; later ones repeat it. `beyond`: 1 / share
+     * of the interval above it that the tables cover, or 1. */
     int end;
     float beyond;
-    int stride[2]; /* from a column of the tables to the next along x, y; 0: there is one */
-    int depths, nodes, fine; /* of the tables' columns; of rows, the depths that have one each */
+    int stride[2]; /* from one column of the tables to the next along x, y; 0: there is only one */
+    int depths, nodes, fine; /* depths of a table; nodes of a row, `fine` of them a depth apart */
     const float *par;        /* [PAR_COUNT] borrowed */
 };
 
@@ -29,25 +29,24 @@ struct nodes_plan {
 struct nodes_end {
     struct traveltime_corners corners;
     float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
-    float datum;                        /* how far below the tables' sources it lies, m … */
-    float midway, square, turn;         /* … and what migrate_lower() asks for v there */
+    float datum;                        /* depth below the tables' sources, m */
+    float midway, square, turn;         /* arguments of migrate_lower() for that depth */
     int weight;
 };
 
-/* `nodes`: in a row, whole blocks (MIGRATE_BLOCK), as they are computed together; the first
- * `fine` stand at one depth after another. Where the tables
- * end with the image, between two nodes, the lower one is continued from what lies above it.
- * EK_USAGE: the image leaves the tables' grid (the line has both); EK_UNAVAILABLE: memory. Free
- * with nodes_plan_close(). */
+/* `nodes`: number in a row, a multiple of MIGRATE_BLOCK, as whole blocks are computed together; the
+ * first `fine` are one depth apart. If the tables end with the image, between two nodes, the lower
+ * node is extrapolated. EK_USAGE: the image exceeds the tables' grid (the message shows both);
+ * EK_UNAVAILABLE: memory. Free with nodes_plan_close(). */
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
                                int fine, const float *par, struct nodes_plan *p);
 void nodes_plan_close(struct nodes_plan *p);
 
-/* Floats of a row, and of the scratch for making one. */
+/* Number of floats in a row, and in the scratch memory for computing one. */
 size_t nodes_row(const struct nodes_plan *p);
 size_t nodes_scratch(const struct nodes_plan *p);
 
-/* The row of an end above image column (i, j): row [NODE_FIELDS][nodes]. The tables of its corners
- * are held. Nodes that nothing reaches have weight 0 and a time before the trace. */
+/* Computes an end's row [NODE_FIELDS][nodes] for image column (i, j). The caller holds the tables
+ * of the end's corners. Nodes that no ray reaches get weight 0 and time MIGRATE_NEVER. */
 void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
                 const struct nodes_end *end, int i, int j, float *scratch, float *row);
