@@ -1,17 +1,20 @@
-/* kirchhoff/resum.h – some points of an image summed again in double, trace by trace: times and
- * weights at the point itself, without rows, nodes, blocks and vectors, from formulas where v has
- * them. What differs from the image says how wrong that is. Where v has none, times between tables
- * follow the tables' own rule, and rays judge some of them: shot back from the point through v
- * itself, they come out at the source or receiver when the time is over. */
+/* kirchhoff/resum.h – checks an image by summing some of its points again, in double and trace by
+ * trace.
+ *
+ * Times and weights are computed at the point itself, without rows, nodes, blocks or vectors, from
+ * closed forms where the velocity has them; the difference from the image is the image's error.
+ * Without a closed form, times are interpolated between tables by the image's own rule, so rays
+ * check some of them: traced back from the point through v for that time, a ray must end at the
+ * source or receiver. */
 #pragma once
 
 #include "kirchhoff/batch.h"
 
 struct migrate;
 
-/* Of one point: the sum, that of its terms' absolute values, and how many there are; rays, those of
- * them that pass by too far to tell, and those that say that a time is wrong by more than two
- * samples, and the squares of what they say. */
+/* Totals of one point: the sum of its terms, of their absolute values, and their number; rays
+ * traced, rays that ended too far away to tell, rays that found a time wrong by more than two
+ * samples, and the sum of the squared errors, s^2. */
 struct resum_sum {
     double sum, size, terms, rays, missed, wrong, square;
 };
@@ -26,32 +29,34 @@ struct resum_point {
 struct resum {
     const struct migrate *m;
     int n;
-    bool formula; /* the velocity has one */
-    double rays;  /* share of the traces, at each point, whose times rays judge */
+    bool formula; /* the velocity has closed forms */
+    double rays;  /* share of each point's traces whose times are checked by rays */
     struct resum_point point[RESUM_MOST]; /* [n] */
-    struct resum_sum total[RESUM_MOST];   /* [n] of the traces so far */
+    struct resum_sum total[RESUM_MOST];   /* [n] over the traces so far */
     pthread_mutex_t lock;
 };
 
-/* The deepest depths are among the points. EK_UNAVAILABLE. close accepts NULL. */
+/* Draws the points, some of them at the shallowest and deepest depths. EK_UNAVAILABLE: memory.
+ * close accepts NULL. */
 enum ek_status resum_open(const struct migrate *m, struct resum **r);
 void resum_close(struct resum *r);
 void resum_clear(struct resum *r);
 
-/* Adds what the traces of a batch, read and filtered, send to point q. Any thread. */
+/* Adds to *sum what the traces of a batch, read and filtered, contribute to point q. Any thread. */
 void resum_add(const struct resum *r, const struct batch *b, int q, struct resum_sum *sum);
 
 /* Adds sum [n] to the totals and clears it. Any thread. */
 void resum_take(struct resum *r, struct resum_sum *sum);
 
 struct resum_verdict {
-    int points, failing; /* off by more than a tenth of their terms' size */
-    double share;        /* of all differences in all sizes, beyond what rounding makes of terms;
-                          * NAN: no memory to judge by */
-    double rays, missed, wrong, rms; /* of resum_sum; s */
-    bool timed;                      /* at least half of the rays do not miss: they count */
+    int points, failing; /* failing: off by more than a tenth of their terms' absolute sum */
+    double share;        /* differences beyond rounding over absolute sums, of all points together;
+                          * NAN: no memory for the check */
+    double rays, missed, wrong, rms; /* as in resum_sum; rms in s */
+    bool timed;                      /* at least half of the rays do not miss, so they count */
     bool good;
 };
 
-/* Collective: the image and the totals of all ranks are those of all traces afterwards. */
+/* Sums the totals of all ranks and compares them with the image, which must have been summed over
+ * the ranks before. Collective. */
 struct resum_verdict resum_judge(struct resum *r);

@@ -1,44 +1,44 @@
 /* kirchhoff/sum.h – the innermost loops on the host: a trace's contributions to one image column.
  *
- * Below the first ones four nodes make sixteen depths: times, weights and limits are computed at
- * nodes and interpolated in between (vectors of sixteen depths with AVX-512, of eight with AVX2;
- * the same bits without). */
+ * Times, weights and limits are computed at nodes and interpolated between them: each of the first
+ * depths has its own node, below them every fourth depth has one. Vectors are sixteen depths long
+ * with AVX-512, eight with AVX2; the results are the same bit by bit, also without either. */
 #pragma once
 
 #include <stddef.h>
 
-enum { SUM_BEHIND = 64 }; /* windows reach so far beyond the first sample that is read */
+enum { SUM_BEHIND = 64 }; /* samples beyond the first one read that vector loads may touch */
 
-/* Of one trace, at the nodes of one column; arrays [nodes] of the worker. */
+/* Scratch of a worker: one trace at the nodes of one column, arrays [nodes]. */
 struct sum_nodes {
-    float *u, *c, *w; /* time in samples, half-slowness correction, weight */
-    float *whole;     /* 1 where all depths from here to the next node count for the fold, else 0 */
-    int *level;
+    float *u, *c, *w; /* time in samples, curvature of time to the next node, weight */
+    float *whole;     /* 1 if all depths from here to the next node count for the fold, else 0 */
+    int *level;       /* anti-alias level */
 };
 
 struct sum_trace {
-    const float *source, *receiver; /* rows of its ends */
-    /* [levels][stride], each with SUM_BEHIND more after the last that counts. */
+    const float *source, *receiver; /* rows [NODE_FIELDS][nodes] of its two ends */
+    /* [levels][stride], each level with SUM_BEHIND more after the last one used. */
     const float *sample;
     size_t stride;
-    float start;    /* added to times */
+    float start;    /* added to times, samples */
     float first;    /* first sample that counts for the fold */
-    float distance; /* of the column from the midpoint, m */
+    float distance; /* from the midpoint to the column, m */
 };
 
 struct sum_plan {
-    int depths, nodes;  /* of a column of the image */
+    int depths, nodes;  /* per image column */
     const float *par;   /* [PAR_COUNT] */
     const float *reach; /* [nodes] aperture at this depth, m */
     const float *taper; /* [nodes] 1 / width of the aperture's taper, 1/m */
     int levels;
-    int fine; /* depths with nodes of their own, whole blocks */
+    int fine; /* the first depths, each with its own node; whole blocks */
 };
 
 /* Adds to sum [depths] and fold [depths]. */
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 double *sum, float *fold);
 
-/* The adjoint: adds to trace [levels][stride] what it would contribute from image [depths]. */
+/* The adjoint of sum_column(): spreads image [depths] to trace [levels][stride], adding. */
 void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 const double *image, double *trace);
