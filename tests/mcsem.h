@@ -1,5 +1,5 @@
-/* tests/mcsem.h – what tests of mcsem share: a sea floor and pairs of every kind over it, numbers
- * that are close. */
+/* tests/mcsem.h – shared by the mcsem tests: layers with a sea floor, pairs of every kind over it,
+ * and a comparison of numbers with a tolerance. */
 #pragma once
 
 #include "mcsem/forward.h"
@@ -19,7 +19,7 @@ static inline void close_to(double complex a, double complex b, double scale, do
                  cimag(b), cabs(a - b) / scale, scale);
 }
 
-/* A sea of two layers over five of sediment, two of them anisotropic. */
+/* Two layers of sea over five of sediment, two of which are anisotropic. */
 static inline struct earth_layers mcsem_sea_floor(void)
 {
     return (struct earth_layers){.n = 8,
@@ -29,7 +29,7 @@ static inline struct earth_layers mcsem_sea_floor(void)
                                  .rho_v = {1e12, 0.25, 0.3125, 1.4, 1.5, 5, 40, 3}};
 }
 
-/* Pairs of every kind: the source above or below the receiver, in other layers, tilted, long. */
+/* Pairs of every kind: sources above or below the receiver or in another layer, tilted, long. */
 static const struct survey_pair mcsem_pairs[] = {
     {.source = {0, 0, 960}, .receiver = {2000, 0, 999.9}, .direction = {1, 0, 0}},
     {.source = {0, 0, 960}, .receiver = {800, 1800, 999.9}, .direction = {0, 1, 0}, .azimuth = 0.4},

@@ -1,9 +1,9 @@
-/* tests/mz_alone.h – a problem without units, policies or ranks: all zones in turn. */
+/* tests/mz_alone.h – runs a problem without units, policies or ranks: all zones in turn. */
 #pragma once
 
 #include "npb_mz/mz.h"
 
-/* All zones are claimed. */
+/* Opens a problem with all zones claimed. */
 static inline enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class,
                                      struct mz **out)
 {
@@ -13,14 +13,14 @@ static inline enum ek_status mz_open(const struct mz_ops *ops, const struct mz_c
     return HAND_OUT(st, mz, out, mz_close);
 }
 
-/* The four sides of a zone. */
+/* Exchanges the four sides of a zone. */
 static inline void mz_exchange(struct mz *mz, int zone)
 {
     for (int side = 0; side < MZ_SIDES; side++)
         mz_face_copy(mz, zone, (enum mz_side)side);
 }
 
-/* Exchange and step, as one unit would. */
+/* Exchanges and steps all zones, as a single unit would. */
 static inline void mz_step(struct mz *mz, struct mz_work *work)
 {
     for (int i = 0; i < mz->nzones; i++)

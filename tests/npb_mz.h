@@ -1,5 +1,6 @@
-/* tests/npb_mz.h – what holds for every NPB-MZ solver: reference norms, the same bits for any
- * width, devices like the host. Devices are the host compiler's (back end "host"). */
+/* tests/npb_mz.h – tests that every NPB-MZ solver must pass: reference norms, the same bits at any
+ * width, devices that agree with the host. The devices are the host compiler's (back end
+ * "host"). */
 #pragma once
 
 #include "npb_mz/device.h"
@@ -33,9 +34,10 @@ static inline struct rig open_rig(const char *solver, char letter, int width)
     return r;
 }
 
-enum { SYSTEM = 5 * 32 }; /* equations of a line at most */
+enum { SYSTEM = 5 * 32 }; /* maximum number of equations of a line */
 
-/* Gaussian elimination with row exchanges; x holds the right-hand side, then the solution. */
+/* Gaussian elimination with row exchanges; x holds the right-hand side and receives the
+ * solution. */
 static inline void solve_dense(int n, double a[SYSTEM][SYSTEM], double *x)
 {
     for (int c = 0; c < n; c++) {
@@ -64,8 +66,8 @@ static inline void solve_dense(int n, double a[SYSTEM][SYSTEM], double *x)
     }
 }
 
-/* Problems of a test: class S, class W, then random meshes whose zones have 6 points or more (two
- * of BT with 23 points have 6 and 17); the last two have a single zone along an axis. */
+/* A test's problems: class S, class W, then random meshes whose zones have at least 6 points (two
+ * BT meshes of 23 points have 6 and 17); the last two have a single zone along one axis. */
 enum { PROBLEMS = 5 };
 static inline struct rig open_problem(const char *solver, int number, int width)
 {
@@ -89,7 +91,8 @@ static inline struct rig open_problem(const char *solver, int number, int width)
     return r;
 }
 
-/* batches: the device takes zones together, as a GPU does; memory: bytes, 0 as it is. */
+/* batches: the device steps zones together, as a GPU does. memory: its size in bytes, 0 for the
+ * real one. */
 static inline void open_device(struct rig *r, bool batches, size_t memory)
 {
     const struct backend_device which = {backend_find("host"), 0};
@@ -112,7 +115,7 @@ static inline long index_of(const struct mz_zone *z, int i, int j, int k)
     return k * z->plane + (long)j * z->pitch + i;
 }
 
-/* Largest relative difference of two states over the points of all zones, padding left out. */
+/* Largest relative difference of two states over the points of all zones, without padding. */
 static inline double distance(const struct mz *mz, const double *a, const double *b)
 {
     double worst = 0.0;
@@ -123,13 +126,13 @@ static inline double distance(const struct mz *mz, const double *a, const double
                 for (int i = 0; i < z->nx; i++) {
                     long at = MZ_VARS * z->first + m * z->volume + (long)row * z->pitch + i;
                     double d = fabs(a[at] - b[at]) / (fabs(a[at]) + 1.0);
-                    worst = d <= worst ? worst : d; /* NAN wins */
+                    worst = d <= worst ? worst : d; /* NaN wins */
                 }
     }
     return worst;
 }
 
-/* u holds all of every zone. */
+/* Brings u up to date for every zone. */
 static inline void settle_all(const struct mz *mz)
 {
     for (int zone = 0; zone < mz->nzones; zone++)
@@ -145,7 +148,7 @@ static inline void reaches_reference_norms(const char *solver, char letter, int 
     mz_verify(r.mz, r.work, &norms);
     assert_true(norms.verified);
     assert_true(norms.worst < 1e-11);
-    mz_reset(r.mz); /* one step too few must not verify, and a reset run is a new run */
+    mz_reset(r.mz); /* one step too few must not verify; after a reset the run starts afresh */
     for (int s = 0; s < r.mz->class->steps - 1; s++)
         mz_step(r.mz, r.work);
     mz_verify(r.mz, r.work, &norms);
@@ -178,7 +181,7 @@ struct problem {
     int number;
 };
 
-/* Norms of all zones after three steps. */
+/* The norms of all zones after three steps. */
 static inline void norms_of_zones(void *problem, double *to)
 {
     const struct problem *p = problem;
@@ -201,8 +204,8 @@ static inline void gives_the_same_bits_on_every_level(const char *solver)
     }
 }
 
-/* Zones for which away(step, zone) holds are computed by the device in that step, the others on the
- * host. */
+/* In each step the device computes the zones for which away(step, zone) holds and the host the
+ * others. */
 static inline void moves_between_host_and_device(const char *solver, char letter,
                                                  bool (*away)(int step, int zone))
 {
@@ -232,8 +235,9 @@ static inline void moves_between_host_and_device(const char *solver, char letter
     close_rig(r);
 }
 
-/* All zones but the first in launches of their own, a batch that does not begin at zone 0. memory:
- * of the device, 0 enough for all; others come for a step. */
+/* The device steps all zones but the first (a batch that does not begin at zone 0) in one call.
+ * `memory`: bytes of the device, 0 for enough; zones that do not fit travel there for each step.
+ * Returns the number of zones that live on the device. */
 static inline int a_launch_serves_many_zones_in(const char *solver, char letter, size_t memory)
 {
     struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
@@ -266,8 +270,8 @@ static inline int a_launch_serves_many_zones_in(const char *solver, char letter,
     return living;
 }
 
-/* The least memory with which a device can work, and the most with which not all zones live
- * there. */
+/* The least memory with which a device can work, and the most with which some zones still do not
+ * fit. */
 static inline void tight_memories(const char *solver, char letter, size_t *least, size_t *most)
 {
     struct rig r = open_rig(solver, letter, 1);

@@ -1,5 +1,5 @@
-/* tests/test_mcsem_cell.c – a cell: its sums are the product of an explicit small Jacobian, their
- * gradient is that of the misfit; shared mode against exact mode over random earths and pairs. */
+/* tests/test_mcsem_cell.c – cells: the sums equal the product of a small explicit Jacobian, their
+ * gradient is the misfit's, and shared mode agrees with exact mode for random earths and pairs. */
 #include "mcsem/cell.h"
 #include "tests/isa.h"
 #include "tests/mcsem.h"
@@ -16,7 +16,7 @@ static double uniform(double from, double to)
 
 /* ---- random cases ---------------------------------------------------------------------------- */
 
-/* One column: a sea of one or two layers, sediments from 0.3 to 100 ohm m, some anisotropic. */
+/* One column: one or two layers of sea, sediments of 0.3 to 100 ohm m, some of them anisotropic. */
 static struct earth *random_earth(int nz)
 {
     struct earth *e;
@@ -31,10 +31,10 @@ static struct earth *random_earth(int nz)
     return e;
 }
 
-/* What differs between the pairs of a survey. */
+/* How the pairs of a survey are drawn. */
 struct kind {
     double nearest, farthest, altitude, stray, dip, length;
-    bool all_channels, buoyant; /* H and vertical ones, too; receivers up in the sea */
+    bool all_channels, buoyant; /* also H and vertical channels; receivers up in the sea */
 };
 
 static struct survey_pair random_pair(const struct kind *k, const struct earth *e)
@@ -71,7 +71,7 @@ static struct survey *random_survey(const struct kind *k, size_t npairs, const s
     return s;
 }
 
-/* The cell, by a unit of `width` threads (in turn). */
+/* Computes the cell by a unit of `width` threads (one after another). */
 static void compute(const struct survey *s, const struct earth *e, const struct cell_options *o,
                     int width, double *sums, double complex *response, struct cell_report *report)
 {
@@ -85,7 +85,7 @@ static void compute(const struct survey *s, const struct earth *e, const struct 
 
 static const struct kind near_and_far = {600, 6000, 40, 5, 0.1, 200, true, false};
 
-/* The factor of a datum's derivatives, and its residual, both over sigma. */
+/* The factor of a datum's derivatives and, in `residual`, its residual, both divided by sigma. */
 static double complex weigh(const struct survey_datum *d, double complex field, bool log_phase,
                             double complex *residual)
 {
@@ -102,7 +102,7 @@ static double complex weigh(const struct survey_datum *d, double complex field, 
     return 1 / d->sigma;
 }
 
-/* Adds the real and the imaginary row of [r J] / sigma of a datum to the sums. */
+/* Adds the real and imaginary rows of a datum's [r J] / sigma to the sums. */
 static void add_rows(const double complex *row, double *sums)
 {
     for (int i = 0; i <= LAYERS; i++)
@@ -138,7 +138,7 @@ static void sums_are_the_product_of_the_jacobian(void **state)
 {
     (void)state;
     for (int log_phase = 0; log_phase < 2; log_phase++)
-        for (size_t npairs = 1; npairs <= 70; npairs += 69) { /* more than a block */
+        for (size_t npairs = 1; npairs <= 70; npairs += 69) { /* one pair; more than a block */
             struct earth *e = random_earth(LAYERS);
             struct survey *s = random_survey(&near_and_far, npairs, e);
             struct cell_options o = exact;
@@ -154,7 +154,7 @@ static void sums_are_the_product_of_the_jacobian(void **state)
                 for (int j = 0; j <= i; j++)
                     close_to(sums[cell_sum_at(i, j)], want[cell_sum_at(i, j)],
                              sqrt(want[cell_sum_at(i, i)] * want[cell_sum_at(j, j)]), 1e-12);
-            compute(s, e, &o, 3, other, again, &report); /* the same bits by three threads */
+            compute(s, e, &o, 3, other, again, &report); /* three threads give the same bits */
             assert_memory_equal(sums, other, sizeof sums);
             assert_memory_equal(response, again, npairs * FREQUENCIES * sizeof *again);
             survey_close(s);
@@ -162,7 +162,7 @@ static void sums_are_the_product_of_the_jacobian(void **state)
         }
 }
 
-/* With r = (d - F(m)) / sigma: the sum of losses has the gradient -2 J'W^2 r. */
+/* With r = (d - F(m)) / sigma, the gradient of the sum of losses is -2 J'W^2 r. */
 static void check_gradient(const struct survey *s, struct earth *e, const struct cell_options *o)
 {
     enum { BOTH = 2 * LAYERS };
@@ -184,8 +184,8 @@ static void check_gradient(const struct survey *s, struct earth *e, const struct
     }
 }
 
-/* In both modes, with every loss; then with vertical resistivities unknown, too; then of one part
- * of each datum. */
+/* Both modes and all losses; from 12 on also with unknown vertical resistivities; from 16 on with
+ * only one part of each datum. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void sums_have_the_misfit_s_gradient(void **state)
     earth_close(e);
 }
 
-/* Wires that dip into the sediments see the layers beside them, too; no table serves them. */
+/* Wires that dip into the sediments also see the layers beside them; no table covers them. */
 static void wires_in_the_sediments_have_the_misfit_s_gradient(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static const struct kind kinds[] = {
     {300, 9000, 30, 10, 0.1, 100, true, false},    /* all channels */
     {300, 5000, 60, 5, 1.5, 0, true, true},        /* steep ones, receivers up in the sea */
     {20, 800, 40, 5, 0.05, 100, false, false},     /* near ones: exact mode takes over */
-    {1000, 1000, 40, 0, 0, 0, true, false},        /* one offset */
+    {1000, 1000, 40, 0, 0, 0, true, false},        /* a single offset */
     {15000, 40000, 40, 3, 0.02, 270, true, false}, /* far ones, below the floor */
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, EARTHS = 3, MOST = 32 };
@@ -254,7 +254,7 @@ static double difference(const struct survey *s, const double complex *a, const 
     return worst;
 }
 
-/* |F / sigma| of all data there are. */
+/* |F / sigma| over all data that are present. */
 static double signal(const struct survey *s, const double complex *response)
 {
     double sum = 0;
@@ -266,8 +266,8 @@ static double signal(const struct survey *s, const double complex *response)
     return sqrt(sum);
 }
 
-/* Largest difference of two cells' sums, relative to what derivatives that differ by |F| make
- * it. */
+/* Largest difference of two cells' sums, relative to the change expected from derivatives that
+ * differ by |F|. */
 static double difference_of_sums(int nz, const double *a, const double *b, double by)
 {
     double worst = 0;
@@ -314,7 +314,7 @@ static void shared_mode_is_exact_mode(void **state)
             compare_modes(&kinds[k], i ? 3 + (int)(lrand48() % 15) : 1, i == 1 ? 1 : MOST);
 }
 
-/* Threads share a cell's table; its bits do not depend on how many they are. */
+/* Threads share a cell's table; its bits do not depend on the number of threads. */
 static void any_number_of_threads_gives_the_same_table(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/test_mcsem_device.c – exact mode on every device that there is has the host's bits: fields
+/* tests/test_mcsem_device.c – exact mode gives the host's bits on every available device: fields
  * and all derivatives, pairs of every kind, batches of any size. */
 #include "tests/backends.h"
 #include "tests/mcsem.h"
@@ -12,7 +12,7 @@
 enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8, SHARES = 4, FEEDERS = 3 };
 static const double freq[FREQUENCIES] = {0.25, 2};
 
-/* The pairs of every kind, farther and farther away. */
+/* The pairs of every kind at ever larger offsets. */
 static void spread(struct survey_pair *pair)
 {
     for (int p = 0; p < SOME; p++) {
@@ -21,7 +21,7 @@ static void spread(struct survey_pair *pair)
     }
 }
 
-/* The pairs cut into shares over different earths, one of them empty. */
+/* Cuts the pairs into shares over different earths; one share is empty. */
 static void cut(const struct survey_pair *pair, struct device_share share[SHARES], int filter)
 {
     static const size_t n[SHARES] = {5, 0, 1, SOME - 6};
@@ -56,7 +56,7 @@ static void same_bits(struct forward *f, struct device *d, enum forward_derivati
     }
 }
 
-/* In batches of half the pairs and of three, of which two are under way at a time. */
+/* Batches of half the pairs, then of three pairs with two batches under way at a time. */
 static void devices_have_the_host_s_bits(void **state)
 {
     const struct backend_ops *ops = *state;
@@ -78,8 +78,8 @@ static void devices_have_the_host_s_bits(void **state)
     backend_close(b);
 }
 
-/* Wires of so many levels that room ends before a batch has its pairs: what did not fit comes in
- * later ones, of whichever thread. */
+/* Wires with so many levels that a batch is full before it has all its pairs: the rest goes into
+ * later batches, possibly of another thread. */
 static void long_wires_wait_for_the_next_batch(void **state)
 {
     enum { WIRES = 70, BATCH = 40, TOO_MANY = (8 * BATCH + PAIR_POINTS) / 32 };
@@ -126,7 +126,8 @@ static void long_wires_wait_for_the_next_batch(void **state)
     backend_close(b);
 }
 
-/* A pair that cannot be computed is named; what came before it is not lost on the next call. */
+/* A pair that cannot be computed is named in the message; the pair before it succeeds in the next
+ * call. */
 static void what_touches_is_refused(void **state)
 {
     struct survey_pair pair[2] = {mcsem_pairs[0], mcsem_pairs[0]};
@@ -152,8 +153,8 @@ static void what_touches_is_refused(void **state)
 
 enum { COLUMNS = 100, UNKNOWN = 5, OF_CELLS = 720, OF_SUMS = 21 + 2 * MISFIT_BINS };
 
-/* Columns 2 km apart; cells of many pairs, of few, of none: near ones ask for finer filters than
- * far ones do, of one cell more than of another. More than one call holds. */
+/* Columns 2 km apart whose cells have many, few or no pairs. Near pairs need finer filters than far
+ * ones, in some cells more than in others. There are more pairs than one call holds. */
 static struct survey *survey_of_cells(const struct earth *e)
 {
     static const int cells[] = {0, 1, 1, 2, 2, 2, 4, 4, 5, 6, 6, 7, 7, 7, 9, 9, 10, 11, 12, 12};
@@ -181,7 +182,7 @@ static struct survey *survey_of_cells(const struct earth *e)
     return s;
 }
 
-/* With a device that three threads feed. */
+/* Three threads feed one device. */
 static void cells_go_to_a_device_together(void **state)
 {
     static const struct cell_options options = {
@@ -197,7 +198,7 @@ static void cells_go_to_a_device_together(void **state)
     unsigned filters = 0;
     assert_int_equal(earth_open(COLUMNS, 1, UNKNOWN, 120, 1000, 1.5, &e), EK_OK);
     e->dx = 2000;
-    e->nwater = 3; /* of which two columns, one after another, have one and two */
+    e->nwater = 3; /* two columns, one after the other, have only one and two of them */
     for (int k = 1; k < 3; k++) {
         e->water_top[k] = 500 + 200 * k;
         e->water[k] = 0.3 - 0.02 * k;
@@ -230,7 +231,7 @@ static void cells_go_to_a_device_together(void **state)
         }
         thread_pool_dismiss(&pool);
     }
-    assert_true((filters & (filters - 1)) != 0); /* not one for all */
+    assert_true((filters & (filters - 1)) != 0); /* cells use different filters */
     cell_close(device);
     cell_close(host);
     backend_close(b);
@@ -238,7 +239,8 @@ static void cells_go_to_a_device_together(void **state)
     earth_close(e);
 }
 
-/* The first device of each back end; with stand-ins for the vendors' libraries only those. */
+/* Runs the tests on the first device of each back end; with stand-ins for the vendors' libraries,
+ * on those only. */
 static int all_devices(void)
 {
     int failed = 0;

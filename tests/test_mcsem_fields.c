@@ -1,5 +1,5 @@
-/* tests/test_mcsem_fields.c – the fields that other programs may ask for: reference numbers, the
- * order of many, what is refused. */
+/* tests/test_mcsem_fields.c – the field functions of the library: reference numbers, the order of
+ * results, refused input. */
 #include "mcsem/cases.h"
 #include "mcsem/fields.h"
 #include "tests/mcsem.h"
@@ -71,7 +71,7 @@ static void derivatives_are_the_reference_s(void **state)
     for (size_t r = 0; r < c.table->nrows; r += 3) {
         double src[1][6], rec[1][5], got[2];
         if (!strcmp(table_text(c.table, r, table_find(c.table, "kind")), "rho_h"))
-            continue; /* of the horizontal resistivity alone */
+            continue; /* with respect to the horizontal resistivity only */
         const int layer = (int)number(c.table, r, "layer_k") - 1;
         assert_int_equal(cases_read(&c, r, &row), EK_OK);
         row_s_pair(src[0], rec[0]);
@@ -98,7 +98,7 @@ static const double rec[REC][5] = {
     {2000, 0, 299, 0, 0}, {3000, 500, 299, 90, 0}, {4000, -700, 299, 45, 20}, {900, 1, 299, 0, 90}};
 static const double freq[FREQ] = {0.1, 1.7};
 
-/* Field by field as if it were alone, in empymod's order. */
+/* Each field equals the one computed alone and stands where empymod puts it. */
 static void each_is_in_its_place(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void each_is_in_its_place(void **state)
             }
 }
 
-/* Derivatives against differences of fields. */
+/* Derivatives agree with finite differences of fields. */
 static void derivatives_are_slopes(void **state)
 {
     (void)state;
@@ -145,7 +145,8 @@ static void derivatives_are_slopes(void **state)
     }
 }
 
-/* A long wire that dips into a sea of a few skin depths, seen from afar, is the mean of dipoles. */
+/* A long wire that dips through a few skin depths of sea equals, seen from afar, the mean of
+ * dipoles along it. */
 static void wires_pass_through_skin_depths(void **state)
 {
     (void)state;
@@ -169,8 +170,8 @@ static void wires_pass_through_skin_depths(void **state)
         near_to(got[x], sum[x], 2e-9 * hypot(got[0], got[1]));
 }
 
-/* A wire through interfaces of sea and sediment is the mean of its pieces between them, which have
- * fields that are smooth along them. */
+/* A wire through interfaces of sea and sediment equals the mean of its pieces between them, along
+ * which the fields are smooth. */
 static void wires_pass_through_interfaces(void **state)
 {
     (void)state;
@@ -202,8 +203,9 @@ static void wires_pass_through_interfaces(void **state)
     }
 }
 
-/* What lies on an interface is in the layer above it, as in empymod: the limit from there, of the
- * derivatives, too. Nothing lies above the first one. */
+/* A point on an interface belongs to the layer above, as in empymod: fields and derivatives are the
+ * limits from above. Nothing lies above the first interface, so there it is the limit from
+ * below. */
 static void on_an_interface_is_above_it(void **state)
 {
     (void)state;
@@ -272,11 +274,10 @@ static void magnetic_sources_are_loops(void **state)
     assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], NULL), EK_USAGE);
 }
 
-/* Directions of azimuth and dip across those of a loop's axis, so that a, b and the axis are a
- * right-handed frame. */
+/* Azimuth and dip of two directions a and b that form a right-handed frame with a loop's axis. */
 static void across(const double *loop, double a[2], double b[2])
 {
-    a[0] = loop[3] + 90; /* along the ground */
+    a[0] = loop[3] + 90; /* horizontal */
     a[1] = 0;
     b[0] = loop[3]; /* axis x a */
     b[1] = loop[4] + 90;
@@ -289,7 +290,7 @@ static void point(const double *angles, double u[3])
     u[2] = sin(angles[1] / degree);
 }
 
-/* The field of a square of four wires of that side with 1 A m^2, the square's axis the loop's. */
+/* The field of a square of four wires with this side, the loop's axis and a moment of 1 A m^2. */
 static void square(const struct mcsem_layers *l, const struct mcsem_survey *loop, double side,
                    double sum[2])
 {
@@ -298,7 +299,7 @@ static void square(const struct mcsem_layers *l, const struct mcsem_survey *loop
     point(angles[0], u[0]);
     point(angles[1], u[1]);
     sum[0] = sum[1] = 0;
-    for (int k = 0; k < 4; k++) { /* along u[k % 2], beside the centre along the other one */
+    for (int k = 0; k < 4; k++) { /* a wire along u[k % 2], displaced along the other direction */
         const double sign = k < 2 ? 1 : -1, beside = k % 2 ? sign : -sign;
         double wire[1][6] = {{0, 0, 0, angles[k % 2][0], angles[k % 2][1], side}};
         for (int x = 0; x < 3; x++)
@@ -312,7 +313,7 @@ static void square(const struct mcsem_layers *l, const struct mcsem_survey *loop
     }
 }
 
-/* E and H of a loop in layers are those of a small square of wires. */
+/* The E and H of a loop in layers are those of a small square of wires. */
 static void loops_are_squares_of_wires(void **state)
 {
     (void)state;
@@ -328,7 +329,7 @@ static void loops_are_squares_of_wires(void **state)
         assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
         square(&l, &s, 16, wide);
         square(&l, &s, 8, narrow);
-        for (int x = 0; x < 2; x++) /* what the side's square makes goes */
+        for (int x = 0; x < 2; x++) /* extrapolated to a side of zero */
             near_to(got[x], (4 * narrow[x] - wide[x]) / 3, 1e-6 * hypot(got[0], got[1]));
     }
 }

@@ -1,5 +1,5 @@
 /* tests/test_mcsem_forward.c – fields and derivatives in exact mode: reference numbers, closed
- * forms, and laws that hold without any. */
+ * forms, and physical laws that need neither. */
 #include "mcsem/cases.h"
 #include "tests/isa.h"
 #include "tests/mcsem.h"
@@ -108,7 +108,7 @@ static void fields_scale(void **state)
     }
 }
 
-/* E scales with rho and f together, so its derivatives add up to E. */
+/* E scales when rho and f are scaled together, so its derivatives add up to E. */
 static void derivatives_obey_euler(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void derivatives_obey_euler(void **state)
     }
 }
 
-/* Every layer's derivative, both kinds, against differences of fourth order. */
+/* Every layer's derivative of both kinds agrees with fourth-order differences. */
 static void derivatives_are_differences(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void layers_below_have_the_same_derivatives_alone(void **state)
     (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
-    for (int p = 0; p < 6; p++) { /* both in the sea */
+    for (int p = 0; p < 6; p++) { /* both ends in the sea */
         double complex all[8], below[8], field;
         assert_int_equal(
             forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, FINE, FORWARD_ALL, &field, all),
@@ -178,7 +178,7 @@ static void layers_below_have_the_same_derivatives_alone(void **state)
 }
 
 /* A level wire just below the sea floor, one that dips into it, one that reaches into the third
- * layer, a receiver in the second: the derivatives for the sediments are those of differences. */
+ * layer, and a receiver in the second: derivatives for the sediments agree with differences. */
 static void sediments_beside_the_pair_have_derivatives(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void sediments_beside_the_pair_have_derivatives(void **state)
     }
 }
 
-/* The dipole of a channel, seen by a channel where the source was. */
+/* The pair with source and receiver exchanged. */
 static struct survey_pair turned_round(const struct survey_pair *p)
 {
     const double *u = p->direction;
@@ -249,8 +249,8 @@ static void source_and_receiver_change_places(void **state)
     }
 }
 
-/* E along a receiver's wire is that of the wire as a source; with both of them wires it is the mean
- * of points along one. */
+/* E along a receiver's wire equals that of the wire as a source; if both are wires, it is the mean
+ * over points along one of them. */
 static void receivers_may_be_wires(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void receivers_may_be_wires(void **state)
     }
 }
 
-/* Far from one another's middles. */
+/* Wires whose ends come close although their middles are far apart. */
 static void wires_may_come_close(void **state)
 {
     (void)state;
@@ -351,16 +351,16 @@ static void the_vertical_resistivity_counts_where_it_differs(void **state)
                                                                .direction = {0, 0, 1},
                                                                .magnetic = true};
     const double complex e = field_of(&l, &mcsem_pairs[0], 0.5), h = field_of(&l, hz, 0.5);
-    l.rho_v[5] *= 1 + 1e-14; /* the other path through the same numbers */
+    l.rho_v[5] *= 1 + 1e-14; /* the same numbers by the anisotropic path */
     close_to(field_of(&l, &mcsem_pairs[0], 0.5), e, cabs(e), 1e-12);
     l.rho_v[5] *= 2;
-    close_to(field_of(&l, hz, 0.5), h, cabs(h), 1e-14); /* TE only */
+    close_to(field_of(&l, hz, 0.5), h, cabs(h), 1e-14); /* TE mode only */
     assert_true(cabs(field_of(&l, &mcsem_pairs[0], 0.5) - e) > 1e-4 * cabs(e));
 }
 
 /* ---- closed form ----------------------------------------------------------------------------- */
 
-/* The whole space: k^2 = -i w mu sigma, im k < 0. */
+/* A whole space: k^2 = -i w mu sigma, im k < 0. */
 static double complex whole_space(const struct survey_pair *p, double rho, double freq)
 {
     const double w = 2 * acos(-1) * freq, mu = 4e-7 * acos(-1);
@@ -388,8 +388,8 @@ static double complex whole_space(const struct survey_pair *p, double rho, doubl
     return sum;
 }
 
-/* Resistivities, frequencies and distances out of any survey: what is not right is not passed in
- * silence. */
+/* Resistivities, frequencies and distances unlike any survey's: wrong results must be reported as
+ * such. */
 static void errors_are_told_at_the_extremes(void **state)
 {
     (void)state;
@@ -458,13 +458,13 @@ static void a_wire_is_its_points(void **state)
         const double complex one = field_of(&l, &point, 0.5);
         const double error = cabs(field_of(&l, &wire, 0.5) - one) / cabs(one);
         if (last > 0)
-            assert_true(fabs(last / error - 4) < 0.1); /* of second order in the length */
+            assert_true(fabs(last / error - 4) < 0.1); /* second order in the length */
         last = error;
     }
 }
 
-/* On the surface of a half-space (Wait 1961): with u = (1 + ikr) e^-ikr, along and across the
- * direction to the receiver E = rho / (2 pi r^3) (cos phi (1 + u), sin phi (2 - u)). */
+/* The surface of a half-space (Wait 1961): with u = (1 + ikr) e^-ikr, E along and across the
+ * direction to the receiver is rho / (2 pi r^3) (cos phi (1 + u), sin phi (2 - u)). */
 static void the_surface_of_a_half_space(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void the_surface_of_a_half_space(void **state)
         }
 }
 
-/* However close the receiver: panels of the rule are halved towards it. */
+/* At any distance of the receiver: the rule halves its panels towards it. */
 static void a_wire_is_its_pieces(void **state)
 {
     (void)state;
@@ -512,7 +512,8 @@ static void a_wire_is_its_pieces(void **state)
         }
 }
 
-/* Far more skin depths deep than a rule of its points can follow: it is told, or right. */
+/* Wires so many skin depths deep that the rule's points cannot follow the field: either the error
+ * is reported or the result is right. */
 static void long_wires_in_conductors_are_told(void **state)
 {
     const struct earth_layers sea = {.n = 2, .rho_h = {1e12, 0.25}, .rho_v = {1e12, 0.25}};
@@ -545,8 +546,8 @@ static void long_wires_in_conductors_are_told(void **state)
     }
 }
 
-/* Static potential of a current I: I rho_h a / (4 pi R), R^2 = r^2 + a^2 z^2, a^2 = rho_v / rho_h.
- * Of a small a, R is small far below, too. */
+/* The static potential of a current I is I rho_h a / (4 pi R), R^2 = r^2 + a^2 z^2, a^2 = rho_v /
+ * rho_h. With a small a, R is small even far below the source. */
 static void straight_above_in_flat_layers(void **state)
 {
     const double rho = 2, a = 0.02, z = 300, freq = 1e-6;
@@ -593,7 +594,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Fields and all derivatives of all pairs. */
+/* The fields and all derivatives of all pairs. */
 static void compute_pairs(void *arg, double *to)
 {
     const struct earth_layers l = mcsem_sea_floor();

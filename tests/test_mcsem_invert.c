@@ -1,5 +1,5 @@
 /* tests/test_mcsem_invert.c – normal equations against a dense solution, and inversions of linear
- * data, whose sums are known: steps, limits, rejected trials, rules to stop, taking up again. */
+ * data with known sums: steps, limits, rejected trials, stopping rules, resumption. */
 #include "mcsem/invert.h"
 #include "mcsem/normal_internal.h"
 #include "src/random.h"
@@ -18,7 +18,7 @@ static struct prior *prior; /* first differences within wide bounds */
 static double matrix[COLUMNS][ROWS][NZ], data[COLUMNS][ROWS], truth[UNKNOWNS];
 static double *sums;
 
-/* A number in -1 .. 1 that depends on its arguments alone. */
+/* A pseudo-random number in -1 .. 1 that depends on its arguments only. */
 static double noise(int a, int b, int c)
 {
     uint32_t x = (uint32_t)(a * 7919 + b * 104729 + c * 1299709 + 12345);
@@ -28,7 +28,7 @@ static double noise(int a, int b, int c)
     return (double)(x % 20001) / 1e4 - 1;
 }
 
-/* Sums of linear data at m: of [r J], r = d - G m, J = G. */
+/* The sums of linear data at m: of [r J] with r = d - G m and J = G. */
 static void fill_sums(const double *m, double *to)
 {
     for (int c = 0; c < COLUMNS; c++, to += cell_sums(NZ)) {
@@ -49,7 +49,7 @@ static void fill_sums(const double *m, double *to)
     }
 }
 
-/* ---- the equations, densely -------------------------------------------------------------------*/
+/* ---- dense equations ------------------------------------------------------------------------- */
 
 static double dense[UNKNOWNS][UNKNOWNS + 1];
 
@@ -96,7 +96,7 @@ static void fill_dense(const double *m, struct prior_weights mu, double damping)
     }
 }
 
-/* Gauss and Jordan; the matrix is positive definite. */
+/* Gauss-Jordan elimination; the matrix is positive definite. */
 static void solve_dense(double *x)
 {
     for (int p = 0; p < UNKNOWNS; p++)
@@ -131,9 +131,9 @@ static void the_sparse_solution_is_the_dense_one(void **state)
     normal_close(n);
 }
 
-static int created; /* threads, by anybody in this process */
+static int created; /* threads created by any code in this process */
 
-#ifndef __SANITIZE_ADDRESS__ /* which stands in the same place */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer interposes the same function */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
     int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -143,7 +143,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 }
 #endif
 
-/* A team beneath ours would share the one cpu that its first thread is bound to. */
+/* A nested team would have to share the one cpu to which our first thread is bound. */
 static void a_factorisation_opens_no_team_of_its_own(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void a_column_without_data_follows_its_neighbours(void **state)
     assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, dm), EK_OK);
     for (int k = 0; k < NZ; k++)
         close_to(dm[2 * NZ + k], 0.5 * (dm[1 * NZ + k] + dm[5 * NZ + k]), 1, 0.01);
-    /* Nothing else holds it. */
+    /* Without a prior nothing determines that cell. */
     assert_int_equal(normal_solve(n, sums, m, (struct prior_weights){{0, 0}}, 0, dm),
                      EK_UNVERIFIED);
     normal_close(n);
@@ -216,9 +216,9 @@ static void predictions_are_what_linear_data_do(void **state)
     free(after);
 }
 
-/* ---- what is wanted besides -------------------------------------------------------------------*/
+/* ---- options of the prior -------------------------------------------------------------------- */
 
-/* Adds mu |row (m + dm - reference)|^2 to the quadratic form: `row` is a whole row of R. */
+/* Adds mu |row (m + dm - reference)|^2 to the quadratic form; `row` is a full row of R. */
 static void add_dense_row(const double *row, double mu, const double *m, const double *reference)
 {
     double value = 0;
@@ -252,7 +252,7 @@ static struct prior *open_prior(const struct prior_options *o, const char *text)
     return st ? NULL : p;
 }
 
-/* Each option against least squares by dense rows, on what is not fixed. */
+/* Each option agrees with least squares by dense rows over the unknowns that are not fixed. */
 static void controls_are_those_of_dense_least_squares(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void controls_are_those_of_dense_least_squares(void **state)
         const int order = cases[t].options.differences, cut = cases[t].cut;
         struct prior *p = open_prior(&cases[t].options, cases[t].controls);
         struct normal *n;
-        double reference[UNKNOWNS] = {0}, below[UNKNOWNS]; /* the last layer */
+        double reference[UNKNOWNS] = {0}, below[UNKNOWNS]; /* of the layer below the horizon */
         assert_non_null(p);
         for (int i = 2; cases[t].reference > 0 && i < UNKNOWNS; i += NZ)
             reference[i] = log(cases[t].reference);
@@ -343,7 +343,7 @@ static void controls_that_say_nothing_are_refused(void **state)
     status_mute(-1);
 }
 
-/* Steps of any size stay between the bounds of their own cell, and bring small ones through. */
+/* Steps of any size stay within the bounds of their own cell; small steps are not lost. */
 static void changes_keep_the_bounds_of_their_cell(void **state)
 {
     (void)state;
@@ -365,7 +365,7 @@ static void changes_keep_the_bounds_of_their_cell(void **state)
     }
 }
 
-/* ---- how sure ---------------------------------------------------------------------------------*/
+/* ---- uncertainty ----------------------------------------------------------------------------- */
 
 /* Column i of the inverse of the matrix of fill_dense(). */
 static void dense_inverse(struct prior_weights mu, int i, double *column)
@@ -412,7 +412,7 @@ static double normal_number(void)
     return sqrt(-2 * log(random_uniform(&dice))) * cos(2 * acos(-1) * random_uniform(&dice));
 }
 
-/* A model of which `precision` is all that is known: U m = z, U'U = precision. */
+/* Draws a model with the given precision matrix: U m = z, where U'U = precision. */
 static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
 {
     double u[UNKNOWNS][UNKNOWNS];
@@ -431,8 +431,8 @@ static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
     }
 }
 
-/* Of models as smooth as is assumed, from data with the errors that are assumed, 68 % of the
- * unknowns lie within one standard deviation. */
+/* For models as smooth as assumed and data with the assumed errors, 68 % of the unknowns lie within
+ * one standard deviation. */
 static void one_sigma_covers_its_share(void **state)
 {
     (void)state;
@@ -445,7 +445,7 @@ static void one_sigma_covers_its_share(void **state)
     assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     for (int seed = 0; seed < 100; seed++) {
         fill_dense(zero, mu, 0);
-        for (int c = 0; c < COLUMNS; c++) /* what the data add is not known before */
+        for (int c = 0; c < COLUMNS; c++) /* the precision before any data */
             for (int i = 0; i < ROWS; i++)
                 for (int k = 0; k < NZ; k++)
                     for (int l = 0; l < NZ; l++)
@@ -488,7 +488,7 @@ static struct invert *open_inversion(const struct invert_options *o)
     return inv;
 }
 
-/* The trial's sums, the judgement, the next trial. */
+/* Computes the trial's sums, judges it and makes the next trial. */
 static void go_on(struct invert *inv)
 {
     fill_sums(inv->trial, inv->trial_sums);
@@ -515,7 +515,7 @@ static void linear_data_are_explained(void **state)
     invert_close(inv);
 }
 
-/* Multiplies the last layers' share of the data, which remain those of the truth. */
+/* Scales the last layers' effect on the data; the data stay those of the true model. */
 static void weigh_last_layers(double by)
 {
     for (int c = 0; c < COLUMNS; c++)
@@ -527,7 +527,7 @@ static void weigh_last_layers(double by)
         }
 }
 
-/* What data hardly see is found in few steps, too. */
+/* Layers that hardly affect the data are also found in few steps. */
 static void weak_layers_are_not_held(void **state)
 {
     (void)state;
@@ -543,7 +543,7 @@ static void weak_layers_are_not_held(void **state)
     invert_close(inv);
 }
 
-/* Whatever the least number of iterations: there is nothing left to explain. */
+/* The run ends even before the least number of iterations, because nothing is left to explain. */
 static void perfect_data_end_it(void **state)
 {
     (void)state;
@@ -654,7 +654,7 @@ static void it_stops_by_rule(void **state)
     invert_close(inv);
     o = usual;
     o.target = 0;
-    o.stall = 1e9; /* any change is too little */
+    o.stall = 1e9; /* any change is too small */
     inv = open_inversion(&o);
     while (!inv->stop)
         go_on(inv);
@@ -662,7 +662,7 @@ static void it_stops_by_rule(void **state)
     invert_close(inv);
 }
 
-/* Saved after `saved` trials, of which number `bad` failed. */
+/* Saves and resumes after `saved` trials, of which trial number `bad` failed. */
 static void save_and_go_on(int saved, int bad)
 {
     struct invert *one = open_inversion(&usual), *two = open_inversion(&usual);
@@ -684,7 +684,7 @@ static void save_and_go_on(int saved, int bad)
     two->trial_spread = one->sums_spread;
     invert_resume(two, one->earth->m, one->trial);
     assert_false(invert_judged(two));
-    go_on(two); /* the sums of the model that was accepted */
+    go_on(two); /* recomputes the sums of the accepted model */
     assert_int_equal(invert_step(one), EK_OK);
     assert_memory_equal(one->trial, two->trial, UNKNOWNS * sizeof(double));
     while (!one->stop)
@@ -716,7 +716,7 @@ static void no_data_are_refused(void **state)
     survey_close(none);
 }
 
-/* ---- the problem ------------------------------------------------------------------------------*/
+/* ---- setup ----------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {
@@ -727,7 +727,7 @@ static int set_up(void **state)
         return 1;
     prior = open_prior(&(struct prior_options){.differences = 1}, "");
     for (size_t i = 0; i < survey->npairs; i++)
-        survey->datum[i].sigma = 1; /* two numbers each */
+        survey->datum[i].sigma = 1; /* a pair has two numbers */
     for (int i = 0; i < UNKNOWNS; i++)
         truth[i] = 1.5 * noise(i, 0, 9);
     for (int c = 0; c < COLUMNS; c++)

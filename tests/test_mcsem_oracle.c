@@ -1,12 +1,12 @@
-/* tests/test_mcsem_oracle.c – estimates of errors hold: fields by other mathematics, reflections in
- * extended precision, integrated panel by panel of Gauss and Legendre. */
+/* tests/test_mcsem_oracle.c – error estimates hold against fields by different mathematics:
+ * reflections in extended precision, integrated by Gauss-Legendre panels. */
 #include "tests/mcsem.h"
 
 typedef long double complex oracle;
 
 enum { ORACLE_POINTS = 16 };
 
-/* Abscissas and weights on 0 .. 1. */
+/* Gauss-Legendre abscissas and weights on 0 .. 1. */
 static void oracle_rule(long double *x, long double *weight)
 {
     for (int i = 0; i < ORACLE_POINTS; i++) {
@@ -26,14 +26,14 @@ static void oracle_rule(long double *x, long double *weight)
     }
 }
 
-/* A mode of the layers as a transmission line. */
+/* One mode of the layers as a transmission line. */
 struct oracle_line {
     const struct earth_layers *layers;
     long double l, w; /* wavenumber, angular frequency times mu */
     bool te;
 };
 
-/* Its wavenumber in a layer, and its characteristic impedance. */
+/* The vertical wavenumber in a layer, and its characteristic impedance. */
 static oracle oracle_wave(const struct oracle_line *o, int layer, oracle *impedance)
 {
     const long double rho = o->layers->rho_h[layer], ratio = o->layers->rho_v[layer] / rho;
@@ -48,7 +48,7 @@ static long double oracle_edge(const struct earth_layers *l, int k)
     return k < 0 ? -INFINITY : k >= l->n - 1 ? INFINITY : (long double)l->z[k];
 }
 
-/* Impedance at depth z, seen downwards (or upwards). */
+/* The impedance at depth z, looking down (or up). */
 static oracle oracle_seen(const struct oracle_line *o, long double z, bool up)
 {
     const struct earth_layers *l = o->layers;
@@ -73,7 +73,7 @@ static oracle oracle_seen(const struct oracle_line *o, long double z, bool up)
     }
 }
 
-/* Voltage at `b` over that at `a` above it. */
+/* The voltage at `b` divided by that at `a` above it. */
 static oracle oracle_pass(const struct oracle_line *o, long double a, long double b)
 {
     const struct earth_layers *l = o->layers;
@@ -89,7 +89,7 @@ static oracle oracle_pass(const struct oracle_line *o, long double a, long doubl
     return ratio;
 }
 
-/* All functions at a wavenumber, as pair.h numbers them. */
+/* All kernel functions at a wavenumber, numbered as in pair.h. */
 static void oracle_functions(struct oracle_line *o, const struct survey_pair *p, oracle *f)
 {
     const long double a = fmin(p->source[2], p->receiver[2]),
@@ -104,7 +104,7 @@ static void oracle_functions(struct oracle_line *o, const struct survey_pair *p,
             f[PAIR_TE_V] = p->magnetic ? v / (I * o->w) : v;
             f[PAIR_TE_I] = swapped ? -v / up : v / lower;
         }
-        if (te && p->loop) { /* series voltages, too; H, not H over zhat */
+        if (te && p->loop) { /* also for series voltages; H, not H over zhat */
             f[PAIR_TE_I1] = I * o->w * v1 / lower;
             f[PAIR_TE_V1] = swapped ? -v / lower : v1;
         } else if (p->loop) {
@@ -118,8 +118,8 @@ static void oracle_functions(struct oracle_line *o, const struct survey_pair *p,
     }
 }
 
-/* What is lost on the way from `a` down to `b` where nothing moves sideways, in nepers; of what
- * loses more nothing is asked. */
+/* The attenuation in nepers from `a` down to `b` at wavenumber zero, at most 200: fields that lose
+ * more are not tested. */
 static long double oracle_loss(const struct earth_layers *l, long double w, double a, double b)
 {
     long double loss = 0;
@@ -130,7 +130,7 @@ static long double oracle_loss(const struct earth_layers *l, long double w, doub
     return fminl(loss, 200);
 }
 
-/* The field of a dipole at another depth than the receiver's, and not straight above. */
+/* The field of a dipole that is neither at the receiver's depth nor straight above it. */
 static double complex oracle_field(const struct earth_layers *layers, const struct survey_pair *p,
                                    double freq)
 {
@@ -200,8 +200,8 @@ static struct survey_pair any_pair(double farthest)
     return p;
 }
 
-/* Near pairs in deep water, pairs behind good conductors: what is told to keep the tolerance does.
- */
+/* Near pairs in deep water and pairs behind good conductors: results reported as within the
+ * tolerance are within it. */
 static void promised_tolerances_are_kept(void **state)
 {
     const struct forward_control control = {1e-8, 1e-40};

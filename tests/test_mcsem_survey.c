@@ -1,5 +1,5 @@
-/* tests/test_mcsem_survey.c – synthetic surveys and the published counts; files of surveys and
- * back; cells; what is refused. */
+/* tests/test_mcsem_survey.c – synthetic surveys with the published counts, survey files written and
+ * read back, cells, refused input. */
 #include "mcsem/generate.h"
 #include "mcsem/seabed.h"
 #include "mcsem/survey_file.h"
@@ -21,7 +21,8 @@ static double column_of(const struct table *t, size_t row, const char *name)
     return x;
 }
 
-/* Other random numbers move sources by metres and so a per cent of the pairs to other cells. */
+/* Other random numbers move sources by metres and thus about one per cent of the pairs to other
+ * cells. */
 static void the_published_survey_has_its_counts(void **state)
 {
     (void)state;
@@ -87,7 +88,7 @@ static void unknown_designs_are_refused(void **state)
 
 /* ---- files ------------------------------------------------------------------------------------*/
 
-/* Channels along axes and across them, wires and points, E and H, a datum that is missing. */
+/* Channels along and across the axes, wires and points, E and H, a missing datum. */
 static struct survey *mixed_survey(void)
 {
     static const double across[3] = {0.48, 0.64, 0.6};
@@ -190,7 +191,7 @@ static void surveys_survive_their_files(void **state)
     earth_close(earth);
 }
 
-/* What EMData says of a survey, from a text. */
+/* Reads a survey from EMData text. */
 static enum ek_status read_text(const char *text, struct survey **s, struct earth **earth)
 {
     const char *path = path_of(".text");
@@ -215,7 +216,7 @@ static void emdata_says_what_it_means(void **state)
     (void)state;
     struct survey *s;
     struct earth *earth;
-    /* Frequencies out of order, phases that lag, a receiver turned by 90 degrees, B. */
+    /* Frequencies out of order, phase lags, a receiver turned by 90 degrees, B. */
     assert_int_equal(read_text(HEAD "# Data: 4\n21 2 1 1 2e-13 1e-14\n22 2 1 1 90 1\n"
                                     "11 1 1 1 1.2566370614359172D-18 1d-20\n12 1 1 1 0 1e-20\n",
                                &s, &earth),
@@ -228,13 +229,13 @@ static void emdata_says_what_it_means(void **state)
     assert_true(s->pair[1].magnetic);
     close_to(s->datum[3].re, 1e-12, 1e-12, 1e-9);
     assert_false(isfinite(s->datum[1].sigma) || isfinite(s->datum[2].sigma));
-    close_to(earth->seabed[0], 999.1, 1, 1e-9); /* below the receiver */
+    close_to(earth->seabed[0], 999.1, 1, 1e-9); /* the floor below the receiver */
     close_to(earth->x0, 1500, 1, 1e-9);
     survey_close(s);
     earth_close(earth);
 }
 
-/* MARE2DEM reads blocks in any order: the same survey as above. */
+/* As in MARE2DEM, the order of blocks does not matter: this is the survey from above. */
 static void emdata_has_blocks_in_any_order(void **state)
 {
     static const char *const block[] = {
@@ -259,7 +260,8 @@ static void emdata_has_blocks_in_any_order(void **state)
     }
 }
 
-/* Rows of a table by frequency, so that those of a pair are apart; -0 is 0; a datum given twice. */
+/* Table rows sorted by frequency, so that rows of a pair are apart; -0 equals 0; a repeated datum
+ * is refused. */
 static void rows_of_a_pair_may_be_apart(void **state)
 {
     char text[4000] = "# earth nz=3,seabed=1000\nsrc_x,src_y,src_z,src_azimuth_deg,src_dip_deg,"
@@ -350,7 +352,7 @@ enum { POINTS = 400, QUERIES = 60, NEAREST = 6 };
 
 static double cloud[POINTS][3];
 
-/* Points everywhere, in heaps, or on a line. */
+/* Points spread evenly, in clusters, or on a line. */
 static void scatter(int kind)
 {
     for (int i = 0; i < POINTS; i++) {
@@ -367,7 +369,7 @@ static int nearer(const void *a, const void *b)
     return (p[2] > q[2]) - (p[2] < q[2]);
 }
 
-/* The floor below a receiver at (x, y, z), as the file `path` tells it; -1: none. */
+/* The floor below a receiver at (x, y, z) according to the file `path`; -1: none. */
 static double floor_under(const char *path, double x, double y, double z)
 {
     struct earth *earth;
@@ -389,7 +391,7 @@ static double floor_by(const char *path, double x, double y)
     return floor_under(path, x, y, 0);
 }
 
-/* Through the points of the list. */
+/* The floor at (x, y) interpolated through the listed points. */
 static double floor_below(double x, double y, double (*const point)[3], const int *which, int n)
 {
     char path[] = "/tmp/mcsem-floor-XXXXXX";
@@ -404,7 +406,7 @@ static double floor_below(double x, double y, double (*const point)[3], const in
     return floor;
 }
 
-/* All but the nearest points may be absent: the floor is the same to the last bit. */
+/* Removing all but the nearest points leaves the floor the same to the last bit. */
 static void the_floor_follows_its_nearest_points(void **state)
 {
     (void)state;
@@ -429,8 +431,8 @@ static void the_floor_follows_its_nearest_points(void **state)
     }
 }
 
-/* In a section: land, a slope, a cliff, a plain, with a layer and a body below; nodes in any order,
- * numbered from 1. The sea ends at y = 0 and y = 9000. */
+/* A section of land, a slope, a cliff and a plain, with a layer and a body below; nodes are
+ * numbered from 1 in any order. The sea ends at y = 0 and y = 9000. */
 static void the_floor_is_the_first_segment_below_the_sea(void **state)
 {
     static const char section[] =
@@ -476,9 +478,9 @@ static void the_floor_is_the_first_segment_below_the_sea(void **state)
     unlink(table);
 }
 
-/* Two layers of water over a slope, from 300 m on the left to 1100 m; the interfaces, 400 and 600 m
- * deep, end at it. Receivers on the slope are in the sea below them; one that lies nowhere is
- * refused. */
+/* Two interfaces within the sea, 400 and 600 m deep, end at a slope that falls from 300 m on the
+ * left to 1100 m. Receivers on the slope belong to the sea below the interfaces; one that lies at
+ * no floor is refused. */
 static void layers_of_the_sea_are_no_floor(void **state)
 {
     static const char section[] =
@@ -496,7 +498,7 @@ static void layers_of_the_sea_are_no_floor(void **state)
         const double slope = 300 + 0.1 * y;
         close_to(floor_under(path, 0, y, slope - 0.1), slope, 1, 1e-9);
         close_to(floor_under(path, 0, y, slope + 1), slope + 1, 1, 1e-9);
-        if (y > 1000) /* above it the upper interface is the floor, as nobody says otherwise */
+        if (y > 1000) /* above it the file makes the upper interface the floor */
             close_to(floor_under(path, 0, y, 350), 400, 1, 1e-9);
         assert_true(floor_under(path, 0, y, slope + 60) == -1);
         if (slope > 700)

@@ -1,8 +1,8 @@
 /* tests/test_npb_mz_bt.c – BT on the host: operator laws, line solves against a dense solver, norms
- * against the reference, the same bits for any width, the device like the host. */
+ * against the reference, the same bits at any width; the device agrees with the host. */
 #include "tests/npb_mz.h"
 
-/* Largest |x - y| over the interior of a zone and all components, y may be NULL for 0. */
+/* Largest |x - y| over a zone's interior and all components; y may be NULL for zeros. */
 static double apart(const struct mz_zone *z, const double *x, const double *y)
 {
     double worst = 0.0;
@@ -12,7 +12,7 @@ static double apart(const struct mz_zone *z, const double *x, const double *y)
                 for (int i = 1; i < z->nx - 1; i++) {
                     long at = m * z->volume + index_of(z, i, j, k);
                     double d = fabs(x[at] - (y ? y[at] : 0.0));
-                    worst = d <= worst ? worst : d; /* NAN wins */
+                    worst = d <= worst ? worst : d; /* NaN wins */
                 }
     return worst;
 }
@@ -30,8 +30,8 @@ static void uniform_flow_stays(void **state)
         for (long i = 0; i < MZ_VARS * z->volume; i++)
             u[i] = flow[i / z->volume];
         rhs_zone_all(r.mz, r.work, zone, u, none);
-        /* the damping next to a boundary does not read the boundary point, so its weights do not
-         * add up to 0 for every position: 5-4+1 = 2, -4+6-4+1 = -1, and so on along each axis */
+        /* Next to a boundary the damping does not read the boundary point, so there its weights do
+         * not add up to 0: 5-4+1 = 2, -4+6-4+1 = -1, and likewise along each axis. */
         for (int m = 0; m < MZ_VARS; m++)
             for (int k = 3; k < z->nz - 3; k++)
                 for (int j = 3; j < z->ny - 3; j++)
@@ -50,14 +50,14 @@ static void forcing_holds_the_exact_solution(void **state)
         const struct mz_zone *z = &r.mz->zone[zone];
         exact_fill(r.mz, z, mz_zone_u(r.mz, zone));
         rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), mz_zone_forcing(r.mz, zone));
-        assert_true(apart(z, r.work->w, NULL) <
-                    1e-14); /* of terms of size 1, in any order of summation */
+        assert_true(apart(z, r.work->w, NULL) < 1e-14); /* terms of size 1 added in any order */
         assert_true(apart(z, mz_zone_forcing(r.mz, zone), NULL) > 1e-6);
     }
     close_rig(r);
 }
 
-/* The suite's table: the constant, then x, y, z, their squares, cubes and fourth powers. */
+/* The suite's table of coefficients: the constant, then those of x, y, z, their squares, cubes and
+ * fourth powers. */
 static const double ce[MZ_VARS][13] = {
     {2, 0, 0, 4, 5, 3, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3},
     {1, 0, 0, 0, 1, 2, 3, 0.01, 0.03, 0.02, 0.4, 0.3, 0.5},
@@ -86,7 +86,7 @@ static void faces_of_the_initial_state_are_exact(void **state)
         double x, y, t;
     } at[] = {{0, 2, 3, 0, 2 * h[1], 3 * h[2]},
               {z->nx - 1, 2, 3, 1, 2 * h[1], 3 * h[2]},
-              {0, z->ny - 1, 3, 0, 1, 3 * h[2]}, /* y wins over x: x is at 0 anyway */
+              {0, z->ny - 1, 3, 0, 1, 3 * h[2]}, /* y overrides x, which is 0 here anyway */
               {z->nx - 1, z->ny - 1, 3, (z->nx - 1) * h[0], 1, 3 * h[2]},
               {z->nx - 1, 2, z->nz - 1, (z->nx - 1) * h[0], 2 * h[1], 1}};
     for (size_t p = 0; p < sizeof at / sizeof *at; p++) {
@@ -98,7 +98,7 @@ static void faces_of_the_initial_state_are_exact(void **state)
     close_rig(r);
 }
 
-/* ---- line solves against dense elimination, Jacobians in conserved variables ---- */
+/* ---- line solves against dense elimination, Jacobians in conservative variables ---- */
 
 static void jacobians(const double *u, int p, double A[5][5], double N[5][5])
 {
@@ -168,7 +168,7 @@ static void dense_axis(const struct mz *mz, int zone, const double *u, double *w
 static void step_solves_the_three_systems(int problem)
 {
     struct rig r = open_problem("bt-mz", problem, 1);
-    mz_step(r.mz, r.work); /* away from the symmetric start */
+    mz_step(r.mz, r.work); /* leaves the symmetric initial state */
     settle_all(r.mz);
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
@@ -207,7 +207,7 @@ static void norms_are_the_reference_s(void **state)
         struct rig r = open_rig("bt-mz", *letter, 2);
         struct mz_norms norms;
         assert_int_equal(mz_verify(r.mz, r.work, &norms), EK_OK);
-        assert_false(norms.verified); /* nothing has run */
+        assert_false(norms.verified); /* nothing has run yet */
         for (int s = 0; s < r.mz->class->steps; s++)
             mz_step(r.mz, r.work);
         assert_int_equal(mz_verify(r.mz, r.work, &norms), EK_OK);

@@ -1,5 +1,6 @@
-/* tests/test_npb_mz_checkpoint.c – a checkpoint is taken only whole and as it was written: any bit,
- * any zone of another step, solver or place is noticed; one run at a time has the file. */
+/* tests/test_npb_mz_checkpoint.c – a checkpoint is loaded only if it is whole and unchanged: any
+ * flipped bit and any zone of another step, solver or position is noticed; one run at a time owns
+ * the file. */
 #include "npb_mz.h"
 #include "npb_mz/checkpoint.h"
 #include "tests/mz_alone.h"
@@ -104,7 +105,7 @@ static void test_a_state_comes_back_bit_for_bit(void **state)
     }
 }
 
-/* Two sign bits of one zone: what cancels in a sum of words must not in this one. */
+/* Flips the sign bits of two numbers of a zone, which would cancel in a plain sum of words. */
 static void test_pairs_of_flipped_bits_are_noticed(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void test_pairs_of_flipped_bits_are_noticed(void **state)
         flip(at, first, 0x80);
         flip(at, second, 0x80);
     }
-    flip(at, 40, 1); /* the step */
+    flip(at, 40, 1); /* in the step */
     assert_int_equal(load(at, r.mz, &step), EK_USAGE);
     flip(at, 40, 1);
     assert_int_equal(load(at, r.mz, &step), EK_OK);
@@ -130,7 +131,7 @@ static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
 {
     (void)state;
     struct rig r = open_rig("sp-mz", 'S', 1);
-    const long bytes = zone_bytes(r.mz, 0); /* all of them alike in SP */
+    const long bytes = zone_bytes(r.mz, 0); /* in SP all zones have the same size */
     int step = -1;
     mz_step(r.mz, r.work);
     save(at, r.mz, 1);
@@ -141,9 +142,9 @@ static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
     assert_non_null(strstr(status_message(), "zone 1 is damaged"));
     save(at, r.mz, 2);
     assert_int_equal(load(at, r.mz, &step), EK_OK);
-    copy_bytes(at, 0, other, 0, HEADER); /* the very same run and step: the same file */
+    copy_bytes(at, 0, other, 0, HEADER); /* the same run and step: an identical header */
     assert_int_equal(load(at, r.mz, &step), EK_OK);
-    copy_bytes(at, HEADER + bytes, other, HEADER, bytes); /* whole, but of another place */
+    copy_bytes(at, HEADER + bytes, other, HEADER, bytes); /* intact, but for another zone */
     assert_int_equal(load(at, r.mz, &step), EK_USAGE);
     assert_non_null(strstr(status_message(), "zone 1 is damaged"));
     close_rig(r);
@@ -157,9 +158,10 @@ static void test_one_run_at_a_time(void **state)
     status_mute(+1);
     assert_int_equal(mz_checkpoint_open(at, &second), EK_USAGE);
     assert_non_null(strstr(status_message(), "works on it"));
-    save(other, r.mz, 3); /* another file is free */
+    save(other, r.mz, 3); /* another file is not locked */
     assert_int_equal(mz_checkpoint_save(c, r.mz, 60, 3), EK_OK);
-    assert_int_equal(mz_checkpoint_open(link_at, &second), EK_USAGE); /* by another name */
+    assert_int_equal(mz_checkpoint_open(link_at, &second),
+                     EK_USAGE); /* the same file by another name */
     status_mute(-1);
     mz_checkpoint_close(c);
     c = opened(link_at);

@@ -1,5 +1,5 @@
-/* tests/test_npb_mz_classes.c – the tables of classes against the reference's, row by row: meshes,
- * zones, steps, norms; nominal work. Source: NASA's NPB 3.3.1-MZ. */
+/* tests/test_npb_mz_classes.c – the class tables against the reference's, row by row: meshes,
+ * zones, steps, norms, nominal work. Source: NASA's NPB 3.3.1-MZ. */
 #include "npb_mz/mz.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static FILE *open_rows(const char *path)
     return f;
 }
 
-/* "BT-MZ" is "bt-mz" here. */
+/* Converts a name to ours: "BT-MZ" is "bt-mz" here. */
 static const char *solver(char *name)
 {
     for (char *c = name; *c; c++)
@@ -75,7 +75,8 @@ static void norms_are_the_reference_s(void **state)
         rows++;
     }
     fclose(f);
-    assert_int_equal(rows, 9 * 10 + 9 * 10 + 9 * 11); /* eight classes and a short run of F each */
+    assert_int_equal(rows, 9 * 10 + 9 * 10 +
+                               9 * 11); /* eight classes and a short run of F for each solver */
 }
 
 static void the_surface_is_a_norm_of_lu_alone(void **state)
@@ -88,8 +89,8 @@ static void the_surface_is_a_norm_of_lu_alone(void **state)
         }
 }
 
-/* The nominal work of whole runs, in Gop, as the formula gives it by hand. The zones of a class of
- * any size are described on any machine: they take memory only where they are claimed. */
+/* Nominal work of whole runs in Gop, computed by hand from the formula. Any machine can describe
+ * the zones of any class, because they take memory only when claimed. */
 static void work_is_the_nominal_one(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* tests/test_npb_mz_copies.c – copies of zones in memory: what is found is the last state that all
- * zones were copied in, whatever was being written or is damaged; the memory is this test's. */
+/* tests/test_npb_mz_copies.c – copies of zones in memory: a new launch finds the last state in
+ * which all zones were copied, whatever was being written or is damaged. The test owns the
+ * memory. */
 #include "npb_mz.h"
 #include "cu/rank/survive.h"
 #include "npb_mz/copies.h"
@@ -49,7 +50,8 @@ static void keep(struct copies *c, struct mz *mz, int step)
     copies_commit(c, step);
 }
 
-/* A launch finds `step`, and the state is that of fill(step) but for the padding at no place. */
+/* Opens the copies as a launch does: it must find `step`, and the state must be that of fill(step),
+ * unshifted by padding. */
 static struct copies *found(struct mz *mz, int step)
 {
     struct copies *c;
@@ -73,7 +75,7 @@ static void flip(size_t byte)
     assert_int_equal(pwrite(memory, &x, 1, (off_t)byte), 1);
 }
 
-/* Whatever a launch has begun to write when it dies, the next one finds what is whole. */
+/* Whatever a launch was writing when it died, the next one finds the last complete state. */
 static void torn(const char *solver)
 {
     struct rig r = open_rig(solver, 'S', 1);
@@ -81,13 +83,13 @@ static void torn(const char *solver)
     struct copies *c = found(r.mz, 0);
     copies_zone(c, 0, 10);
     copies_close(c);
-    c = found(r.mz, 0); /* one zone alone is no state */
+    c = found(r.mz, 0); /* a single zone is no state */
     keep(c, r.mz, 10);
     copies_close(c);
     c = found(r.mz, 10);
     for (int step = 20; step <= 60; step += 10) {
         keep(c, r.mz, step);
-        fill(r.mz, step + 10); /* of the next one, some zones are copied: not the last */
+        fill(r.mz, step + 10); /* some zones of the next step are copied, but not the last */
         for (int zone = (int)random_below(&seed, (uint64_t)r.mz->nzones); zone-- > 0;)
             copies_zone(c, zone, step + 10);
         copies_close(c);
@@ -103,10 +105,10 @@ static void test_torn(void **state)
 {
     (void)state;
     torn("bt-mz");
-    torn("lu-mz"); /* whose zones carry something */
+    torn("lu-mz"); /* LU's zones carry additional state */
 }
 
-/* A bit that has changed anywhere in the newer state: the older one counts. */
+/* A bit flipped anywhere in the newer state: the older one is found. */
 static void test_damaged(void **state)
 {
     struct rig r = open_rig("lu-mz", 'S', 1);
@@ -123,7 +125,7 @@ static void test_damaged(void **state)
         const size_t used = 64 + MZ_VARS * (size_t)r.mz->zone[0].volume * sizeof(double);
         size_t byte = random_below(&seed, used);
         if (byte >= 24 && byte < 64)
-            byte = 24 - 8 * (byte % 3) - 1; /* the rest of the head says nothing */
+            byte = 24 - 8 * (byte % 3) - 1; /* other bytes of the header are not used */
         flip(4096 + random_below(&seed, (uint64_t)r.mz->nzones) * zone + byte);
         copies_close(found(r.mz, 3));
         close(memory);
@@ -132,7 +134,7 @@ static void test_damaged(void **state)
     close_rig(r);
 }
 
-/* A copy of another zone of the same size and step is none. */
+/* A copy in the place of another zone is not valid, even of the same size and step. */
 static void test_displaced(void **state)
 {
     struct rig r = open_rig("sp-mz", 'S', 1);

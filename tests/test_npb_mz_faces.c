@@ -1,6 +1,6 @@
-/* tests/test_npb_mz_faces.c – the exchange over memory nodes equals the exchange on one host, for
- * any mapping of zones to the host and to devices; zones that move keep their bits. Devices are the
- * host compiler's (back end "host"), so that this runs everywhere. */
+/* tests/test_npb_mz_faces.c – the exchange across memory nodes equals the exchange on one host for
+ * any mapping of zones to the host and devices; zones that move keep their bits. The devices are
+ * the host compiler's (back end "host"), so that this runs everywhere. */
 #include "npb_mz/device.h"
 #include "tests/mz_alone.h"
 
@@ -28,7 +28,7 @@ static uint32_t random_below(uint32_t n)
     return (random_state >> 8) % n;
 }
 
-/* apart: the devices do not reach one another, as those of two vendors. */
+/* apart: the devices cannot reach one another directly, as with two vendors. */
 static void open_rig(struct rig *r, char letter, bool apart)
 {
     static struct backend_ops lone;
@@ -56,7 +56,7 @@ static void close_rig(struct rig *r)
     mz_close(r->mz);
 }
 
-/* Every number its own: a wrong face cannot look right. */
+/* Gives every number its own value, so that a wrong face cannot look right. */
 static void number_points(struct mz *mz)
 {
     for (long i = 0; i < MZ_VARS * mz->points; i++)
@@ -109,7 +109,8 @@ static void try_mappings(bool apart)
                 assert_int_equal(device_carry(r.device[home[i]], NULL, i, &moved), EK_OK);
         }
         exchange(&r, home, &crossed);
-        assert_true(mapping >= MEMORIES || crossed == 0); /* one memory node: nothing crosses */
+        assert_true(mapping >= MEMORIES ||
+                    crossed == 0); /* within one memory node nothing crosses */
         for (int i = 0; i < mz->nzones; i++) {
             const size_t size = MZ_VARS * (size_t)mz->zone[i].volume * sizeof(double);
             if (home[i]) {
@@ -132,7 +133,7 @@ static void any_mapping_gives_the_same(void **state)
     try_mappings(true);
 }
 
-/* Between two devices a face crosses once, or by the host twice. */
+/* Between two devices a face is transferred once, or twice through the host. */
 static void faces_between_devices_go_directly(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void faces_between_devices_go_directly(void **state)
         exchange(&r, home, &crossed);
         assert_true(expected > 0);
         assert_int_equal(crossed, apart ? 2 * expected : expected);
-        assert_true(apart || !r.faces->memory[1].to[1]); /* nothing by the host */
+        assert_true(apart || !r.faces->memory[1].to[1]); /* nothing through the host */
         close_rig(&r);
     }
 }
@@ -163,7 +164,7 @@ static void crossing_bytes_are_the_faces(void **state)
     const int home[4] = {0, 0, 0, 1};
     size_t expected = 0, crossed = 0, moved = 0;
     assert_int_equal(device_carry(r.device[1], NULL, 3, &moved), EK_OK);
-    for (int side = 0; side < MZ_SIDES; side++) { /* one way in, one way out */
+    for (int side = 0; side < MZ_SIDES; side++) { /* one face in, one out */
         const int behind = r.mz->zone[3].neighbour[side];
         expected += 8 * mz_face_size(r.mz, 3, (enum mz_side)side);
         expected += 8 * mz_face_size(r.mz, behind, (enum mz_side)(side ^ 1));
@@ -172,7 +173,7 @@ static void crossing_bytes_are_the_faces(void **state)
     assert_int_equal(crossed, expected);
     exchange(&r, home, &crossed);
     assert_int_equal(crossed, 2 * expected);
-    assert_int_equal(r.faces->generation, 1); /* the same mapping is not planned twice */
+    assert_int_equal(r.faces->generation, 1); /* the same mapping is not planned again */
     close_rig(&r);
 }
 

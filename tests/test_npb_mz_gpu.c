@@ -1,6 +1,6 @@
-/* tests/test_npb_mz_gpu.c – what a step costs on cards of which only the data sheet is here, by the
- * stand-ins' virtual clock: a batch of zones is cheaper than its zones one by one, a faster card is
- * not slower, and zones that come for a step travel while others are computed. */
+/* tests/test_npb_mz_gpu.c – the cost of a step on cards known only from data sheets, by the
+ * stand-ins' virtual clock: a batch of zones costs less than its zones one by one, a faster card is
+ * not slower, and zones that travel for each step do so while others are computed. */
 #include "npb_mz/device.h"
 #include "backends/gpu.h"
 #include "tests/backends.h"
@@ -10,7 +10,7 @@
 
 static const char *const cards[] = {"h100", "a100", "mi250x", "display"};
 
-/* The moment on the stand-in's clock when all that it was given is done. */
+/* An event on the stand-in's clock after all work submitted so far. */
 static void *moment(const struct gpu_state *d)
 {
     void *event = NULL;
@@ -34,8 +34,8 @@ static double seconds_between(const struct gpu_state *d, void *from, void *to)
     return 1e-3 * (double)milliseconds;
 }
 
-/* Virtual seconds of a step of all zones, which comes behind `before` others, in launches for
- * `together` of them; memory: 0 as it is. */
+/* Virtual seconds of a step of all zones after `before` earlier steps, with `together` zones per
+ * launch; memory: the device's bytes, 0 for the card's. */
 static double step_behind(int before, const char *vendor, const char *card, const char *solver,
                           char letter, int together, size_t memory)
 {
@@ -72,14 +72,15 @@ static double step_on(const char *vendor, const char *card, const char *solver, 
     return step_behind(0, vendor, card, solver, letter, together, memory);
 }
 
-/* LU starts a kernel for each front of its sweeps: gathered in a graph, the host starts all of them
- * at once. */
+/* LU launches a kernel for each front of its sweeps; gathered in a graph, they are launched
+ * together. */
 static void launches_that_come_again_cost_less(void **state)
 {
     (void)state;
-    for (int c = 0; c <= 2; c += 2) { /* a driver's first graph is refused but once */
+    for (int c = 0; c <= 2;
+         c += 2) { /* cards 0 and 2: a driver's first graph is refused only once */
         const char *vendor = c == 2 ? "hip" : "cuda";
-        setenv("FAKEGPU_FAULT", "graph:1", 1); /* refused: one by one */
+        setenv("FAKEGPU_FAULT", "graph:1", 1); /* refused: kernels start one by one */
         const double one_by_one = step_behind(2, vendor, cards[c], "lu-mz", 'S', 16, 0);
         unsetenv("FAKEGPU_FAULT");
         const double graph = step_behind(2, vendor, cards[c], "lu-mz", 'S', 16, 0);
@@ -129,7 +130,8 @@ static size_t least_memory(void)
     return memory;
 }
 
-/* Alone, a zone waits for its coming; together, it comes beside the one before it. */
+/* A zone stepped alone waits for its transfer; in a batch, the transfer overlaps with the
+ * computation of the zone before. */
 static void zones_travel_while_others_are_computed(void **state)
 {
     const size_t memory = least_memory();

@@ -1,11 +1,11 @@
 /* tests/test_npb_mz_lu.c – LU: steps against the method with full Jacobians and a stored residual,
- * the residual's lag behind the exchange, and the laws of tests/npb_mz.h. */
+ * the residual's lag behind the exchange, and the tests of tests/npb_mz.h. */
 #include "tests/npb_mz.h"
 
 static const double omega = 1.2, c3c4 = 0.1;
 static const double diffusion[3] = {0.75, 0.75, 1.0};
 
-/* Convective (A) and viscous (N) Jacobian of axis d for the conserved variables u. */
+/* Convective (A) and viscous (N) Jacobians of axis d at the conserved variables u. */
 static void jacobians(const double u[5], int d, double A[5][5], double N[5][5])
 {
     const double ri = 1.0 / u[0], v[5] = {0, u[1] * ri, u[2] * ri, u[3] * ri, 0}, E = u[4] * ri;
@@ -55,7 +55,7 @@ static void add_neighbour(const struct mz *mz, const struct mz_zone *z, const do
                       x[n];
 }
 
-/* Diagonal block, then elimination with row exchanges left out: it is diagonally dominant. */
+/* The diagonal block, by elimination without row exchanges: it is diagonally dominant. */
 static void divide_by_diagonal(const struct mz *mz, const double u[5], double x[5])
 {
     double D[5][5] = {{0}};
@@ -83,7 +83,7 @@ static void divide_by_diagonal(const struct mz *mz, const double u[5], double x[
     }
 }
 
-/* One point of the lower (sign -1) or upper (sign +1) sweep on v, 0 on the boundary. */
+/* One point of the lower (sign -1) or upper (sign +1) sweep on v, which is 0 on the boundary. */
 static void sweep_point(const struct mz *mz, const struct mz_zone *z, const double *u, double *v,
                         long at, double sign)
 {
@@ -100,7 +100,7 @@ static void sweep_point(const struct mz *mz, const struct mz_zone *z, const doub
         v[m * z->volume + at] = sum[m] + (sign > 0 ? x[m] : 0.0);
 }
 
-/* dt (R(u) + g) of a zone into v, 0 outside the interior. */
+/* Stores dt (R(u) + g) of a zone in v, 0 outside the interior. */
 static void set_residual(const struct mz *mz, struct mz_work *work, int zone, const double *u,
                          double *v)
 {
@@ -116,7 +116,7 @@ static void set_residual(const struct mz *mz, struct mz_work *work, int zone, co
                 }
 }
 
-/* A step of one zone as the method has it: the residual is given and is left for the next step. */
+/* A step of one zone by the textbook: takes the residual and leaves that of the next step. */
 static void reference_step(const struct mz *mz, struct mz_work *work, int zone, double *u,
                            double *residual)
 {
@@ -162,7 +162,7 @@ static void steps_equal_the_method(void **state)
     }
 }
 
-/* Interior points of zone 0 that differ in any variable. */
+/* The number of zone 0's interior points that differ in any variable. */
 static int different(const struct mz *a, const struct mz *b)
 {
     const struct mz_zone *z = &a->zone[0];
@@ -177,7 +177,7 @@ static int different(const struct mz *a, const struct mz *b)
     return n;
 }
 
-/* What an exchange brings acts one step later. A face in the middle of each side is changed as if a
+/* Exchanged faces act one step later. A face in the middle of each side is changed as if a
  * neighbour had sent it. */
 static void exchange_acts_one_step_later(void **state)
 {
@@ -215,7 +215,7 @@ static void same_bits_for_any_width(void **state)
     gives_the_same_bits_for_any_width("lu-mz", 'W');
 }
 
-/* The boundary values that the residual lags behind travel with the zone. */
+/* The boundary values from before the exchange, which the residual uses, travel with the zone. */
 static void device_like_host(void **state)
 {
     (void)state;

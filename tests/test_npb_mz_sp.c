@@ -1,8 +1,8 @@
-/* tests/test_npb_mz_sp.c – SP: a step against dense solves of its systems, and the laws of
+/* tests/test_npb_mz_sp.c – SP: a step against dense solves of its systems, and the tests of
  * tests/npb_mz.h. */
 #include "tests/npb_mz.h"
 
-/* The five numbers of a node, and what the systems take from it. */
+/* The state of a node in the variables that the systems use. */
 struct node {
     double rho, v[3], q, a; /* density, velocity, kinetic energy per mass, speed of sound */
 };
@@ -18,7 +18,7 @@ static struct node node_at(const struct mz_zone *z, const double *u, long at)
     return n;
 }
 
-/* One system: nodes 0 .. n-1, eigenvalue v_d + sign a, the ends being 0. */
+/* One system: nodes 0 .. n-1, eigenvalue v_d + sign a; the ends are 0. */
 static void solve_line(const struct mz *mz, int d, int n, const struct node *node, double sign,
                        double *x)
 {
@@ -34,7 +34,7 @@ static void solve_line(const struct mz *mz, int d, int n, const struct node *nod
             double lambda = node[s + e].v[d] + sign * node[s + e].a;
             a[s][s + e] = e ? e * t2 * lambda - t1 * rho : 1.0 + 2.0 * t1 * rho;
         }
-        /* fourth difference of the nodes 1 .. n-2: a square of the second difference inside */
+        /* fourth difference over the nodes 1 .. n-2: a squared second difference inside */
         const double w[5] = {1, -4, s == 1 || s == n - 2 ? 5 : 6, -4, 1};
         for (int e = -2; e <= 2; e++)
             if (s + e > 0 && s + e < n - 1)
@@ -120,7 +120,7 @@ static void solve_axis(const struct mz *mz, const struct mz_zone *z, int d, cons
             }
 }
 
-/* A step of one zone as the mathematics has it. */
+/* A step of one zone by the textbook. */
 static void reference_step(const struct mz *mz, struct mz_work *work, int zone, double *u)
 {
     static void (*const change[4])(double *, struct node) = {enter, turn_y, turn_z, leave};
@@ -148,7 +148,7 @@ static void step_equals_dense_solves(void **state)
         const size_t bytes = MZ_VARS * (size_t)r.mz->points * sizeof(double);
         double *u = malloc(bytes + 4096); /* solvers read whole vectors, past the last point */
         for (int s = 0; s < 2; s++)
-            mz_step(r.mz, r.work); /* away from the smooth initial state */
+            mz_step(r.mz, r.work); /* leaves the smooth initial state */
         for (int zone = 0; zone < r.mz->nzones; zone++)
             mz_exchange(r.mz, zone);
         settle_all(r.mz);

@@ -1,5 +1,4 @@
-/* tests/test_npb_mz_zones.c – zones: sizes against the reference's, neighbours, memory
- * layout. */
+/* tests/test_npb_mz_zones.c – zones: sizes against the reference's, neighbours, memory layout. */
 #include "tests/npb_mz.h"
 #include "src/random.h"
 
@@ -7,7 +6,7 @@
 
 static const char letters[] = "SWABCDEF";
 
-/* Compares one axis of one class with the rows of the golden file; returns how many there were. */
+/* Compares one axis of a class with the rows of the golden file; returns the number of rows. */
 static int compare_axis(char letter, char axis, const int *size)
 {
     FILE *f = fopen("tests/data/npb_mz/bt_zones.csv", "r");
@@ -77,7 +76,7 @@ static void zones_have_six_points_or_are_refused(void **state)
         }
 }
 
-/* Zones of class F of LU have more numbers than an int counts, however much memory there is. */
+/* The zones of LU class F have more numbers than an int can index, whatever the memory. */
 static void zones_that_kernels_cannot_address_are_refused(void **state)
 {
     (void)state;
@@ -133,8 +132,7 @@ static void neighbours_are_mutual_and_faces_match(void **state)
     mz_close(mz);
 }
 
-/* Lines 4 KiB apart share a set of the first-level cache: the components of a point in equal zones
- * do not. */
+/* Lines 4 KiB apart share a set of the first-level cache; a point's components must not. */
 static void components_lie_in_different_sets(void **state)
 {
     (void)state;
@@ -149,7 +147,7 @@ static void components_lie_in_different_sets(void **state)
         }
 }
 
-/* One forcing serves zones of the same size, and is every zone's own. */
+/* Zones of the same size share one forcing, which is right for each of them. */
 static void equal_zones_share_a_forcing(void **state)
 {
     (void)state;
@@ -167,7 +165,7 @@ static void equal_zones_share_a_forcing(void **state)
             rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), mz_zone_forcing(r.mz, zone));
             for (int m = 0; m < MZ_VARS; m++)
                 assert_true(fabs(r.work->w[m * z->volume + index_of(z, 2, 3, 2)]) <
-                            1e-12); /* of terms up to 100 */
+                            1e-12); /* terms of up to 100 */
         }
         close_rig(r);
     }
@@ -176,7 +174,8 @@ static void equal_zones_share_a_forcing(void **state)
     close_rig(r);
 }
 
-/* Zones that are moved, saved or read at any moment, before and after their faces come. */
+/* Settling zones (as moving, saving or reading does) at any moment, before or after their faces
+ * arrive. */
 static void settling_a_zone_changes_no_bit(void **state)
 {
     (void)state;
@@ -192,7 +191,7 @@ static void settling_a_zone_changes_no_bit(void **state)
                 mz_exchange(b.mz, zone);
             for (int zone = 0; zone < b.mz->nzones; zone++)
                 if (random_below(&chance, 2))
-                    mz_exchange(b.mz, zone); /* once more, when walls have changed hands */
+                    mz_exchange(b.mz, zone); /* again, after walls were swapped */
             for (int zone = 0; zone < b.mz->nzones; zone++) {
                 if (random_below(&chance, 2))
                     mz_settle(b.mz, zone);
