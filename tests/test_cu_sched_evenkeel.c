@@ -1,7 +1,6 @@
-/* tests/test_cu_sched_evenkeel.c – what evenkeel promises, on stored cases and variants of them:
- * near the bound from the fourth step on, no slower in total than the best other policy, no more
- * exchange than contiguous policies; and the reference results of the policies it is held
- * against. */
+/* tests/test_cu_sched_evenkeel.c – evenkeel's promises on stored cases and variants: near the bound
+ * from the fourth step on, in total no slower than the best other policy, no more exchange than
+ * contiguous policies; and reference results of the policies that it is compared with. */
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
 
@@ -10,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With the ratio to the bound that is allowed from the fourth step on. Where tasks are few and
- * coarse no assignment reaches the bound: 1.0221 and 1.0464 are the optima of sp-mz and the smaller
- * lu-mz. */
+/* Stored cases with the largest ratio to the bound that is allowed from the fourth step on. With
+ * few, coarse tasks no assignment reaches the bound: 1.0221 and 1.0464 are the optima of sp-mz and
+ * the smaller lu-mz. */
 static const struct {
     const char *name;
     double ratio;
@@ -81,7 +80,7 @@ static void stored_cases(void **state)
     }
 }
 
-/* The short form of `make bench BENCH=cu_random`: every family, few tasks and many. */
+/* A short `make bench BENCH=cu_random`: every family, with few tasks and with many. */
 static void random_cases(void **state)
 {
     (void)state;
@@ -102,11 +101,12 @@ static void random_cases(void **state)
                 assert_true(m.own.makespan <= 1.02 * random_optimum(&c.sim));
             random_close(&c);
         }
-    assert_true(far <= all / 100); /* none of the short form; five of the long one's 960 */
+    assert_true(far <= all / 100); /* none in the short form, five of 960 in the long one */
     assert_true(beyond <= 1 + all / 50);
 }
 
-/* No task takes more than a twentieth of a step on any unit: 2 % whatever the speeds. */
+/* No task takes more than a twentieth of a step on any unit: within 2 % of the bound for all
+ * speeds. */
 static void fine_cases(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void noisy(void **state)
     }
 }
 
-/* A unit at half speed, a dead device: near the bound of what is left a few steps later. */
+/* After a unit slows to half speed or dies, a few steps bring the makespan near the new bound. */
 static void units_that_fail(void **state)
 {
     (void)state;
@@ -171,12 +171,12 @@ static void units_that_fail(void **state)
 /* ---- a unit dies in the only step -------------------------------------------------------------*/
 enum { DYING_UNITS = 4, DYING_TASKS = 9 };
 
-/* What had been begun by then stays; the rest may go to any unit that lives. */
+/* Tasks begun before the death stay where they are; any surviving unit may take the others. */
 struct death {
     const struct sim_case *c;
-    double from, idle[DYING_UNITS]; /* when; when each unit is through with what it had begun */
+    double from, idle[DYING_UNITS]; /* time of death; when each unit finishes what it has begun */
     bool begun[DYING_TASKS];
-    double last; /* of the run */
+    double last; /* end of the run */
 };
 
 static void note_death(void *arg, const struct sim_event *e)
@@ -210,7 +210,7 @@ static double fastest_end(struct death *d, size_t t, double longest, double best
     return best;
 }
 
-/* Makespan / what is possible from the moment of death on, for whoever knows all times. */
+/* Makespan over the best possible one from the death on, if all times were known. */
 static double ratio_of_death(struct random_case *r)
 {
     struct sim_case c = {.ncu = random_whole(r, 3, DYING_UNITS), .steps = 1, .nchanges = 1};
@@ -239,7 +239,7 @@ static double ratio_of_death(struct random_case *r)
     return d.last / fastest_end(&d, 0, begun, INFINITY);
 }
 
-/* What a lost unit leaves is taken by whom that suits: no slow one holds up the step with it. */
+/* Suitable units take over a lost unit's tasks: no slow unit delays the step with them. */
 static void takes_over_well(void **state)
 {
     (void)state;
@@ -256,8 +256,8 @@ static void takes_over_well(void **state)
     assert_true(beyond < CASES / 10);
 }
 
-/* One very slow step is answered in the next one, and so is its end: others help meanwhile, so that
- * neither costs much, and then all is as it was. */
+/* evenkeel reacts to one very slow step in the next step, and again when it is over. Helpers keep
+ * both cheap, and afterwards everything is as before. */
 static void a_hiccup(void **state)
 {
     (void)state;
@@ -279,7 +279,8 @@ static void a_hiccup(void **state)
     plan_case_close(&c);
 }
 
-/* A unit so slow that it gets nothing is tried again, for little, and works again when it can. */
+/* A unit too slow to get any tasks is retried at little cost, and works again once it has
+ * recovered. */
 static void a_unit_that_recovers(void **state)
 {
     (void)state;
@@ -308,8 +309,8 @@ static void a_unit_that_recovers(void **state)
     assert_true(r.ratio < 1.03);
 }
 
-/* A heat stencil in zones on one core and a device that is slower than it, 400 steps, nothing
- * known: no worse than the core alone, nor than heft. */
+/* 400 steps of a heat stencil in zones on one core and a slower device, nothing known in advance:
+ * no worse than the core alone or heft. */
 static void heat_stencil(void **state)
 {
     (void)state;
@@ -357,9 +358,9 @@ static void heat_stencil(void **state)
 
 enum { ZONES = 48 };
 
-/* One step of a core that needs 1 us for a zone, and of a device that needs 20. If the core is
- * taken `away` in a zone, that takes 8 ms longer, and all of its zones twice as long. Returns the
- * zones of the device. */
+/* One step with a core that takes 1 us per zone and a device that takes 20. If `is_away`, the core
+ * is interrupted for 8 ms in zone `away`, and all its zones take twice as long. Returns the number
+ * of zones the device computed. */
 static size_t step_of(struct sched *s, bool is_away, size_t away)
 {
     double now[2] = {0, 0};
@@ -380,9 +381,9 @@ static size_t step_of(struct sched *s, bool is_away, size_t away)
     return there;
 }
 
-/* The operating system takes the core away for 8 ms, once or again and again; when it is back its
- * caches are cold. The device, which has time for two zones (for four, if the core takes twice as
- * long), gets no more. */
+/* The operating system takes the core away for 8 ms now and then; when it returns, its caches are
+ * cold. The device has time for two zones (four if the core takes twice as long) and gets hardly
+ * more. */
 static void an_interruption(void **state)
 {
     (void)state;
@@ -403,7 +404,7 @@ static void an_interruption(void **state)
     sched_close(s);
 }
 
-/* Nobody can help a unit that is the only one: it begins one range a step. */
+/* A unit on its own has no helpers, so it gets all its tasks as one range per step. */
 static void a_unit_alone(void **state)
 {
     (void)state;
@@ -431,8 +432,8 @@ static void a_unit_alone(void **state)
     }
 }
 
-/* Steps of microseconds, which planning must not double, are not looked at each: a unit that slows
- * down is found all the same. */
+/* With steps of microseconds, which planning must not double, not every step is examined; a unit
+ * that slows down is found all the same. */
 static void fine_steps(void **state)
 {
     (void)state;
@@ -455,13 +456,13 @@ static void fine_steps(void **state)
     assert_true(span[STEPS - 1] < 1.03 * sim_bound(&c, (double[]){1, 0.3}));
 }
 
-/* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
- * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come,
- * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
- * as one another, a first step of many launches, or with large tasks kept for a slow device, homes
- * of before a move, few tasks on many units, ranges of large tasks as long as those of small ones,
- * one memory node for all but a few tasks, a first task so large that it was not kept for a
- * device, a unit tried again with a task from the middle of a range. */
+/* Random cases that once went wrong. Their causes: a task's time measured while its unit slowed
+ * down; a plan rated by a makespan that helpers had improved; an exchange counted that never
+ * happens; a step in which a unit changed taken as a measure of the partition; kinds of units
+ * equally good; a first step with many launches, or with large tasks reserved for a slow device;
+ * homes from before a move; few tasks on many units; ranges of large tasks as long as those of
+ * small ones; one memory node for almost all tasks; a first task too large to be reserved for a
+ * device; a unit retried with a task from the middle of a range. */
 static void once_wrong(void **state)
 {
     (void)state;
@@ -486,8 +487,8 @@ static void once_wrong(void **state)
     }
 }
 
-/* Launches make small tasks dear on the device: the large ones belong there, and evenkeel finds out
- * although nobody tells it, at the price of more exchange. */
+/* Launches make small tasks expensive on the device, so the large ones belong there. evenkeel finds
+ * this out by itself, at the price of more exchange. */
 static void large_tasks_to_the_device(void **state)
 {
     (void)state;
@@ -505,7 +506,7 @@ static void large_tasks_to_the_device(void **state)
     plan_case_close(&c);
 }
 
-/* Where a link costs more than the device gives, the device stays idle. */
+/* If the link costs more than the device gains, the device stays idle. */
 static void a_device_not_worth_its_link(void **state)
 {
     (void)state;
@@ -519,8 +520,8 @@ static void a_device_not_worth_its_link(void **state)
     plan_case_close(&c);
 }
 
-/* A link of which nobody knows how slow it is: units that see a device wait for its tasks leave it
- * none, and what is there stays there unless the steps to come win back the way. */
+/* A link of unknown speed: units that see a device wait for its tasks leave it none, and tasks
+ * already there stay unless the remaining steps repay moving them. */
 static void an_unknown_link(void **state)
 {
     (void)state;
@@ -552,7 +553,8 @@ static void an_unknown_link(void **state)
     }
 }
 
-/* Where busy neighbours slow units no prediction holds; what has proved fast comes back. */
+/* With busy neighbours slowing units, predictions fail; evenkeel returns to what has proved
+ * fast. */
 static void busy_neighbours(void **state)
 {
     (void)state;
@@ -562,7 +564,8 @@ static void busy_neighbours(void **state)
         struct random_match m;
         if (seed <= 1100)
             random_case(&c, RANDOM_CROWD, seed, 256);
-        else /* what neighbours did was taken for launches once, a step for ten times its time */
+        else /* once mistook the neighbours' influence for launches: a step took ten times as long
+              */
             random_case(&c, RANDOM_CROWD, 9100059, 128);
         assert_int_equal(random_match(&c, &m), EK_OK);
         if (m.ratio > 1.15)
@@ -574,8 +577,8 @@ static void busy_neighbours(void **state)
     assert_true(far <= 1);
 }
 
-/* What the fastest number of CPU units and devices does in a second, where each busy neighbour
- * slows a unit: all numbers are tried. */
+/* Highest throughput over all numbers of CPU units and devices, if each busy neighbour slows a
+ * unit. */
 static double most_per_second(const int units[2], const double speed[2], const double share[2][2])
 {
     double most = 0;
@@ -591,7 +594,7 @@ static double most_per_second(const int units[2], const double speed[2], const d
     return most;
 }
 
-/* Where fewer units do more in a second than all, the others are left out. */
+/* If fewer units have a higher throughput than all, the others are left out. */
 static void fewer_units(void **state)
 {
     (void)state;
@@ -640,8 +643,8 @@ static void fewer_units(void **state)
     assert_true(fewer > 10 && found > 0.9 * fewer);
 }
 
-/* All units are slower than was said, as if the machine had other work, too: leaving some out helps
- * nobody, and all are soon back. */
+/* All units are slower than declared, as if the machine had other work: leaving some out does not
+ * help, so all must soon be in use again. */
 static void nobody_is_to_blame(void **state)
 {
     (void)state;
@@ -683,8 +686,8 @@ static void nobody_is_to_blame(void **state)
     }
 }
 
-/* Where launches count, stretches: the two large tasks among the first are the device's, so that
- * the stretch of the device, which is the last unit, has to be the first one. */
+/* With launches, units get stretches of consecutive tasks. The device, the last unit, should
+ * compute the two large tasks, which are among the first, so its stretch must come first. */
 static void large_tasks_first(void **state)
 {
     (void)state;
@@ -700,11 +703,11 @@ static void large_tasks_first(void **state)
                                .unit = unit,
                                .ncu = 4,
                                .steps = 1};
-    assert_true(run(&c, "evenkeel").makespan < 21.5); /* 29 with the stretch of the device last */
+    assert_true(run(&c, "evenkeel").makespan < 21.5); /* 29 if the device's stretch comes last */
 }
 
-/* A range takes a second to begin on either unit, as was declared: the slow one's speed says
- * nothing of that. */
+/* Beginning a range takes a second on either unit, as declared; it must not be scaled by the slow
+ * unit's speed. */
 static void launches_as_declared(void **state)
 {
     (void)state;
@@ -713,7 +716,7 @@ static void launches_as_declared(void **state)
                                            {.width = 1, .speed = 0.613, .launch = 1}};
     const struct sim_case c = {
         .job = {.n = 5, .grain = 1, .cost = cost}, .unit = unit, .ncu = 2, .steps = 3};
-    const double best = 1 + (2.487 + 0.2409 + 0.747) / 0.613; /* and 6.24 on the other unit */
+    const double best = 1 + (2.487 + 0.2409 + 0.747) / 0.613; /* the other unit takes 6.24 */
     assert_true(run(&c, "evenkeel").total < 3 * best * 1.0001);
 }
 

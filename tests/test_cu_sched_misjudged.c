@@ -1,5 +1,5 @@
-/* tests/test_cu_sched_misjudged.c – what evenkeel must not make of its measurements: chance,
- * launches, tasks of no cost, and a model of links, each of which once led it astray. */
+/* tests/test_cu_sched_misjudged.c – measurements that once misled evenkeel: noise, launches, tasks
+ * that cost nothing, inaccurate models of links. */
 #include "tests/plan_case_text.h"
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* `units` of one kind, with launches; the next free unit. */
+/* Adds `units` copies of *like at `at`; returns the next free index. */
 static int add_units(struct sim_unit *unit, int at, int units, const struct sim_unit *like)
 {
     for (int i = 0; i < units; i++)
@@ -15,7 +15,7 @@ static int add_units(struct sim_unit *unit, int at, int units, const struct sim_
     return at + units;
 }
 
-/* Devices, each with a memory node of its own, from node `memory` on. */
+/* Adds devices, each with a memory node of its own, numbered from `memory` on. */
 static int add_devices(struct sim_unit *unit, int at, int devices, int memory, double speed,
                        double launch)
 {
@@ -25,8 +25,8 @@ static int add_devices(struct sim_unit *unit, int at, int devices, int memory, d
     return at + devices;
 }
 
-/* After many searches in vain the unit on which the step depends becomes ten times slower: that is
- * news, whatever failed before. */
+/* After many failed searches the unit on which the step depends becomes ten times slower: past
+ * failures must not keep evenkeel from reacting. */
 static void a_slow_unit_after_much_noise(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void a_slow_unit_after_much_noise(void **state)
     plan_case_close(&c);
 }
 
-/* Equal tasks that ran in long ranges and then one by one: what differs is chance, not a launch. */
+/* Equal tasks run in long ranges, then one by one: the differences are noise, not launches. */
 static void noise_is_no_launch(void **state)
 {
     (void)state;
@@ -83,7 +83,8 @@ static void noise_is_no_launch(void **state)
     }
 }
 
-/* CPU units of one width that nobody tells apart, some of which take long to begin a range. */
+/* CPU units of the same width but different speeds, which nobody declared; some take long to begin
+ * a range. */
 static void launches_of_their_own(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void launches_of_their_own(void **state)
     assert_true(span[STEPS - 1] < 1.08 * sim_bound(&c, NULL));
 }
 
-/* A task that costs nothing says nothing of what others take there. */
+/* A task that costs nothing says nothing about the times of others on its unit. */
 static void tasks_of_no_cost(void **state)
 {
     (void)state;
@@ -126,8 +127,8 @@ static void tasks_of_no_cost(void **state)
     }
 }
 
-/* A unit that is late because its launches take longer than was thought is not made later by
- * taking its tasks one by one. */
+/* If a unit is late because launches take longer than expected, taking its tasks one by one would
+ * only make it later. */
 static void late_by_launches(void **state)
 {
     (void)state;
@@ -157,12 +158,12 @@ static void late_by_launches(void **state)
         struct sim_result r;
         assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
         for (int s = 1; s < STEPS; s++)
-            if (!(span[s] < 0.02)) /* a launch for each of its tasks would be 0.1 s */
+            if (!(span[s] < 0.02)) /* one launch per task would take 0.1 s */
                 fail_msg("seed %u: step %d takes %g s", seed, s, span[s]);
     }
 }
 
-/* Devices alone: what lies on the host, where nobody computes, has one link to go. */
+/* Devices only: tasks that start on the host, where nobody computes, all cross one link. */
 static void devices_alone(void **state)
 {
     (void)state;
@@ -172,8 +173,8 @@ static void devices_alone(void **state)
     plan_case_close(&c);
 }
 
-/* A device that has become slow is helped though the last of its tasks are not worth it, and though
- * none of them would be if it were as fast as before. */
+/* A device that has slowed down gets help, although its last tasks are not worth moving, and none
+ * would be at its former speed. */
 static void help_over_a_link(double latency)
 {
     enum { N = 600, ROW = 24, UNITS = 4, STEPS = 8 };
@@ -205,7 +206,7 @@ static void help_over_a_link(double latency)
                          .nchanges = 1};
     struct sim_result r;
     assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
-    assert_true(span[STEPS - 1] < 6 * span[STEPS - 2]); /* alone it would take ten times as long */
+    assert_true(span[STEPS - 1] < 6 * span[STEPS - 2]); /* without help ten times as long */
 }
 
 static void help_past_small_tasks(void **state)
@@ -215,8 +216,8 @@ static void help_past_small_tasks(void **state)
     help_over_a_link(5e-4);
 }
 
-/* Where four of five tasks cost nothing the fifth still takes its time on units that have not had
- * it. */
+/* If four of five tasks cost nothing, the fifth still takes time on units that have not run it
+ * yet. */
 static void most_cost_nothing(void **state)
 {
     (void)state;
@@ -237,12 +238,12 @@ static void most_cost_nothing(void **state)
                          .nchanges = 1};
     struct sim_result r;
     assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
-    for (int s = 0; s < STEPS; s++) /* the device is half as fast, no more */
+    for (int s = 0; s < STEPS; s++) /* the device is only half as fast */
         assert_true(span[s] < 2.2 * span[0]);
 }
 
-/* Times that have nothing to do with one another on the two kinds, but for tasks that cost nothing
- * anywhere: these do not hide it. */
+/* Times on the two kinds are unrelated, except for tasks that cost nothing anywhere, which must not
+ * make the times look proportional. */
 static void nothing_is_in_proportion(void **state)
 {
     (void)state;
@@ -263,7 +264,8 @@ static void nothing_is_in_proportion(void **state)
     assert_true(run(&c, "evenkeel").makespan < 1.02 * sim_bound(&c, NULL));
 }
 
-/* What units did before one of them died says how fast they are, though nobody had told. */
+/* After a unit dies, speeds of the others are known from what they did before, although none was
+ * declared. */
 static void the_living_are_known(void **state)
 {
     (void)state;
@@ -288,7 +290,7 @@ static void the_living_are_known(void **state)
     assert_true(span[1] < 1.05 * span[STEPS - 1]);
 }
 
-/* Random cases that once went astray. */
+/* Random cases that once went wrong. */
 static void random_cases(void **state)
 {
     (void)state;
@@ -316,8 +318,8 @@ static void random_cases(void **state)
     }
 }
 
-/* To bring a task to a device takes nearly as long as the task: brought all at once the first step
- * of three would take half as long again, as CPU units wait. */
+/* Moving a task to a device takes nearly as long as computing it. If all were moved at once, CPU
+ * units would wait, and the first of three steps would take half as long again. */
 static void brought_little_by_little(void **state)
 {
     (void)state;
@@ -341,8 +343,8 @@ static void brought_little_by_little(void **state)
     assert_true(span[STEPS - 1] < 1.1 * sim_bound(&c, NULL));
 }
 
-/* Many tasks that take as long to bring as to compute on a device, brought once for twelve steps:
- * packing with transfers in mind alone left five percent in every step. */
+/* Moving a task to a device takes as long as computing it there, but is needed only once in twelve
+ * steps: planning only with transfers included made every step five percent slower. */
 static void brought_once(void **state)
 {
     (void)state;
@@ -367,9 +369,9 @@ static void brought_once(void **state)
     assert_true(r.total < 1.005 * run(&c, "heft").total);
 }
 
-/* Where neighbours slow units, the end of a list is that of units as slow as they are now: with
- * those of another step a helper took what its victim would have ended in good time, in every
- * second step for ever. */
+/* When neighbours slow units, the time at which a list will end follows from the units' present
+ * speeds: with those of another step a helper took tasks that the victim would have finished in
+ * time, in every second step. */
 static void lists_follow_neighbours(void **state)
 {
     (void)state;
@@ -384,9 +386,9 @@ static void lists_follow_neighbours(void **state)
     random_close(&c);
 }
 
-/* A grid on cores and two devices, whose exchanges take `times` what the link says; by that, to cut
- * it evenly costs this share of the shortest step in each. Returns how long exchanges take in the
- * mean, and how long the last step does, in shortest steps. */
+/* A grid on cores and two devices, whose exchanges take `times` as long as the link's figures say.
+ * By those figures an even cut costs `share` of the shortest step, in each step. Returns the mean
+ * time of exchanges, *last the last step's time, both in units of the shortest step. */
 static double exchange_unlike_the_link(double share, double times, double *last)
 {
     enum { ROW = 12, N = ROW * ROW, CORES = 8, UNITS = CORES + 2, STEPS = 30 };
@@ -429,8 +431,8 @@ static double exchange_unlike_the_link(double share, double times, double *last)
     return r.communication / STEPS / step;
 }
 
-/* Faces that cost thirty times as much as the link says keep to one memory node, those that cost a
- * thirtieth do not. */
+/* If faces cost thirty times as much as the link's figures say, tasks stay on one memory node; if
+ * they cost a thirtieth, they do not. */
 static void faces_cost_what_they_take(void **state)
 {
     (void)state;
@@ -441,7 +443,7 @@ static void faces_cost_what_they_take(void **state)
     assert_true(last < 1.1);
 }
 
-/* Small cases beside another policy: what evenkeel takes in all, as a share of that. */
+/* Small cases: evenkeel's total must stay below `most` times the rival's. */
 static void beside_others(void **state)
 {
     (void)state;
@@ -489,8 +491,8 @@ static void beside_others(void **state)
     }
 }
 
-/* Costs of four magnitudes and a little noise: the line through them says nothing about the small
- * tasks, by which a slow unit must not be taken for a fast one. */
+/* Costs over four orders of magnitude and a little noise: the fitted line says nothing about small
+ * tasks, which must not make a slow unit look fast. */
 static void small_tasks_off_the_line(void **state)
 {
     (void)state;
@@ -521,8 +523,8 @@ static void small_tasks_off_the_line(void **state)
     }
 }
 
-/* A unit that has slowed down is still known to be slow after another one has died, be its speed
- * declared or its profile. */
+/* A unit that has slowed down is still known to be slow after another one has died, whether its
+ * speed was declared or given by a profile. */
 static void speeds_survive_a_death(void **state)
 {
     (void)state;
