@@ -1,4 +1,4 @@
-/* tests/plan_case_text.h – a case for the simulator from a text in the test. */
+/* tests/plan_case_text.h – reads a simulator case from a string in a test. */
 #pragma once
 
 #include "cu/sim/plan_case.h"

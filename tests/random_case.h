@@ -1,7 +1,6 @@
-/* tests/random_case.h – cases for the simulator that nobody can tune to: drawn at random from
- * seventeen families, 2 to 100,000 tasks on 1 to 1,000 units, the same for the same family and
- * seed; how evenkeel does on them beside the other policies, and beside the optimum where there are
- * few tasks. */
+/* tests/random_case.h – random cases for the simulator, to which nobody can tune a policy:
+ * seventeen families, 2 to 100,000 tasks on 1 to 1,000 units, reproducible by family and seed;
+ * compares evenkeel with the other policies, and with the optimum if there are few tasks. */
 #pragma once
 
 #include "cu/sim/sim.h"
@@ -16,23 +15,23 @@
 enum { RANDOM_UNITS = 1024, RANDOM_CHANGES = 8, RANDOM_OPTIMUM = 11 };
 
 enum random_family {
-    RANDOM_SPEEDS,    /* every unit has a speed of its own */
+    RANDOM_SPEEDS,    /* every unit has its own speed */
     RANDOM_TAILS,     /* lognormal 1.5, Pareto */
-    RANDOM_TRANSFERS, /* tasks lie on the host, devices are behind a link */
-    RANDOM_LAUNCHES,  /* every range costs its unit something */
-    RANDOM_DRIFT,     /* speeds change again and again */
+    RANDOM_TRANSFERS, /* tasks start on the host, devices are behind a link */
+    RANDOM_LAUNCHES,  /* each range costs a launch */
+    RANDOM_DRIFT,     /* speeds change repeatedly */
     RANDOM_TINY,      /* tasks of a few microseconds */
-    RANDOM_GIANT,     /* one task or two are most of the work */
-    RANDOM_SLOWDOWN,  /* a unit slows down within a step */
-    RANDOM_ONE_MORE,  /* a task more than units */
-    RANDOM_FIXED,     /* devices take a time for each task whatever its size */
-    RANDOM_UNRELATED, /* each kind has its own times */
+    RANDOM_GIANT,     /* one or two tasks are most of the work */
+    RANDOM_SLOWDOWN,  /* a unit slows down during a step */
+    RANDOM_ONE_MORE,  /* one task more than units */
+    RANDOM_FIXED,     /* devices add a fixed time to each task */
+    RANDOM_UNRELATED, /* each kind of unit has times of its own */
     RANDOM_CLASSES,   /* some tasks suit devices, others do not */
-    RANDOM_COLD,      /* nothing is known */
-    RANDOM_FACES,     /* tasks have neighbours, some units are behind a link */
-    RANDOM_CROWD,     /* busy neighbours slow a unit */
+    RANDOM_COLD,      /* no speeds or times are known */
+    RANDOM_FACES,     /* tasks have neighbours, devices are behind a link */
+    RANDOM_CROWD,     /* busy neighbours slow units */
     RANDOM_DEATHS,    /* a unit dies */
-    RANDOM_MIXED,     /* several of these at once, units in groups */
+    RANDOM_MIXED,     /* several of these at once, groups of units */
     RANDOM_FAMILIES
 };
 
@@ -45,18 +44,18 @@ struct random_case {
     struct sim_case sim;
     uint64_t state;
     enum random_family family;
-    unsigned mix; /* which families are in a mixed one, a bit each */
-    /* Nobody can know what to do: cold runs of one or two steps or of fewer
-     * tasks than units, a unit that dies or slows down
-     * with one of few tasks. */
+    unsigned mix; /* a bit for each family in a mixed case */
+    /* No policy can know what to do: cold runs with one or two steps or no more tasks than units;
+     * units that change or die with few tasks. */
     bool apart;
-    char text[128]; /* what it is, for people */
+    char text[128]; /* description for messages */
     double *cost, *bytes, *face, *seconds[4];
     size_t *first, *neighbour;
     struct sim_unit unit[RANDOM_UNITS];
     struct sim_change change[RANDOM_CHANGES];
     struct sched_link link;
-    double crowd[3][2]; /* by which share CPU units slow one another, and devices; devices anyone */
+    /* Slowdown of CPU units by a busy CPU unit, of devices by one, of any unit by a busy device. */
+    double crowd[3][2];
 };
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
@@ -65,7 +64,7 @@ static inline double random_between(struct random_case *c, double low, double hi
     return low + (high - low) * random_uniform(&c->state);
 }
 
-/* Evenly spread over the magnitudes. */
+/* Evenly distributed logarithm. */
 static inline double random_magnitude(struct random_case *c, double low, double high)
 {
     return low * pow(high / low, random_uniform(&c->state));
@@ -88,7 +87,8 @@ static inline bool random_is(const struct random_case *c, enum random_family f)
     return c->family == f || (c->mix >> f & 1);
 }
 
-/* Every third of what goes together; times of a unit's own are not for those who know none. */
+/* Draws a third of the families that can be combined: units without known times have none of their
+ * own, and drifting or slowing units do not die. */
 static inline void random_mix(struct random_case *c)
 {
     for (int f = 0; f < RANDOM_MIXED; f++)
@@ -106,7 +106,7 @@ static inline double random_size(struct random_case *c, int shape, size_t t)
     switch (shape) {
     case 0:
         return 1;
-    case 1: /* as BT-MZ: twenty times from the first to the last */
+    case 1: /* as in BT-MZ: the last is twenty times the first */
         return pow(20, x);
     case 2:
         return exp(random_normal(c));
@@ -123,7 +123,7 @@ static inline double random_size(struct random_case *c, int shape, size_t t)
     }
 }
 
-/* On a ring, and to those a row on. */
+/* Neighbours: the next task on either side in a ring, and those one row before and after. */
 static inline void random_faces(struct random_case *c, double face)
 {
     size_t n = c->sim.job.n, row = (size_t)sqrt((double)n), e = 0;
@@ -154,7 +154,7 @@ static inline void random_tasks(struct random_case *c)
     c->sim.job.cost = c->cost;
     if (!random_is(c, RANDOM_TRANSFERS) && !random_is(c, RANDOM_FACES))
         return;
-    double volume = mean * random_magnitude(c, 1e7, 1e9); /* bytes of a task of mean size */
+    double volume = mean * random_magnitude(c, 1e7, 1e9); /* bytes of a task of average size */
     for (size_t t = 0; t < n; t++)
         c->bytes[t] = volume * c->cost[t] / mean;
     c->sim.job.bytes = c->bytes;
@@ -186,7 +186,7 @@ static inline void random_unit(struct random_case *c, int u, bool device, double
     }
 }
 
-/* Times of their own for each of up to four kinds of units. */
+/* Gives up to four kinds of units their own times. */
 static inline void random_times(struct random_case *c)
 {
     for (int k = 0; k < 4; k++)
@@ -226,7 +226,7 @@ static inline void random_units(struct random_case *c)
         random_times(c);
 }
 
-/* Groups of alike units, each with a speed and launches of its own. */
+/* Groups of like units, each group with its own speed and launch time. */
 static inline void random_groups(struct random_case *c)
 {
     double speed = 1, launch = 0, mean = random_mean(c);
@@ -267,7 +267,7 @@ static inline void random_close(struct random_case *c)
         free(all[i]);
 }
 
-/* Case number `seed` of a family, with 2 to `most` tasks; random_close() frees. */
+/* Case number `seed` of a family, with 2 to `most` tasks. Free with random_close(). */
 static inline void random_case(struct random_case *c, enum random_family family, unsigned seed,
                                size_t most)
 {
@@ -318,7 +318,8 @@ struct random_optimum {
     int owner[RANDOM_OPTIMUM];
 };
 
-/* Depth first over all assignments in natural order, so that a range's launch is counted once. */
+/* Tries all assignments depth first, tasks in natural order so that each range's launch counts
+ * once. */
 static inline void random_descend(struct random_optimum *o, size_t t, double longest)
 {
     if (longest >= o->best)
@@ -338,7 +339,7 @@ static inline void random_descend(struct random_optimum *o, size_t t, double lon
     }
 }
 
-/* The shortest step there is, without transfers and interference; for few tasks on few units. */
+/* The shortest possible step without transfers and interference; for few tasks on few units. */
 static inline double random_optimum(const struct sim_case *c)
 {
     struct random_optimum o = {.c = c, .best = INFINITY};
@@ -346,7 +347,7 @@ static inline double random_optimum(const struct sim_case *c)
     return o.best;
 }
 
-/* Few tasks whose times are known and stay, on few units. */
+/* Few tasks with known, constant times on few units. */
 static inline bool random_has_optimum(const struct random_case *c)
 {
     return c->sim.job.n <= RANDOM_OPTIMUM && c->sim.ncu <= 6 && !c->sim.cold && c->sim.noise == 0 &&
@@ -355,9 +356,9 @@ static inline bool random_has_optimum(const struct random_case *c)
 
 /* ---- evenkeel against all others --------------------------------------------------------------*/
 struct random_match {
-    struct sim_result own, best; /* evenkeel; the best other one */
-    const char *rival;           /* its name */
-    double ratio;                /* of the totals */
+    struct sim_result own, best; /* of evenkeel; of the best other policy */
+    const char *rival;           /* name of that policy */
+    double ratio;                /* own total over best total */
 };
 
 static inline enum ek_status random_match(const struct random_case *c, struct random_match *m)

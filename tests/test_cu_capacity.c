@@ -1,6 +1,5 @@
 /* tests/test_cu_capacity.c – capacity plans: combinations and samples, what a table remembers,
- * answers worked out by hand, and every number of a machine that makes no sense refused by its
- * name. */
+ * answers worked out by hand; senseless numbers in a machine's description are refused by name. */
 #include "cu/sim/capacity_answer.h"
 #include "cu/rank/stop.h"
 #include "tests/scratch.h"
@@ -16,7 +15,7 @@
 
 static const char *const POLICIES[] = {"heft", "sorted-greedy"};
 
-/* A machine of slow nodes with 2 cores and one fast node with a device. */
+/* A machine of slow nodes with 2 cores each and one fast node with a device. */
 static const char MACHINE[] =
     "{\"name\": \"m\", \"nodes\": [{\"name\": \"slow\", \"count\": 3, \"cores\": 2, \"speed\": 1,"
     " \"price\": 1}, {\"name\": \"fast\", \"like\": \"slow\", \"times\": 4, \"cores\": 1,"
@@ -111,7 +110,7 @@ static void samples_differ_from_one_another(void **state)
     assert_true(p.c.scenario[0] >= 1 && p.c.scenario[499] <= 9999);
     for (size_t i = 1; i < 500; i++)
         assert_true(p.c.scenario[i - 1] < p.c.scenario[i]);
-    /* Evenly drawn: the mean lies within five deviations of the middle. */
+    /* Drawn evenly: the mean is within five standard deviations of the middle. */
     double mean = 0;
     for (size_t i = 0; i < 500; i++)
         mean += (double)p.c.scenario[i] / 500;
@@ -143,14 +142,14 @@ static void too_many_combinations_are_refused(void **state)
 }
 
 /* ---- answers ----------------------------------------------------------------------------------*/
-/* Six tasks of 8. k slow nodes alone: 48, 24·… = ceil(6 / 2k) * 8. The fast node: 2 s on its core,
- * 1.5 s on its device: four tasks there and two or three on the core end after 6. */
+/* Six tasks of cost 8. k slow nodes alone: ceil(6 / 2k) * 8 s. The fast node takes 2 s per task on
+ * its core, 1.5 s on its device: four tasks on the device and two or three on the core take 6 s. */
 static void answers_by_hand(void **state)
 {
     (void)state;
     struct plan p;
     struct capacity_answer a;
-    const double expected[] = {24, 16, 8, 6, 6, 6, 6}; /* slow 1 2 3, fast, fast and slow … */
+    const double expected[] = {24, 16, 8, 6, 6, 6, 6}; /* slow 1 2 3, fast, fast with slow … */
     open_plan(&p, MACHINE, TASKS, 0, 0);
     assert_int_equal(capacity_run(&p.c, 2, NULL), EK_OK);
     assert_int_equal(capacity_answer_open(&a, &p.c, 0.05), EK_OK);
@@ -158,7 +157,7 @@ static void answers_by_hand(void **state)
         assert_true(fabs(a.makespan[i] - expected[i]) < 1e-12);
     assert_int_equal(p.c.scenario[a.ranked[0]], 4);
     assert_int_equal(p.c.scenario[a.cheapest], 4); /* the fast node alone */
-    /* The slow one: 24 -> 16 -> 8, and nothing beside the fast one. */
+    /* Another slow one: 24 -> 16 -> 8; no gain beside the fast one. */
     assert_int_equal(a.gain[0].pairs, 5);
     assert_true(fabs(a.gain[0].mean - (1 - 16 / 24. + 1 - 8 / 16.) / 5) < 1e-12);
     assert_true(fabs(a.gain[0].best - 0.5) < 1e-12);
@@ -170,7 +169,8 @@ static void answers_by_hand(void **state)
     close_plan(&p);
 }
 
-/* With a wide tolerance the cheapest costs least; without prices it has fewest cores. */
+/* With a wide tolerance, the cheapest combination has the lowest price; without prices, the fewest
+ * cores. */
 static void cheapest_by_price_or_cores(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void cheapest_by_price_or_cores(void **state)
     open_plan(&p, MACHINE, TASKS, 0, 0);
     assert_int_equal(capacity_run(&p.c, 1, NULL), EK_OK);
     assert_int_equal(capacity_answer_open(&a, &p.c, 0.5), EK_OK);
-    assert_int_equal(p.c.scenario[a.cheapest], 3); /* three slow nodes: 8 s for a price of 3 */
+    assert_int_equal(p.c.scenario[a.cheapest], 3); /* three slow nodes: 8 s at a price of 3 */
     capacity_answer_close(&a);
     p.machine.priced = false;
     assert_int_equal(capacity_answer_open(&a, &p.c, 0.5), EK_OK);
@@ -206,8 +206,8 @@ static void hypothetical_nodes_come_beside_the_real_ones(void **state)
 }
 
 /* ---- restarts ---------------------------------------------------------------------------------*/
-/* What is known is not simulated again (a planted value stays), what was cut off is, and the table
- * of a run in two parts is that of a run in one. */
+/* Known results are not simulated again (a planted value stays), cut-off ones are, and a run in two
+ * parts gives the same table as a run in one. */
 static void tables_remember(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void tables_remember(void **state)
     read_text(table, whole, sizeof whole);
     assert_int_equal(access(partial, F_OK), -1);
 
-    /* Every cut of the table, as a run that was killed leaves it. */
+    /* Cuts the table at many places, as a killed run may leave it. */
     for (size_t length = 0; length < strlen(whole); length += 53) {
         snprintf(part, sizeof part, "%.*s", (int)length, whole);
         file_of("plan.csv.part", part);
@@ -244,7 +244,7 @@ static void tables_remember(void **state)
     assert_int_equal(p.c.known, 14);
     assert_true(p.c.cell[0].makespan == 77);
     close_plan(&p);
-    /* Other tasks: nothing of it counts. */
+    /* With other tasks, nothing in the table counts. */
     open_plan(&p, MACHINE, "{\"tasks\": {\"cost\": [8, 8, 8, 8, 8, 9]}}", 0, 0);
     assert_int_equal(capacity_run(&p.c, 1, table), EK_OK);
     assert_int_equal(p.c.known, 0);
@@ -371,7 +371,7 @@ static void bad_tasks_are_refused(void **state)
     }
 }
 
-/* A run's times, and a node type whose own times were measured. */
+/* A machine made from a run's times, and a node type with times measured on it. */
 static void times_of_runs_and_types(void **state)
 {
     (void)state;
@@ -393,8 +393,10 @@ static void times_of_runs_and_types(void **state)
     assert_int_equal(capacity_answer_open(&a, &p.c, 0), EK_OK);
     assert_true(fabs(a.makespan[capacity_find(&p.c, 1)] - 6) < 1e-12); /* one unit of two cores */
     assert_true(fabs(a.makespan[capacity_find(&p.c, 2)] - 8) < 1e-12);
-    assert_true(fabs(a.makespan[capacity_find(&p.c, 3)] - 2) < 1e-12); /* each its good task */
-    assert_true(fabs(a.makespan[capacity_find(&p.c, 4)] - 2) < 1e-12); /* core 2 or 1, device 2 */
+    assert_true(fabs(a.makespan[capacity_find(&p.c, 3)] - 2) <
+                1e-12); /* each runs the task it is good at */
+    assert_true(fabs(a.makespan[capacity_find(&p.c, 4)] - 2) <
+                1e-12); /* core 2 or 1 s, device 2 s */
     capacity_answer_close(&a);
     close_plan(&p);
 }
@@ -412,7 +414,8 @@ int main(void)
         cmocka_unit_test(bad_machines_are_refused),
         cmocka_unit_test(bad_tasks_are_refused),
         cmocka_unit_test(times_of_runs_and_types),
-        cmocka_unit_test(stopping_keeps_what_is_finished), /* the last: it stops all later runs */
+        cmocka_unit_test(
+            stopping_keeps_what_is_finished), /* last, because it stops all later runs */
     };
     return cmocka_run_group_tests(tests, scratch_folder, scratch_remove);
 }

@@ -18,7 +18,7 @@ struct world {
     struct sched *sched;
 };
 
-/* n tasks of cost 1; ncpu units of speed 1, then ndev devices of the given speed. */
+/* n tasks of cost 1; ncpu CPU units of speed 1, then ndev devices of the given speed. */
 static void make(struct world *w, size_t n, int ncpu, int ndev, double speed)
 {
     memset(w, 0, sizeof *w);
@@ -34,7 +34,7 @@ static void make(struct world *w, size_t n, int ncpu, int ndev, double speed)
         .n = n, .grain = 1, .ncu = ncpu + ndev, .unit = w->unit, .cost = w->cost};
 }
 
-/* Tells the policies the speeds. */
+/* Declares the speeds to the policies. */
 static void reveal(struct world *w)
 {
     for (int c = 0; c < w->job.ncu; c++)
@@ -46,7 +46,8 @@ static void start(struct world *w, const char *policy)
     assert_int_equal(sched_open(policy, &w->job, &w->sched), EK_OK);
 }
 
-/* One step; who executes what, and how long each is busy. Units ask one after another. */
+/* Runs a step in which units ask in turn; notes who computes what and how long each is busy.
+ * Returns the makespan. */
 static double run_step(struct world *w)
 {
     double makespan = 0;
@@ -119,7 +120,7 @@ static void remainder_to_the_last(void **state)
     assert_once(&w, "naive", (int[]){3, 3, 3});
 }
 
-/* Neighbours in a ring, faces of 8 bytes. */
+/* Makes each task a neighbour of the next in a ring, with faces of 8 bytes. */
 static void make_ring(struct world *w, size_t n)
 {
     static size_t first[MOST_TASKS + 1], neighbour[2 * MOST_TASKS];
@@ -136,8 +137,8 @@ static void make_ring(struct world *w, size_t n)
     w->job.face_bytes = face;
 }
 
-/* Largest first to the least loaded; of those within 5 % of it the one with the largest faces to
- * what the unit has. */
+/* Largest first to the least loaded unit; of the zones within 5 % of the largest, the one that
+ * shares the largest faces with those the unit already has. */
 static void zones_as_the_suite_balances_them(void **state)
 {
     (void)state;
@@ -149,20 +150,20 @@ static void zones_as_the_suite_balances_them(void **state)
     make_ring(&w, 8);
     assert_once(&w, "npb", (int[]){0, 1, 1, 1, 1, 0, 0, 0});
     make(&w, 8, 2, 0, 1);
-    assert_once(&w, "npb", (int[]){0, 1, 0, 1, 0, 1, 0, 1}); /* no faces: in turn */
+    assert_once(&w, "npb", (int[]){0, 1, 0, 1, 0, 1, 0, 1}); /* without faces in turn */
     make(&w, 4, 2, 0, 1);
     make_ring(&w, 4);
     memcpy(w.cost, (double[]){100, 50, 96, 95}, 4 * sizeof *w.cost);
     assert_once(&w, "npb", (int[]){0, 0, 1, 1}); /* 100 + 50, 96 + 95 */
     make(&w, 5, 2, 0, 1);
-    make_ring(&w, 5); /* 0 beside 1 and 4 */
+    make_ring(&w, 5); /* 0 is a neighbour of 1 and 4 */
     memcpy(w.cost, (double[]){200, 96, 200, 100, 95.5}, 5 * sizeof *w.cost);
-    assert_once(&w, "npb", (int[]){0, 0, 1, 1, 0}); /* unit 0 has 0: 96 before 100 */
+    assert_once(&w, "npb", (int[]){0, 0, 1, 1, 0}); /* unit 0 has 0, so 96 comes before 100 */
     memcpy(w.cost, (double[]){200, 94, 200, 100, 94}, 5 * sizeof *w.cost);
-    assert_once(&w, "npb", (int[]){0, 1, 1, 0, 1}); /* too small */
+    assert_once(&w, "npb", (int[]){0, 1, 1, 0, 1}); /* 94 is not within 5 % */
 }
 
-/* Without speeds, weights are the cores: 3 to 1. */
+/* Without declared speeds, weights are numbers of cores: 3 to 1. */
 static void weights_are_cores(void **state)
 {
     (void)state;
@@ -170,12 +171,13 @@ static void weights_are_cores(void **state)
     make(&w, 32, 2, 0, 1);
     w.unit[0].width = 3;
     start(&w, "wf");
-    assert_int_equal(sched_next(w.sched, 0).end, 12); /* of a round of 16 */
+    assert_int_equal(sched_next(w.sched, 0).end, 12); /* 3/4 of a round of 16 */
     assert_int_equal(sched_next(w.sched, 1).end, 16);
     sched_close(w.sched);
 }
 
-/* T = 40, N = 1 + 1, PCF = 4: groups of five, 8 + 32; then remainders, up to what devices take. */
+/* T = 40, N = 1 + 1, PCF = 4: groups of five, 8 tasks + 32; then with remainders, up to the number
+ * that devices can take. */
 static void factor(void **state)
 {
     (void)state;
@@ -204,7 +206,7 @@ static void factor(void **state)
     }
 }
 
-/* The factor from speeds, from profiles, or from a first step that measures it. */
+/* The factor by speeds, by profiles, or measured in a first step. */
 static void factor_known_and_measured(void **state)
 {
     (void)state;
@@ -231,7 +233,7 @@ static void factor_known_and_measured(void **state)
     sched_close(w.sched);
 }
 
-/* Sizes 4 1 1 1 1 2 2 4 on three units: target 16/3; chunks of 5, 5 and 6. */
+/* Sizes 4 1 1 1 1 2 2 4 on three units: the target is 16/3, the chunks are 5, 5 and 6. */
 static void walk(void **state)
 {
     (void)state;
@@ -248,7 +250,7 @@ static void walk(void **state)
     sched_close(w.sched);
 }
 
-/* A unit that is three times as fast ends up with three times as many tasks. */
+/* A unit three times as fast gets three times as many tasks. */
 static void walk_by_seconds(void **state)
 {
     (void)state;
@@ -262,7 +264,7 @@ static void walk_by_seconds(void **state)
     sched_close(w.sched);
 }
 
-/* The search ends within 4 log2 n steps, and nothing migrates any more. */
+/* The search ends within 4 log2 n steps; afterwards nothing migrates. */
 static void search_ends(void **state)
 {
     (void)state;
@@ -274,7 +276,7 @@ static void search_ends(void **state)
     int steady[MOST_TASKS];
     double makespan = run_step(&w);
     memcpy(steady, w.owner, sizeof steady);
-    assert_true(makespan <= 9); /* 8 at best: 24 on the CPUs, 40 on the device */
+    assert_true(makespan <= 9); /* at best 8: 24 tasks on the CPUs, 40 on the device */
     for (int step = 0; step < 10; step++) {
         run_step(&w);
         assert_owners(&w, steady);
@@ -282,7 +284,8 @@ static void search_ends(void **state)
     sched_close(w.sched);
 }
 
-/* Casanova et al., quoted by the thesis: 3 3 2 2 2 on two units is 7 for LPT, 6 at best. */
+/* From Casanova et al., quoted in the thesis: 3 3 2 2 2 on two units takes 7 with LPT, 6 at
+ * best. */
 static void greedy(void **state)
 {
     (void)state;
@@ -297,9 +300,8 @@ static void greedy(void **state)
     assert_once(&w, "round-robin", (int[]){0, 0, 1, 1, 0});
 }
 
-/* Eighteen tasks from 320 to 1,200, eight workers of speeds 1
- * 1 1.725 1.725 1.725 1.783 1.783 1.783: the thesis' synthetic load (its sizes are not printed;
- * these fill its range). */
+/* The thesis' synthetic load: eighteen tasks from 320 to 1,200 on eight workers of speeds 1 1 1.725
+ * 1.725 1.725 1.783 1.783 1.783. The sizes in between are not printed; these fill the range. */
 static void thesis_load(struct world *w)
 {
     static const double speed[] = {1, 1, 1.725, 1.725, 1.725, 1.783, 1.783, 1.783};
@@ -349,7 +351,7 @@ static void thesis_heft(void **state)
             makespan = ready[best] > makespan ? ready[best] : makespan;
         }
     assert_once(&w, "heft", expected);
-    assert_true(load[0] < load[7] && load[1] < load[7]); /* as the thesis' Fig. 2.5 shows */
+    assert_true(load[0] < load[7] && load[1] < load[7]); /* as in Fig. 2.5 of the thesis */
     for (const char *const *p = (const char *const[]){"static", "round-robin", "naive", NULL}; *p;
          p++) {
         start(&w, *p);
@@ -359,7 +361,7 @@ static void thesis_heft(void **state)
     }
 }
 
-/* Without speeds HEFT and ABE begin blind, measure, and then reach what the informed ones do. */
+/* Without speeds HEFT and ABE start blind, measure, and then do as well as with speeds given. */
 static void learning(void **state)
 {
     (void)state;
@@ -378,7 +380,7 @@ static void learning(void **state)
     }
 }
 
-/* Six tasks on two CPUs and a device of four times the speed: the programme's optimum is 1. */
+/* Six tasks on two CPUs and a device four times as fast: the linear programme's optimum is 1. */
 static void area_bound(void **state)
 {
     (void)state;
@@ -391,7 +393,7 @@ static void area_bound(void **state)
     sched_close(w.sched);
 }
 
-/* What each kind is best at goes there, by profiles: two kinds of tasks, each fast on one unit. */
+/* Two kinds of tasks, each fast on one unit by its profile: each goes to that unit. */
 static void area_bound_uses_profiles(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* tests/test_cu_sim.c – the simulator against sums done by hand, its laws (the same seed gives the
- * same bits; no policy beats the bound), units that slow down and die, and a large case. */
+/* tests/test_cu_sim.c – the simulator against results worked out by hand and against its laws (the
+ * same seed gives the same bits, no policy beats the bound); units that slow down or die; a large
+ * case. */
 #include "cu/sim/sim.h"
 #include "tests/random_case.h"
 #include "src/clock.h"
@@ -17,7 +18,7 @@ static void assert_near(double a, double b)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-/* Four tasks in a ring of 1, 2, 3 and 4 s; a CPU unit and a device of twice the speed. */
+/* A ring of four tasks of 1, 2, 3 and 4 s; a CPU unit and a device that is twice as fast. */
 static const double ring_cost[] = {1, 2, 3, 4}, ring_bytes[] = {10, 20, 30, 40};
 static const size_t ring_first[] = {0, 2, 4, 6, 8}, ring_next[] = {1, 3, 2, 0, 3, 1, 0, 2};
 static const double ring_face[] = {5, 5, 5, 5, 5, 5, 5, 5};
@@ -40,8 +41,9 @@ static struct sim_case ring(void)
                              .steps = 3};
 }
 
-/* static: the CPU takes 1 + 2 s; the device moves tasks 2 and 3 (0.25 + 0.3, 0.25 + 0.4), then
- * takes 1.5 + 2 s. From the second step four faces cross the device's link, 0.25 + 0.05 each. */
+/* static: the CPU takes 1 + 2 s; the device moves tasks 2 and 3 (0.25 + 0.3, 0.25 + 0.4 s), then
+ * takes 1.5 + 2 s. From the second step on four faces cross the device's link, 0.25 + 0.05 s
+ * each. */
 static void by_hand(void **state)
 {
     (void)state;
@@ -65,7 +67,7 @@ static void by_hand(void **state)
     assert_near(r.total, 3 * 3.5);
 }
 
-/* From device to device a block takes both links. */
+/* A block that moves from device to device crosses both links. */
 static void two_links(void **state)
 {
     (void)state;
@@ -76,7 +78,7 @@ static void two_links(void **state)
     c.unit = devices;
     c.steps = 2;
     assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
-    assert_near(r.communication, 4 * 0.3); /* links work side by side */
+    assert_near(r.communication, 4 * 0.3); /* both links work at once */
     assert_near(r.computation, (0.25 + 0.3 + 0.25 + 0.4 + 7) + 7);
 }
 
@@ -95,8 +97,8 @@ static void fixed_part_and_crowd(void **state)
     assert_near(r.lower_bound, 1.5);
 }
 
-/* The device works on 8 s of tasks while the CPU works on 2 s, and is half as fast meanwhile; the
- * CPU does not suffer. Both pay a launch of 0.5 s for their range. */
+/* The device has 8 s of tasks, the CPU 2 s. While the CPU is busy, the device runs at half speed;
+ * the CPU is not slowed. Each pays 0.5 s to launch its range. */
 static void neighbours_that_stop(void **state)
 {
     (void)state;
@@ -111,7 +113,7 @@ static void neighbours_that_stop(void **state)
     assert_near(r.makespan, 2.5 + (8.5 - 1.25));
 }
 
-/* Points (2, 0.5) and (4, 2): linear between them and beyond, from nothing for nobody. */
+/* Points (2, 0.5) and (4, 2): linear between them and beyond; 0 with no busy neighbours. */
 static void curves(void **state)
 {
     (void)state;
@@ -123,8 +125,8 @@ static void curves(void **state)
     assert_near(sim_curve_at(&none, 7), 0);
 }
 
-/* The ring from the second step on: faces 0-1 (10 bytes, both ways) inside the host, 2-3 inside the
- * device, 20 bytes across; half a second between steps. */
+/* The ring from the second step on: faces 0-1 within the host (10 bytes, both ways), 2-3 within the
+ * device, 20 bytes across; 0.5 s between steps. */
 static void exchange_by_parts(void **state)
 {
     (void)state;
@@ -198,8 +200,8 @@ static void nobody_beats_the_bound(void **state)
         }
 }
 
-/* The checker of certificates: prices that are none the less than nothing add up to one, and each
- * task costs at least its share of the bound wherever it goes. */
+/* Checks a certificate: prices are not negative and add up to one. Returns the bound that they
+ * prove, to which each task contributes its least cost over all units. */
 static double certified(const struct sim_case *c, int step, const double *of_unit,
                         const double *task)
 {
@@ -225,8 +227,8 @@ static double certified(const struct sim_case *c, int step, const double *of_uni
     return bound;
 }
 
-/* Whatever happens in a step, nobody is below its bound, and the certificate proves what it
- * says. */
+/* Whatever happens in a step, no policy is below its bound, and the certificate proves the
+ * bound. */
 static void bounds_are_proven(void **state)
 {
     (void)state;
@@ -257,7 +259,8 @@ static void bounds_are_proven(void **state)
         }
 }
 
-/* ---- numbers that nobody would choose ---------------------------------------------------------*/
+/* ---- extreme numbers
+ * --------------------------------------------------------------------------- */
 enum { EXTREME_TASKS = 20, EXTREME_UNITS = 6, EXTREME_STEPS = 3, EXTREME_CHANGES = 2 };
 
 struct extreme {
@@ -268,7 +271,7 @@ struct extreme {
     struct sched_link link;
 };
 
-/* Nothing, the same for all, or from 1e-12 to 1e12. */
+/* 0, 1, 1e-12, 1e12, uniform in (0, 1), or anything from 1e-12 to 1e12. */
 static double extreme_number(struct random_case *r)
 {
     static const double usual[] = {0, 1, 1e-12, 1e12};
@@ -292,7 +295,7 @@ static void extreme_units(struct extreme *x, struct random_case *r)
     }
 }
 
-/* A unit dies or changes at the beginning of a step or within it; number 0 lives. */
+/* Units other than unit 0 die or change speed at the beginning of a step or within it. */
 static void extreme_changes(struct extreme *x, struct random_case *r)
 {
     static const double factor[] = {0, 0, 0.3, 1e6, 1e-6};
@@ -328,8 +331,8 @@ static void make_extreme(struct extreme *x, struct random_case *r)
     extreme_changes(x, r);
 }
 
-/* Every policy has each task done once (or the simulator says so), none is faster than the bound,
- * and the certificate proves it. */
+/* Every policy has each task done once (else the simulator fails), none beats the bound, and the
+ * certificate proves the bound. */
 static void extreme_numbers(void **state)
 {
     (void)state;
@@ -354,7 +357,7 @@ static void extreme_numbers(void **state)
     }
 }
 
-/* Tasks that take no time have a bound, too: none. */
+/* If all tasks take no time, the bound is 0. */
 static void nothing_is_proven_of_nothing(void **state)
 {
     (void)state;
@@ -362,17 +365,17 @@ static void nothing_is_proven_of_nothing(void **state)
     double price[UNITS + TASKS];
     memset(cost, 0, sizeof cost);
     for (int equal = 0; equal <= 1; equal++) {
-        unit[0].fixed = equal ? 0 : 1e-310; /* its reciprocal is not finite */
+        unit[0].fixed = equal ? 0 : 1e-310; /* its reciprocal is infinite */
         assert_true(sim_certificate(&c, 0, price, price + UNITS) == 0);
         assert_true(certified(&c, 0, price, price + UNITS) == 0);
     }
     struct sim_result r;
     assert_int_equal(sim_run(&c, "evenkeel", NULL, &r), EK_OK);
-    assert_true(r.makespan == 0 && r.ratio == 1); /* no time at all is no gap */
+    assert_true(r.makespan == 0 && r.ratio == 1); /* no time: the bound is reached */
 }
 
-/* A device dies in the middle of a step: every policy goes on with the rest, and the bound with
- * it. */
+/* A device dies in the middle of a step, then a CPU unit: every policy finishes with the rest, and
+ * the bound accounts for the deaths. */
 static void a_unit_dies(void **state)
 {
     (void)state;
@@ -406,7 +409,7 @@ static void all_units_die(void **state)
     status_mute(-1);
 }
 
-/* Half the speed from step 5 on: `static` pays for it for ever. */
+/* A unit runs at half speed from step 5 on: `static` stays slow. */
 static void a_unit_slows_down(void **state)
 {
     (void)state;
@@ -424,8 +427,8 @@ static void a_unit_slows_down(void **state)
     assert_near(span[STEPS - 1], span[5]);
 }
 
-/* A launch of 0.5 s and a task of 4 s, half of the speed from 1 s on and its double from 3 s on:
- * 1 + 2 / 2 are done by then. Whoever divides the tasks of a single unit can change nothing. */
+/* A launch of 0.5 s and a task of 4 s, at half speed from 1 s on and at double speed from 3 s on: 1
+ * + 2 / 2 s of work are done by then. With a single unit, policies make no difference. */
 static void a_task_under_way_slows_down(void **state)
 {
     (void)state;
@@ -467,7 +470,7 @@ static double uniform(uint64_t *state)
     return x;
 }
 
-/* Costs of a case with three kinds of units, drawn anew; `scale` is what a second is called. */
+/* A case with three kinds of units and random costs; `scale` is the length of a second. */
 static struct sim_case unlike(unsigned seed, double scale, double *times)
 {
     struct sim_case c = machine();
@@ -484,7 +487,7 @@ static struct sim_case unlike(unsigned seed, double scale, double *times)
     return c;
 }
 
-/* Microseconds are planned as seconds are, and bounded as well. */
+/* Plans and bounds do not depend on the unit of time. */
 static void times_have_no_scale(void **state)
 {
     (void)state;
@@ -503,7 +506,7 @@ static void times_have_no_scale(void **state)
         }
 }
 
-/* The smallest numbers there are have hardly a digit: still every task is done once, and nobody
+/* With denormal numbers, which have hardly a digit, every task is still done once, and no policy
  * beats the bound. */
 static void hardly_any_time(void **state)
 {
@@ -521,8 +524,8 @@ static void hardly_any_time(void **state)
         }
 }
 
-/* A million tasks on a thousand units. The clock of the room may be slow, so no limit is set on the
- * time, but it is said. */
+/* A million tasks on a thousand units. The time is printed but not limited: the machine may be
+ * slow. */
 static void large(void **state)
 {
     (void)state;

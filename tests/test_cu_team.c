@@ -1,5 +1,5 @@
-/* tests/test_cu_team.c – the step loop: verbs called as promised, homes followed, everything
- * counted, interruptions and failures passed on. The units are made by hand: two CPU groups and a
+/* tests/test_cu_team.c – the step loop: it calls the verbs as promised, follows homes, counts
+ * everything, and passes on interruptions and failures. The units are made up: two CPU groups and a
  * device. */
 #include "cu/team/task_history.h"
 #include "cu/rank/stop.h"
@@ -20,15 +20,15 @@
 enum { TASKS = 40, UNITS = 3, STEPS = 5 };
 
 struct board {
-    int memory[TASKS];   /* where the data lies */
-    int told[TASKS];     /* where the team says that it lies */
-    int computed[TASKS]; /* times */
+    int memory[TASKS];   /* memory node where the data really is */
+    int told[TASKS];     /* where the team says it is */
+    int computed[TASKS]; /* number of times */
     int phases[2][UNITS];
     size_t largest_batch[UNITS];
-    int tasks;   /* that it has; 0 = TASKS */
-    int fail_at; /* computation that fails, 0 = none */
-    int stop_at; /* computation that asks for the end */
-    int saved;   /* step */
+    int tasks;   /* number of tasks; 0: TASKS */
+    int fail_at; /* number of the computation that fails; 0: none */
+    int stop_at; /* number of the computation that requests a stop */
+    int saved;   /* last saved step */
     int count;
 };
 
@@ -164,7 +164,8 @@ static void static_moves_once(void **state)
     struct team *t = open_team(&b, "static");
     assert_int_equal(team_run(t, STEPS), EK_OK);
     assert_int_equal(team_result(t)->migrations, team_unit_tasks(t, 2) / STEPS);
-    assert_int_equal(b.largest_batch[2], team_unit_tasks(t, 2) / STEPS); /* devices get all */
+    assert_int_equal(b.largest_batch[2],
+                     team_unit_tasks(t, 2) / STEPS); /* a device gets all its tasks at once */
     team_close(t);
 }
 
@@ -224,7 +225,7 @@ static void a_run_may_be_done_early(void **state)
     team_close(t);
 }
 
-/* Tasks without data of their own lose nothing, whichever unit dies. */
+/* If tasks have no data of their own, nothing is lost, whichever unit dies. */
 static void without_data_no_step_is_repeated(void **state)
 {
     (void)state;
@@ -249,7 +250,8 @@ static void without_data_no_step_is_repeated(void **state)
     unsetenv("CU_FAULT");
 }
 
-/* A CPU unit that dies leaves its data; a device takes it along, and the run begins anew. */
+/* When a CPU unit dies, its data survives; a lost device loses its data, so the run starts
+ * again. */
 static void survives_lost_units(void **state)
 {
     (void)state;
@@ -278,10 +280,10 @@ enum { FEEDERS = 3 };
 
 static void tally(void *arg, int part)
 {
-    ((int *)arg)[part]++; /* no atomic: each part has its own thread */
+    ((int *)arg)[part]++; /* not atomic: each part has its own thread */
 }
 
-/* Only units of several threads have a pool; that of a device serves it as that of cores does. */
+/* Only units with several threads have a pool, which works alike for devices and for cores. */
 static enum ek_status compute_fed(void *ctx, const struct cu *cu, struct ek_range r,
                                   double *seconds)
 {
@@ -293,7 +295,7 @@ static enum ek_status compute_fed(void *ctx, const struct cu *cu, struct ek_rang
     return compute_anywhere(ctx, cu, r, seconds);
 }
 
-/* With its threads a device stays one unit among the others, and they go when it is lost. */
+/* A device fed by several threads is still a single unit; its threads end when it is lost. */
 static void several_threads_feed_a_device(void **state)
 {
     (void)state;
@@ -310,7 +312,7 @@ static void several_threads_feed_a_device(void **state)
             struct team *t;
             setenv("CU_FAULT", lost ? "unit:2@step:4" : "", 1);
             assert_int_equal(team_open(&set, &job, &bare, &b, sched_at(p)->name, &t), EK_OK);
-            assert_int_equal(t->view[2].width, 1); /* to policies, who count cores */
+            assert_int_equal(t->view[2].width, 1); /* policies count cores by width */
             assert_int_equal(team_run(t, 6), EK_OK);
             assert_int_equal(team_result(t)->retired, lost);
             assert_int_equal(b.count, 6 * TASKS);
@@ -323,7 +325,8 @@ static void several_threads_feed_a_device(void **state)
 
 enum { KEPT = 25, LEFT_OUT = 5, TAKEN = 6 };
 
-/* After the third step the first five and the last ten tasks are gone, six others have come. */
+/* After the third step the first five and the last ten tasks are gone, and six new ones have
+ * come. */
 static enum ek_status repartition(void *ctx, const struct team_step *step,
                                   const struct sched_job **other, const int **was)
 {
@@ -347,7 +350,8 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
     return EK_OK;
 }
 
-/* Homes are followed, policies go on with other tasks, a unit that was lost stays lost. */
+/* When tasks change, homes follow them, policies go on with the new tasks, and lost units stay
+ * lost. */
 static void tasks_come_and_go(void **state)
 {
     (void)state;
@@ -391,15 +395,15 @@ static void known_times_follow_their_tasks(void **state)
     assert_int_equal(b.n, 3);
     assert_int_equal(b.home[0], 1);
     assert_int_equal(b.home[1], 0);
-    const double want[] = {6, 3, 30}; /* the new one at 36 s for a cost of 12 */
+    const double want[] = {6, 3, 30}; /* the new task by cost: 36 s for a cost of 12 */
     for (int t = 0; t < 3; t++)
         assert_true(b.known[CU_CPU][t] == want[t]);
     assert_null(b.known[CU_DEVICE]);
     task_history_close(&b);
 }
 
-/* A task that was here, left and comes back knows its least time; while it is away that is known by
- * its number, so that a bound over ranks misses nothing. */
+/* A task that leaves and returns keeps its least time. Meanwhile that is kept by task number, so
+ * that bounds over all ranks include it. */
 static void tasks_leave_their_times(void **state)
 {
     (void)state;
@@ -427,7 +431,7 @@ static void tasks_leave_their_times(void **state)
     task_history_close(&b);
 }
 
-/* Late, because the request to stop stays for the life of the process. */
+/* Among the last tests, because a request to stop stays for the life of the process. */
 static void stop_keeps_finished_steps(void **state)
 {
     (void)state;
@@ -445,7 +449,7 @@ static enum ek_status save(void *ctx, int step)
     return EK_OK;
 }
 
-/* After a request to stop, a run that is saved still does the whole step and saves it. */
+/* After a request to stop, a run that saves its state still finishes and saves the current step. */
 static void stop_saves_the_state(void **state)
 {
     (void)state;
@@ -465,7 +469,8 @@ static void stop_saves_the_state(void **state)
 /* ---- a device that rests ------------------------------------------------------------------- */
 enum { SLEEPS = 2002 };
 
-/* The device has three tasks in every seventh step and after it, the first core all others. */
+/* The device has three tasks in every seventh step and the next one; the first core has all
+ * others. */
 struct sleeper {
     int step;
     bool taken[UNITS];
@@ -487,7 +492,8 @@ static struct ek_range sleeper_next(void *st, int cu)
 {
     struct sleeper *s = st;
     const size_t own = has_tasks(s, 2) ? 3 : 0;
-    assert_true(cu < 2 || s->step % 7 < 3); /* the third begins with the data of the second */
+    assert_true(cu < 2 ||
+                s->step % 7 < 3); /* the third begins with data of the second still there */
     if (s->taken[cu] || !has_tasks(s, cu))
         return (struct ek_range){0, 0};
     s->taken[cu] = true;
@@ -531,7 +537,8 @@ static void a_device_rests(void **state)
 }
 
 /* ---- exchanges that take long -------------------------------------------------------------- */
-/* The device has the second half of the tasks from the fourth step on; what faces cost is heard. */
+/* From the fourth step on the device has the second half of the tasks. The policy notes in `heard`
+ * what it is told that a face costs. */
 struct listener {
     const struct sched_job *job;
     int step;
@@ -600,9 +607,11 @@ static void policies_hear_what_faces_cost(void **state)
     assert_int_equal(sched_add(&listener), EK_OK);
     assert_int_equal(team_open(&set, &ring, &slow, &b, "listener", &t), EK_OK);
     assert_int_equal(team_run(t, 3), EK_OK);
-    assert_true(heard == link.latency); /* nothing has crossed */
+    assert_true(heard == link.latency); /* nothing has crossed yet */
     assert_int_equal(team_run(t, 4), EK_OK);
-    assert_true(heard > SLOW / 4); /* two faces cross; one without them takes less than half */
+    assert_true(heard >
+                SLOW /
+                    4); /* two faces cross; an exchange without them takes less than half as long */
     team_close(t);
 }
 

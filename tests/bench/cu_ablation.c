@@ -1,9 +1,9 @@
-/* tests/bench/cu_ablation.c – what each mechanism of evenkeel is worth: its totals without one of
- * them over those with all, per cent more, in the mean of the cases of each family of
- * tests/random_case.h, on the stored cases of the papers, warm and cold, and in the worst of all
- * cases. What is worth less than half a per cent everywhere should go; a guard against what is rare
- * (the incumbent, of busy neighbours) needs a hundred cases to show.
- * cu_ablation [CASES [MOST_TASKS [FAMILY]]] */
+/* tests/bench/cu_ablation.c – what each mechanism of evenkeel is worth: by how many per cent totals
+ * grow without it, averaged over each family of tests/random_case.h and over the papers' stored
+ * cases, warm and cold, and the worst case of all. A mechanism worth less than half a per cent
+ * everywhere should go, but guards against rare events (the incumbent, busy neighbours) show only
+ * in a hundred cases or more.
+ *   cu_ablation [CASES [MOST_TASKS [FAMILY]]] */
 #include "cu/sim/plan_case.h"
 #include "tests/bench/cu_ablation.h"
 #include "tests/random_case.h"
@@ -19,7 +19,7 @@ static const char *const PAPERS[] = {"bt-mz-D-16x1+1",     "bt-mz-D-62x1+2", "sp
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 enum { GROUPS = RANDOM_FAMILIES + 1 };
 
-static double more[WITHOUT_NOTHING][GROUPS]; /* sums of logarithms */
+static double more[WITHOUT_NOTHING][GROUPS]; /* sums of log(total without / with) */
 static double worst[WITHOUT_NOTHING];
 static int cases[GROUPS];
 

@@ -1,6 +1,6 @@
-/* tests/bench/cu_plan_size.c – planning at size: seconds until evenkeel has divided the tasks among
- * units that all differ, and how far its makespan is from the lower bound. Tasks are lognormal; an
- * eighth of the units are devices, eight times as fast as the others in the mean. */
+/* tests/bench/cu_plan_size.c – planning of large cases: how many seconds evenkeel takes to divide
+ * lognormal tasks among units that all differ, and the makespan over its lower bound. An eighth of
+ * the units are devices, on average eight times as fast as the others. */
 #include "cu/sched/sched.h"
 #include "cu/sim/bound.h"
 #include "src/random.h"
@@ -16,7 +16,7 @@ static double normal(uint64_t *state)
     return radius * cos(6.283185307179586 * random_uniform(state));
 }
 
-/* What the unit that ends last does of the plan, seconds. */
+/* The planned makespan in seconds. */
 static double makespan_of(struct sched *s, const struct sched_job *job)
 {
     double longest = 0;

@@ -1,7 +1,7 @@
-/* tests/bench/cu_random.c – evenkeel beside every other policy on random cases of seventeen
- * families (tests/random_case.h), and beside the optimum where there are up to eleven tasks: the
- * worst of each family, and the share of cases beyond 1.02. cu_random [FIRST_SEED [CASES
- * [MOST_TASKS [FAMILY]]]], CASES of each family */
+/* tests/bench/cu_random.c – evenkeel against every other policy on random cases of seventeen
+ * families (tests/random_case.h), and against the optimum with up to eleven tasks: the worst ratio
+ * of each family, and the share of cases above 1.02.
+ *   cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY]]]], CASES per family */
 #include "tests/random_case.h"
 
 struct tally {

@@ -1,5 +1,5 @@
-/* tests/bench/cu_sched.c – what policies cost: next + done for a task that takes no time, by one
- * thread and by several at once, and the planning between two steps. Medians of REPEATS. */
+/* tests/bench/cu_sched.c – cost of policies: next + done for a task that takes no time, by one
+ * thread and by several at once, and planning between steps. Medians of REPEATS. */
 #include "cu/sched/sched.h"
 #include "src/clock.h"
 
@@ -28,8 +28,8 @@ static double median(double *v)
     return v[REPEATS / 2];
 }
 
-/* One step in which `threads` units ask until nothing is left, as fast as they can; returns the
- * tasks executed. */
+/* Runs a step in which `threads` units ask as fast as they can until no tasks are left; returns the
+ * number of tasks. */
 static size_t empty_step(struct sched *s, int threads)
 {
     size_t tasks = 0;
@@ -44,7 +44,7 @@ static size_t empty_step(struct sched *s, int threads)
     return tasks;
 }
 
-/* Nanoseconds of one thread per task. */
+/* Nanoseconds per task and thread. */
 static double task_cost(const char *policy, int threads)
 {
     struct sched_job job = {.n = MANY, .grain = 1, .ncu = threads, .unit = unit, .cost = cost};
@@ -63,8 +63,8 @@ static double task_cost(const char *policy, int threads)
     return median(ns);
 }
 
-/* A unit does a range that takes, with faces, up to a tenth more or less for each task; returns its
- * seconds. */
+/* Reports a range as done and returns its seconds; with faces, each task's time varies by up to 10
+ * %. */
 static double timed_range(struct sched *s, int cu, struct ek_range r, bool faces, unsigned *noise)
 {
     double sum = 0, each[TASKS];
@@ -94,8 +94,8 @@ static void timed_step(struct sched *s, bool faces, unsigned *noise)
     }
 }
 
-/* A step of 1,024 tasks on 62 CPU units and two devices; microseconds of sched_step(), and in
- * *worst the longest, which is the one that plans. */
+/* Steps of 1,024 tasks on 62 CPU units and two devices: median microseconds of sched_step(); *worst
+ * is the longest, which plans. */
 static double step_cost(const char *policy, bool faces, double *worst)
 {
     struct sched_job job = {.n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = cost};
@@ -140,7 +140,7 @@ int main(void)
         printf("%-20s %9.1f %9.1f %9.1f  %11.1f %11.1f\n", name, task_cost(name, 1),
                task_cost(name, 2), task_cost(name, 4), step, worst);
     }
-    for (int c = 0; c < UNITS; c++) /* five kinds, and two of devices */
+    for (int c = 0; c < UNITS; c++) /* five kinds of CPU units and two devices */
         unit[c].width = 1 + c % 5;
     for (size_t t = 0; t < TASKS; t++) {
         const size_t other[] = {t + 1, t + TASKS - 1, t + 32, t + TASKS - 32};
