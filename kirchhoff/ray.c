@@ -1,4 +1,4 @@
-/* kirchhoff/ray.c – media for rays, and many rays at once in the host's vectors. */
+/* kirchhoff/ray.c – the media of rays, and the rays of a front in the host's vectors. */
 #include "kirchhoff/ray.h"
 #include "kirchhoff/ray_lanes.h"
 
@@ -11,13 +11,13 @@ _Static_assert(RAY_MEDIUM == RAY_MEDIUM_NUMBERS, "host and devices know the same
 
 /* ---- media ------------------------------------------------------------------------------------*/
 
-static const double most_nodes = 1 << 28; /* so that a device's int finds each node's numbers */
-static const double step_angle = 0.03; /* a ray's turn in one step: ends within 1e-7 of their way */
+static const double most_nodes = 1 << 28;  /* keeps indices within a device's int */
+static const double step_angle = 0.03;     /* radians per step: ends within 1e-7 of the length */
 static const double longest_step = 0.1;    /* s */
 static const double layers_per_smooth = 8; /* samples within an interface */
 
-/* The step of the samples along an axis; what does not change along it has one sample, two along z:
- * those are read in pairs. */
+/* The step of the samples along an axis; INFINITY: v does not change along it, so that one sample
+ * is enough, or two along z, where samples are loaded in pairs. */
 static double cell_along(const struct velocity *v, int axis, double cell)
 {
     if (v->kind == VELOCITY_LAYERS)
@@ -152,7 +152,7 @@ void ray_advance_front(const struct ray_field *f, double *state, size_t pitch, s
                        size_t count, const struct ray_layer *layer, size_t layers)
 {
     struct ray_medium m = ray_medium_load(f->number);
-    m.cube = f->node != NULL; /* two loops, none of which asks what kind of medium it is */
+    m.cube = f->node != NULL; /* constant in either call: neither loop tests it */
     if (m.cube)
         advance(m, f->node, state, pitch, first, count, layer, layers);
     else

@@ -1,4 +1,4 @@
-/* kirchhoff/ray_device.c – the rays of a front on a device. */
+/* kirchhoff/ray_device.c – advances the rays of a front on a device. */
 #include "kirchhoff/ray_device.h"
 #include "src/arena.h"
 #include "src/owned.h"
@@ -15,8 +15,8 @@ struct ray_device {
     struct backend_program *program;
     struct backend_mem *mem[BUFFERS];
     size_t room[2];      /* bytes of STATE and LAYERS */
-    double *layer;       /* [layers][2] as it is sent; untouched until it has gone */
-    size_t first, count; /* rays of the front that are here */
+    double *layer;       /* [layers][2] being sent: h, steps */
+    size_t first, count; /* rays of the front that are on the device */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -67,7 +67,7 @@ void ray_device_close(struct ray_device *d)
 
 /* ---- rays -------------------------------------------------------------------------------------*/
 
-/* A buffer whose content nobody needs any more becomes as large as asked for, and half more. */
+/* Enlarges a buffer to half as much again as asked for; its content is lost. */
 static enum ek_status make_room(struct ray_device *d, int buffer, size_t bytes)
 {
     if (bytes <= d->room[buffer])

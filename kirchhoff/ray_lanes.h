@@ -1,5 +1,5 @@
-/* kirchhoff/ray_lanes.h – the medium for a vector of rays: each lane's cell has its own place, and
- * there v and grad v lie together, so that a lane's four numbers are one vector. */
+/* kirchhoff/ray_lanes.h – interpolates the medium for a vector of rays. Each ray is in a cell of
+ * its own; v and grad v of a node lie together, so that a lane's four numbers are one vector. */
 #pragma once
 
 #include "src/lanes_math.h"
@@ -17,14 +17,14 @@ typedef int ray_places __attribute__((vector_size(4 * LANES)));
 typedef float ray_shares __attribute__((vector_size(4 * LANES)));
 typedef float ray_four __attribute__((vector_size(16)));
 typedef int ray_numbers __attribute__((vector_size(16)));
-/* A node's four numbers and those of the node below it. */
+/* The four numbers of a node and of the node below it. */
 typedef float ray_two __attribute__((vector_size(32), aligned(4), may_alias));
 
-/* Place along an axis in steps, within the grid. */
+/* Position along an axis in steps, clamped to the grid. */
 FN lanes ray_along(lanes x, double origin, double inverse, double last)
 {
     lanes u = (x - origin) * inverse;
-    u = SELECT(u > 0.0, u, REAL(0.0)); /* what is no number goes to the first node */
+    u = SELECT(u > 0.0, u, REAL(0.0)); /* NAN goes to the first node */
     return SELECT(u < last, u, REAL(last));
 }
 
@@ -34,7 +34,7 @@ FN ray_places ray_cells(lanes u, double last)
     return __builtin_convertvector(SELECT(u < most, u, REAL(most)), ray_places);
 }
 
-/* The same place in the rows that a cell's four vertical edges lie in. */
+/* The grid's first node, shifted to each of a cell's four vertical edges. */
 struct ray_rows {
     const float *row[4];
 };
@@ -51,7 +51,7 @@ FN ray_two ray_load(const float *row, uint32_t at)
     return *(const ray_two *)&row[at];
 }
 
-/* The four numbers of one lane: in float, which has the digits that the nodes have. */
+/* Interpolates the four numbers of one lane, in float: the nodes have no more digits. */
 FN ray_four ray_lane(struct ray_rows r, uint32_t at, float tx, float ty, float tz)
 {
     const ray_two a = ray_load(r.row[0], at), b = ray_load(r.row[1], at);
@@ -63,7 +63,7 @@ FN ray_four ray_lane(struct ray_rows r, uint32_t at, float tx, float ty, float t
     return level[0] + tz * (level[1] - level[0]);
 }
 
-/* Four lanes' numbers to numbers' lanes. */
+/* Transposes four lanes of four numbers. */
 FN void ray_turn_four(const ray_four n[4], ray_four row[4])
 {
     const ray_four a = SHUFFLE(ray_numbers, n[0], n[1], 0, 4, 1, 5);
@@ -76,7 +76,7 @@ FN void ray_turn_four(const ray_four n[4], ray_four row[4])
     row[3] = SHUFFLE(ray_numbers, c, d, 2, 3, 6, 7);
 }
 
-/* The same for all lanes. */
+/* Transposes all lanes. */
 FN struct ray_speed ray_turn(const ray_four n[LANES])
 {
     enum { FOURS = (LANES + 3) / 4 };
@@ -109,7 +109,7 @@ FN struct ray_speed ray_each(struct ray_rows r, ray_places at, ray_shares tx, ra
 
 #if LANES == 8 && defined __AVX512F__
 
-/* A row's numbers for two lanes. */
+/* ray_load() for two lanes. */
 FN __m512 ray_load_two(const float *row, uint32_t one, uint32_t other)
 {
     const __m512d low = _mm512_castpd256_pd512(_mm256_loadu_pd((const double *)(row + one)));
@@ -117,7 +117,7 @@ FN __m512 ray_load_two(const float *row, uint32_t one, uint32_t other)
     return _mm512_castpd_ps(_mm512_insertf64x4(low, high, 1));
 }
 
-/* A share of lane l to the first eight, of lane l + 1 to the others. */
+/* The fraction of lane l in the lower eight elements, that of lane l + 1 in the upper ones. */
 FN __m512 ray_spread_two(ray_shares t, int l)
 {
     const __m512i from = _mm512_add_epi32(
@@ -125,7 +125,7 @@ FN __m512 ray_spread_two(ray_shares t, int l)
     return _mm512_permutexvar_ps(from, _mm512_castps256_ps512((__m256)t));
 }
 
-/* Two lanes side by side: the same operations on the same numbers. */
+/* The horizontal part of ray_lane() for two lanes side by side, with the same rounding. */
 FN __m512 ray_two_lanes(struct ray_rows r, uint32_t one, uint32_t other, __m512 tx, __m512 ty)
 {
     const __m512 a = ray_load_two(r.row[0], one, other), b = ray_load_two(r.row[1], one, other);
@@ -134,7 +134,7 @@ FN __m512 ray_two_lanes(struct ray_rows r, uint32_t one, uint32_t other, __m512 
     return ab + tx * (cd - ab);
 }
 
-/* Number c of all lanes, from vectors that have it of four lanes: above, then below. */
+/* Number c of all lanes, interpolated in z. first, second: four lanes each, above, then below. */
 FN lanes ray_between(__m512 first, __m512 second, int c, ray_shares tz)
 {
     const __m512i from =
@@ -149,7 +149,7 @@ FN lanes ray_between(__m512 first, __m512 second, int c, ray_shares tz)
 FN struct ray_speed ray_all(struct ray_rows r, ray_places at, ray_shares tx, ray_shares ty,
                             ray_shares tz)
 {
-    /* of vectors of two lanes: numbers 0 and 1, and 2 and 3, of four lanes, above and below */
+    /* from two vectors of two lanes: numbers 0 and 1 (low), 2 and 3 (high), above and below */
     const __m512i low = _mm512_setr_epi32(0, 8, 16, 24, 4, 12, 20, 28, 1, 9, 17, 25, 5, 13, 21, 29);
     const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(2));
     uint32_t place[LANES];

@@ -1,5 +1,5 @@
-/* kirchhoff/ray_trace.c – dynamic ray tracing in Cartesian coordinates: the ray and two neighbours
- * that leave the source at right angles to it and to each other.
+/* kirchhoff/ray_trace.c – dynamic ray tracing in Cartesian coordinates: a ray and two paraxial
+ * neighbours that leave the source at right angles to it and to each other.
  *
  * With H = v^2 p^2 / 2: dx' = 2 v (grad v.dx) p + v^2 dp, dp' = -(grad v.dx) p^2 grad v - v p^2
  * Hess(v) dx - 2 v (p.dp) grad v. J = (dx1 x dx2).t, t the ray's direction, is the area of the
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RAY = 0, FIRST = 6, SECOND = 12, NUMBERS = 18 }; /* x and p of each */
+enum { RAY = 0, FIRST = 6, SECOND = 12, NUMBERS = 18 }; /* where x and p of each begin */
 
 static double dot(const double a[3], const double b[3])
 {
@@ -93,7 +93,7 @@ static void begin(const double s[3], const double takeoff[3], double v, double y
     }
 }
 
-/* Zeros of J within a step: one where its sign changes, two where both neighbours cross the ray. */
+/* Zeros of J within a step: one if its sign changes, two if both neighbours cross the ray. */
 static int caustics(const double before[NUMBERS], const double after[NUMBERS])
 {
     const double a = area(before), b = area(after);

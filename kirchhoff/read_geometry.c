@@ -1,4 +1,5 @@
-/* kirchhoff/read_geometry.c – places of sources and receivers from a table, as --headers writes. */
+/* kirchhoff/read_geometry.c – reads source and receiver positions from a table, as --headers
+ * writes it. */
 #include "kirchhoff/segy_internal.h"
 #include "src/file.h"
 #include "src/table.h"
@@ -8,7 +9,7 @@
 
 enum { TRACE, SX, SY, GX, GY, NEEDED, SZ = NEEDED, GZ, COLUMNS };
 
-/* A column, or the same with its unit. */
+/* Columns may have their unit in the name: sx or sx_m. */
 static enum ek_status find_columns(const struct table *t, int column[COLUMNS])
 {
     static const char *const names[] = {"trace", "sx", "sy", "gx", "gy", "sz", "gz"};
@@ -24,7 +25,7 @@ static enum ek_status find_columns(const struct table *t, int column[COLUMNS])
     return EK_OK;
 }
 
-/* The live trace of this number; traces are in order. */
+/* The live trace with this number in the file, or NULL. */
 static struct segy_trace *find_trace(const struct segy *s, double number)
 {
     size_t low = 0, high = s->n;
@@ -47,7 +48,7 @@ static enum ek_status read_row(const struct table *t, size_t row, const int colu
             TRY(table_number(t, row, column[c], &x[c]));
     struct segy_trace *trace = find_trace(s, x[TRACE]);
     if (!trace)
-        return EK_OK; /* dead, or of another part of the survey */
+        return EK_OK; /* a dead trace, or one of another part of the survey */
     if (seen[trace - s->trace])
         FAIL(EK_USAGE, "%s:%zu: a second row for trace %g", t->path, t->line[row], x[TRACE]);
     seen[trace - s->trace] = true;
@@ -77,6 +78,6 @@ enum ek_status segy_take_geometry(struct segy *s, const char *path)
                              s->trace[i].number, s->path);
     free(seen);
     table_close(t);
-    s->offsets = s->odd_offset = 0; /* the headers' offsets are of the headers' places */
+    s->offsets = s->odd_offset = 0; /* the headers' offsets belong to the headers' positions */
     return st;
 }

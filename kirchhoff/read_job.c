@@ -1,4 +1,4 @@
-/* kirchhoff/read_job.c – job files. */
+/* kirchhoff/read_job.c – reads job files. */
 #include "kirchhoff/microjobs.h"
 #include "cu/bench/bench_options.h"
 #include "src/demand.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text; "" where it is not given. */
+/* The text of a key, "" if absent. */
 static enum ek_status text_of(const struct microjobs *j, const char *key, const char **text)
 {
     const json_t *value = json_object_get(j->root, key);
@@ -49,7 +49,7 @@ static enum ek_status numbers_of(struct microjobs *j)
     return EK_OK;
 }
 
-/* The command line's, else the file's. */
+/* Devices and layout; the command line has precedence over the file. */
 static enum ek_status units_of(struct microjobs *j, const struct bench_settings *run)
 {
     const char *devices, *layout;
@@ -82,7 +82,7 @@ static enum ek_status add_word(struct microjobs *j, const char *word)
     return EK_OK;
 }
 
-/* "--grid=61x61x151:25"; a flag is true or false. */
+/* Adds "--grid=61x61x151:25"; the value of a flag is true or false. */
 static enum ek_status add_option(struct microjobs *j, const char *key, const json_t *value)
 {
     char word[MICROJOBS_PATH + 64], path[MICROJOBS_PATH];

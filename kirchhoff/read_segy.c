@@ -1,4 +1,4 @@
-/* kirchhoff/read_segy.c – the index of a file of traces. */
+/* kirchhoff/read_segy.c – scans a file of traces into an index, and reads samples. */
 #include "kirchhoff/segy_internal.h"
 #include "src/arena.h"
 #include "src/checksum.h"
@@ -54,7 +54,7 @@ enum ek_status segy_options_parse(const char *list, const char *set, struct segy
     return EK_OK;
 }
 
-/* The standard's place of what is not given. */
+/* Fills in the standard's places of header words that are not given. */
 static struct segy_options places(const struct segy_options *given)
 {
     static const struct segy_options standard = {.sx = 73,
@@ -81,11 +81,11 @@ struct scan {
     struct segy *s;
     struct segy_options at;
     unsigned char header[SEGY_HEADER];
-    off_t here; /* of the header */
+    off_t here; /* offset of the header in the file */
     long number;
     size_t room;
-    bool all;        /* traces that are called dead, too */
-    double interval; /* s, of the first trace that has one */
+    bool all;        /* take traces marked as dead, too */
+    double interval; /* of the first trace that has one, s */
 };
 
 static double coordinate(const struct scan *c, int at, int scalar)
@@ -94,8 +94,8 @@ static double coordinate(const struct scan *c, int at, int scalar)
     return l->unit * segy_scaled(segy_i32(c->header, at, l->little), scalar);
 }
 
-/* Dead, dummy, time break, uphole, sweep, timing, water break, near-field and far-field gun
- * signatures carry nothing to image. */
+/* Whether the trace is dead, dummy, time break, uphole, sweep, timing, water break, or a near-field
+ * or far-field gun signature: nothing to image. */
 static bool is_dead(const struct scan *c)
 {
     const int id = segy_i16(c->header, 29, c->s->layout.little);
@@ -116,8 +116,8 @@ static double interval_of(const struct scan *c)
     return 1e-6 * (segy_i16(c->header, 117, c->s->layout.little) & 0xffff);
 }
 
-/* Extension 1 of revision 2 says in its bytes 157-158 how many further headers there are; 0 says
- * nothing. */
+/* Number of the trace's further headers: bytes 157-158 of revision 2's extension 1, unless 0 or
+ * more than the binary header says. */
 static enum ek_status further_headers(const struct scan *c, long *extra)
 {
     unsigned char word[2];
@@ -132,7 +132,7 @@ static enum ek_status further_headers(const struct scan *c, long *extra)
     return EK_OK;
 }
 
-/* The first reason is kept. */
+/* Notes why the file cannot be migrated; the first reason is kept. */
 static void doubt(struct segy *s, const char *fmt, ...)
 {
     va_list ap;
@@ -164,7 +164,7 @@ static void check_header(struct scan *c)
               c->number, 1e3 * dt, 1e3 * c->interval);
 }
 
-/* What the traces say, if that is more than rounded from what the file says. */
+/* The file's interval, unless the traces say another one that differs by more than rounding. */
 static void settle_interval(struct segy *s, const struct scan *c)
 {
     const double file = s->layout.dt;
@@ -179,7 +179,8 @@ static void settle_interval(struct segy *s, const struct scan *c)
                  "--set dt=…");
 }
 
-/* Offsets are whole metres, or scaled as the coordinates are. */
+/* Counts offset words and those that contradict the positions; they may be in whole units or scaled
+ * like coordinates. */
 static void note_offset(struct scan *c, const struct segy_trace *t, int scalar)
 {
     const double said = c->s->layout.unit * abs(segy_i32(c->header, 37, c->s->layout.little));
@@ -252,7 +253,7 @@ static enum ek_status scan_trace(struct scan *c)
     return EK_OK;
 }
 
-/* From the layout that stands in s. */
+/* Scans all traces with the layout in s. */
 static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool all)
 {
     struct scan c = {.s = s, .at = places(o), .here = s->layout.first, .all = all};
@@ -264,7 +265,7 @@ static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool
     s->raised = false;
     while (c.here < s->layout.size)
         TRY(scan_trace(&c));
-    if (!s->n && s->dead) { /* then the word means something else */
+    if (!s->n && s->dead) { /* the identification means something else here */
         TRY(scan_as(s, o, true));
         s->raised = true;
         return EK_OK;
@@ -275,7 +276,7 @@ static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool
     return EK_OK;
 }
 
-/* Whether traces of ns samples fill the file. */
+/* Whether traces of ns samples fill the file exactly. */
 static bool fills(const struct segy_layout *l, long ns)
 {
     const off_t trace =
@@ -301,7 +302,7 @@ static enum ek_status scan(struct segy *s, const struct segy_options *o)
             }
     }
     status_mute(-1);
-    if (st) { /* once more, for the line */
+    if (st) { /* again, for the error message */
         s->layout = found;
         return scan_as(s, o, false);
     }
@@ -366,7 +367,7 @@ static enum ek_status check_finite(const struct segy *s, const struct segy_trace
     return EK_OK;
 }
 
-/* Bound to the trace: two that have changed places are other traces. */
+/* Checksum of trace i's samples. It includes i, so that swapping two traces is noticed. */
 static uint64_t sum_of(size_t i, const float *x, size_t n)
 {
     const uint64_t number = i;

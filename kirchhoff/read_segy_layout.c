@@ -1,4 +1,5 @@
-/* kirchhoff/read_segy_layout.c – SEG-Y or SU, which revision, in which byte order. */
+/* kirchhoff/read_segy_layout.c – finds out whether a file is SEG-Y or SU, its revision and its byte
+ * order. */
 #include "kirchhoff/segy_internal.h"
 
 #include <ctype.h>
@@ -41,7 +42,7 @@ bool segy_called_su(const char *path)
     return length > 3 && !strcmp(path + length - 3, ".su");
 }
 
-/* A word of the binary header by its byte in the file, as the standard counts. */
+/* A word of the binary header; `at`: its byte in the file, counted from 1 as in the standard. */
 static int64_t word(const unsigned char *binary, int at, int bytes, bool little)
 {
     return segy_signed(binary + at - SEGY_TEXT - 1, bytes, little);
@@ -71,7 +72,7 @@ static enum ek_status find_order(const char *path, const unsigned char *b,
     return EK_OK;
 }
 
-/* ((SEG: EndText)) in ASCII, with any blanks and capitals. */
+/* Whether the text contains ((SEG: EndText)) in ASCII, ignoring blanks and case. */
 static bool ends_texts(const unsigned char *text)
 {
     static const char mark[] = "((seg:endtext))";
@@ -85,8 +86,8 @@ static bool ends_texts(const unsigned char *text)
     return !mark[found];
 }
 
-/* Extended text headers, each of 3200 bytes: a count, or up to the one that says that it is the
- * last, in ASCII or EBCDIC. */
+/* Skips `count` extended text headers of 3200 bytes each, or if that is negative, all up to the one
+ * with the end mark in ASCII or EBCDIC. */
 static enum ek_status skip_texts(int file, const char *path, long count, off_t *at)
 {
     static const unsigned char ebcdic[] =
@@ -106,9 +107,9 @@ static enum ek_status skip_texts(int file, const char *path, long count, off_t *
          MANY_TEXTS);
 }
 
-/* Revision 1 stores 0x0100 as one number, revision 2 as two bytes; in little-endian files, and in
- * some that count 1, 2, the number stands in the second one. What is none is as old as 0, unless
- * the endian constant tells. */
+/* Revision 1 stores 0x0100 as one number, revision 2 as two bytes. In little-endian files, and in
+ * some that store 1 or 2, the revision is in the second byte. Other values count as revision 0, or
+ * 2 if the endian constant is there. */
 static int revision_of(const unsigned char *b)
 {
     const int first = (int)word(b, 3501, 1, false), second = (int)word(b, 3502, 1, false);
@@ -119,21 +120,22 @@ static int revision_of(const unsigned char *b)
     return revision >= 0 && revision <= 2 ? revision : new ? 2 : 0;
 }
 
-/* Further trace headers: 32 bits in revision 2.0; 16 in 2.1, before the kind of survey. */
+/* Number of further trace headers: a 32-bit word in revision 2.0, a 16-bit one followed by the kind
+ * of survey in 2.1. */
 static long further_headers(const unsigned char *b, bool little)
 {
     const long wide = (long)word(b, 3507, 4, little);
     return wide >= 0 && wide <= MANY_HEADERS ? wide : (long)(word(b, 3507, 2, little) & 0xffff);
 }
 
-/* Whether traces as long as the binary header says fill the file from here. */
+/* Whether traces as long as the binary header says fill the file from `first` exactly. */
 static bool fills_from(const struct segy_layout *l, off_t first)
 {
     const off_t trace = SEGY_HEADER + (off_t)l->ns * segy_format_find(l->format)->bytes;
     return l->ns > 0 && first < l->size && (l->size - first) % trace == 0;
 }
 
-/* 3200 bytes of letters, in ASCII or EBCDIC. */
+/* Whether the 3200 bytes from `at` are text in ASCII or EBCDIC. */
 static bool is_text(int file, const char *path, off_t at)
 {
     unsigned char text[SEGY_TEXT];
@@ -146,8 +148,8 @@ static bool is_text(int file, const char *path, off_t at)
     return ascii > SEGY_TEXT * 9 / 10 || ebcdic > SEGY_TEXT * 9 / 10;
 }
 
-/* Revision 0 has no such headers, but files that say so have them: where they read as text, or
- * traces fill the file only behind them. */
+/* Whether there are extended text headers. Revision 0 has none by the standard; they are believed
+ * nevertheless if they read as text, or if traces fill the file only from behind them. */
 static bool has_texts(int file, const char *path, const struct segy_layout *l, long texts)
 {
     return l->revision > 0 || (texts && is_text(file, path, l->first)) ||
@@ -155,7 +157,7 @@ static bool has_texts(int file, const char *path, const struct segy_layout *l, l
             fills_from(l, l->first + (off_t)texts * SEGY_TEXT));
 }
 
-/* Revision 2 has larger words for what the first ones cannot say. */
+/* Number of samples and interval. Revision 2 has wider words, for values that do not fit. */
 static void read_sampling(const unsigned char *b, struct segy_layout *l)
 {
     const int64_t bits = word(b, 3273, 8, l->little);
@@ -172,7 +174,7 @@ static void read_sampling(const unsigned char *b, struct segy_layout *l)
     l->extra = further_headers(b, l->little);
 }
 
-/* Texts behind the traces of revision 2: a count, or -1: as many as there are. */
+/* Takes revision 2's trailing texts off l->size: a given number, or -1 for as many as there are. */
 static void leave_trailers(int file, const char *path, const unsigned char *b,
                            struct segy_layout *l)
 {
@@ -253,7 +255,8 @@ static enum ek_status find_su(int file, const char *path, const struct segy_opti
     return EK_OK;
 }
 
-/* A file of another name whose first header can only be SU's. */
+/* Whether a file not called .su is SU: its binary header makes no sense as SEG-Y's, and its first
+ * trace header makes sense as SU's. */
 static bool is_su(int file, const char *path, const struct segy_options *o, off_t size)
 {
     unsigned char b[SEGY_BINARY], h[SEGY_HEADER];

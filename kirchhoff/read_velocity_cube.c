@@ -1,4 +1,4 @@
-/* kirchhoff/read_velocity_cube.c – velocities in files of numbers. */
+/* kirchhoff/read_velocity_cube.c – reads velocity cubes from files of float32 numbers. */
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
 #include "src/opt.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a file's numbers are to be read. */
+/* Where the numbers are and how to read them. */
 struct layout {
     struct grid grid;
     char path[1024];
@@ -18,7 +18,7 @@ struct layout {
 
 /* ---- the numbers ------------------------------------------------------------------------------*/
 
-/* As many numbers as the grid has nodes; the caller frees. */
+/* Reads one number per node of the grid; the caller frees them. */
 static enum ek_status read_numbers(const char *path, const struct grid *g, float **speed)
 {
     const size_t wanted = grid_nodes(g) * sizeof **speed;
@@ -35,7 +35,7 @@ static enum ek_status read_numbers(const char *path, const struct grid *g, float
     return EK_OK;
 }
 
-/* From x fastest to z fastest. */
+/* Reorders from x fastest to z fastest. */
 static enum ek_status turn(const struct grid *g, float *speed)
 {
     float *copy = malloc(grid_nodes(g) * sizeof *copy);

@@ -1,5 +1,5 @@
-/* kirchhoff/read_velocity_segy.c – the grid is found from the traces' places, whatever their
- * order. */
+/* kirchhoff/read_velocity_segy.c – reads velocities from SEG-Y or SU files, one trace per column in
+ * any order; the grid is found from the traces' positions. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
@@ -14,12 +14,12 @@
 
 enum { CDP_X = 181, CDP_Y = 185, SOURCE_X = 73, SOURCE_Y = 77 };
 
-/* Places may be rounded to their scalar, so that steps differ by this share of a step at most. */
+/* Distance from a node allowed for, in steps: positions may be rounded to their scalar. */
 static const double SLACK = 0.02;
 
 struct layout {
     char path[1024];
-    int byte[2]; /* of x and y */
+    int byte[2]; /* header words of x and y, 0: default */
     double dz, scale, smooth;
 };
 
@@ -34,14 +34,14 @@ static const struct opt layout_words[] = {
     OPT_END,
 };
 
-/* ---- places -----------------------------------------------------------------------------------*/
+/* ---- positions --------------------------------------------------------------------------------*/
 
 static double place(const struct segy_trace *t, int axis)
 {
     return axis ? t->sy : t->sx;
 }
 
-/* First node, step and number of nodes along an axis; a single node has step 0. */
+/* Finds the first node, step and number of nodes along an axis; the step of a single node is 0. */
 static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
 {
     double *x = malloc(s->n * sizeof *x), least = INFINITY;
@@ -52,7 +52,7 @@ static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
     sort_numbers(x, s->n);
     const double low = x[0], range = x[s->n - 1] - low;
     for (size_t i = 1; i < s->n; i++)
-        if (x[i] - x[i - 1] > 1e-3 * range / (double)s->n) /* not the same place, rounded */
+        if (x[i] - x[i - 1] > 1e-3 * range / (double)s->n) /* more than rounding */
             least = fmin(least, x[i] - x[i - 1]);
     free(x);
     const double steps = range > 0 ? round(range / least) : 0;
@@ -65,7 +65,7 @@ static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
     return EK_OK;
 }
 
-/* A line is the same for all y. */
+/* Velocities on a line hold for all positions across it: any positive step will do. */
 static void widen_line(struct grid *g)
 {
     for (int a = 0; a < 2; a++)
@@ -87,7 +87,7 @@ static enum ek_status find_grid(const struct segy *s, const struct layout *l, st
     return EK_OK;
 }
 
-/* Number of the node of a trace along an axis, -1: none. */
+/* The node of a trace along an axis, -1 if it lies beside the nodes. */
 static int node_of(const struct grid *g, const struct segy_trace *t, int axis)
 {
     const double at = (place(t, axis) - g->origin[axis]) / g->step[axis], near = round(at);
@@ -96,7 +96,7 @@ static int node_of(const struct grid *g, const struct segy_trace *t, int axis)
 
 /* ---- the numbers ------------------------------------------------------------------------------*/
 
-/* One trace to its column. `seen` [columns]. */
+/* Reads a trace into its column. `seen` [columns]. */
 static enum ek_status put_column(const struct segy *s, size_t i, const struct grid *g, bool *seen,
                                  float *speed)
 {

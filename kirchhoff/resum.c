@@ -1,4 +1,4 @@
-/* kirchhoff/resum.c – points of an image, summed again. */
+/* kirchhoff/resum.c – checks an image by summing some of its points again. */
 #include "kirchhoff/resum.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/analytic.h"
@@ -13,15 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One point costs about as much as fifty of the image: a hundred where that is two thirds of a per
- * cent. Every ENDS-th is one of the so many deepest, another one of the first. */
+/* A point costs about as much as fifty points of the image, so one in EACH adds two thirds of a per
+ * cent. Of every ENDS points one is among the ENDS deepest depths and one among the ENDS first. */
 enum { LEAST = 20, EACH = 8000, ENDS = 4 };
 
-/* A ray takes about as long as some hundred thousand updates: two for every so many are few. */
+/* Updates of the image for each trace that rays check. A ray takes about as long as a hundred
+ * thousand updates, and a trace needs two. */
 static const double updates_each = 1e8;
 enum { LEAST_TRACES = 8 };
 
-/* A velocity that cannot be read any more judges nothing. */
+/* Decides which share of the traces rays check; none if the velocity cannot be read any more. */
 static void plan_times(struct resum *r)
 {
     const struct migrate *m = r->m;
@@ -75,7 +76,8 @@ void resum_clear(struct resum *r)
 
 /* ---- an end -----------------------------------------------------------------------------------*/
 
-/* What an end sends to a place: time, slowness there, spreading, change of time with the end. */
+/* The wave from an end at a point: time, s; slowness, s/m; spreading, m; derivative of the time
+ * with respect to the end's x and y, s/m. */
 struct arrival {
     double time, p[3], spread, change[2];
 };
@@ -92,8 +94,9 @@ static void by_formula(const struct velocity *v, const double end[3], const doub
         a->change[i] = -slowness * c.takeoff[i];
 }
 
-/* One table's part: eight nodes around x, each continued along its gradient. Mean slownesses, and
- * spreading per time, as they stand in tables. */
+/* Adds one table's part, from the eight nodes around x, each extrapolated along its gradient. As in
+ * the tables, `time` is the mean slowness S and `spread` the spreading per time until
+ * become_times(). from: of the end relative to the table's source, m. */
 static void add_table(const struct traveltime_cache *t, const float *data, double weight,
                       const double from[2], const double x[3], struct arrival *a)
 {
@@ -130,7 +133,7 @@ static void add_table(const struct traveltime_cache *t, const float *data, doubl
     }
 }
 
-/* Mean slownesses, times the distance r: (r S)' = S r' + r S'. */
+/* Turns mean slownesses S into times r S, r the distance: (r S)' = S r' + r S'. */
 static void become_times(const struct traveltime_cache *t, const struct traveltime_corners *c,
                          const double x[3], struct arrival *a)
 {
@@ -151,7 +154,7 @@ static void become_times(const struct traveltime_cache *t, const struct travelti
     a->spread *= a->time;
 }
 
-/* From an end that lies `datum` below the tables' source: the ray is straight between the two, at
+/* Moves the end from the tables' surface to `datum` m below it: the ray between is straight, with
  * the slowness midway. */
 static void lower(const struct nodes_end *end, struct arrival *a)
 {
@@ -183,12 +186,12 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
         lower(end, a);
 }
 
-/* What an end gives to a trace's weight at one place. */
+/* An end's part in a trace's weight at one depth. */
 struct part {
     double weight, sigma, direction[3];
 };
 
-/* What a trace needs of one of its ends; node: at the nodes above and below. */
+/* What a trace needs from one of its ends: at the point, and at the nodes above and below it. */
 struct end {
     double time, slope;
     struct part at, node[2];
@@ -210,7 +213,7 @@ static void arrive(const struct resum *r, const struct batch *b, int e, const do
         from_tables(t, &b->end[e], x, a);
 }
 
-/* At another depth of the point's column. */
+/* As arrive(), at another depth of the point's column. */
 static void arrive_at(const struct resum *r, const struct batch *b, int e, int depth,
                       const double x[3], struct arrival *a)
 {
@@ -219,7 +222,7 @@ static void arrive_at(const struct resum *r, const struct batch *b, int e, int d
     arrive(r, b, e, (const double[]){x[0], x[1], fmin(z, end)}, a);
 }
 
-/* The anti-alias level is that of the middle of a block of depths. */
+/* The image takes the anti-alias level from the middle of a block of depths. */
 static double middle_slope(const struct resum *r, const struct batch *b, int e, int depth,
                            const double x[3])
 {
@@ -233,7 +236,8 @@ static double length_of(const double p[3])
     return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
 }
 
-/* By the angles of rays, or by an aperture that grows with depth: two nodes may be cut unlike. */
+/* Whether ray angles or an aperture growing with depth limit the sum: then the limits may cut two
+ * neighbouring nodes differently. */
 static bool is_limited(const struct migrate *m)
 {
     return m->o.angle < 180 || m->o.dip < 90 || isfinite(m->o.aperture_base);
@@ -276,14 +280,15 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
     }
 }
 
-/* ---- a time -----------------------------------------------------------------------------------*/
+/* ---- checking times by rays -------------------------------------------------------------------*/
 
 static const double ray_step = 25; /* m, about */
 enum { LEAST_STEPS = 20, MOST_STEPS = 400 };
-static const double astray = 0.05; /* of the way: a ray that passes by farther tells nothing */
+static const double astray = 0.05; /* share of the distance: a ray that misses by more is ignored */
 
-/* How much later than said a wave from `end` is at x: a ray from x back for the time said ends on a
- * front around x, and the end lies so far beside it. NAN: too far, or the ray meets no velocity. */
+/* True minus given time at x of a wave from `end`, s. A ray traced back from x for the given time
+ * ends on a wavefront around x, and the distance of `end` from that front is the error. NAN: the
+ * ray ends too far beside `end`, or leaves the region where v is positive. */
 static double lateness(const struct velocity *v, const double end[3], const double x[3],
                        const struct arrival *a)
 {
@@ -305,7 +310,7 @@ static double lateness(const struct velocity *v, const double end[3], const doub
     return across < astray * astray * r * r ? along + 0.5 * across * sqrt(slow) / r : NAN;
 }
 
-/* Where tables have one source along an axis, ends are taken to be there. */
+/* Along an axis with only one row of table sources, ends are taken to lie in that row. */
 static void judge_time(const struct resum *r, const struct batch *b, int e, const double x[3],
                        struct resum_sum *sum)
 {
@@ -324,7 +329,7 @@ static void judge_time(const struct resum *r, const struct batch *b, int e, cons
     sum->square += isnan(late) ? 0 : late * late;
 }
 
-/* By the trace's number in the file: the same ones for any layout and chunks. */
+/* Draws traces by their number in the index: the same ones for any layout and chunks. */
 static void judge_times(const struct resum *r, const struct batch *b, int q, const double x[3],
                         struct resum_sum *sum)
 {
@@ -363,8 +368,8 @@ static double product(const struct migrate *m, const struct part *s, const struc
     return across * s->weight * g->weight;
 }
 
-/* The image's weights are those of nodes, linear in between, limits and apertures included. The
- * point's own weight stands for them unless the two nodes are cut unlike. */
+/* The image interpolates weights, with limits and apertures, linearly between nodes. The point's
+ * own weight is as good, unless the limits cut the two nodes differently. */
 static double weight_of(const struct migrate *m, const struct batch_trace *t, const struct end *s,
                         const struct end *g, const double x[3], int depth)
 {
@@ -411,7 +416,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
     for (int e = 0; end && e < b->nends; e++)
         find_end(r, b, e, p->at[2], x, &end[e]);
     if (!end)
-        sum->sum = NAN; /* not to be judged: see resum_judge() */
+        sum->sum = NAN; /* makes resum_judge()'s share NAN */
     judge_times(r, b, q, x, sum);
     for (int t = 0; end && t < b->ntraces; t++) {
         const struct batch_trace *trace = &b->trace[t];
@@ -444,7 +449,7 @@ struct resum_verdict resum_judge(struct resum *r)
 {
     const struct image *image = r->m->image;
     struct resum_verdict v = {.points = r->n};
-    const double rounded = ldexp((double)r->m->par[PAR_ROUND], -24); /* of a term, about */
+    const double rounded = ldexp((double)r->m->par[PAR_ROUND], -24); /* error per term, about */
     double off = 0, size = 0, most = 0;
     double square = 0;
     cluster_sum(&r->total->sum, RESUM_SUMS * (size_t)r->n);

@@ -1,8 +1,8 @@
-/* kirchhoff/segy_words.c – the sample formats of SEG-Y. */
+/* kirchhoff/segy_words.c – decodes the sample formats of SEG-Y. */
 #include "kirchhoff/segy_internal.h"
 
-/* Sign, seven bits of exponent (base 16, excess 64), 24 bits of fraction. Numbers beyond a float's
- * range become infinite, and the reader refuses them. */
+/* IBM floats have a sign, seven bits of exponent (base 16, excess 64) and 24 bits of fraction.
+ * Numbers beyond a float's range become infinite, and the reader refuses them. */
 static float float_of_ibm(uint32_t bits)
 {
     const double x = ldexp((double)(bits & 0xffffff), 4 * ((int)(bits >> 24 & 0x7f) - 64) - 24);
@@ -16,7 +16,8 @@ uint32_t segy_to_ibm(float x)
     const double fraction = frexp(fabs((double)x), &binary);
     if (fraction == 0)
         return 0;
-    int power = (binary + 3 + 4 * 64) / 4; /* of 16, excess 64: no division of negatives */
+    int power =
+        (binary + 3 + 4 * 64) / 4; /* of 16, excess 64, so that nothing negative is divided */
     uint32_t bits = (uint32_t)lrint(ldexp(fraction, binary - 4 * (power - 64) + 24));
     if (bits >> 24) {
         bits >>= 4;

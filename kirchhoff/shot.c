@@ -1,4 +1,4 @@
-/* kirchhoff/shot.c – the steps of a front. */
+/* kirchhoff/shot.c – the steps of a wavefront. */
 #include "kirchhoff/shot.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/ray_device.h"
@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double first_nodes = 2.5; /* radius of the ball with a closed form, in steps */
+static const double first_nodes = 2.5; /* radius of the ball filled by closed form, in grid steps */
 static const double least_share =
-    0.06; /* of an edge in the way so far, that it is not halved below */
+    0.06; /* shortest edge to be halved, as a share of the distance travelled */
 static const double thickness = 0.75;  /* of a step's layer, in longest edges */
-static const double growth = 0.2;      /* of a step in the time so far, near the source */
-static const double icosahedron = 1.3; /* its longest edge at the source, radians, a little more */
-/* Of an edge, against that of a sphere where v is constant: wider ones v has torn, and what comes
- * through there is too weak to be the strongest arrival. */
+static const double growth = 0.2;      /* longest step, as a share of the time so far */
+static const double icosahedron = 1.3; /* its edge seen from the source, radians, rounded up */
+/* Edges this many times as long as on a sphere in constant v are torn: what passes between is too
+ * weak to be the strongest arrival. */
 static const double tear = 20;
-/* A front is given up when v has torn so many triangles for each ray; when so many rays were traced
- * for those that it may have; at this angle between rays, raised; or when it could have crossed the
- * box so often: then the rest is trapped. */
+/* A front is given up at this number of torn triangles per ray, of rays traced per ray allowed in a
+ * front, or at this limit of the angle between rays after raising; or when it could have crossed
+ * the box this many times, since the rays left are trapped. */
 static const double torn_most = 1 / 6.0, traced_most = 4, no_front = M_PI / 3, trapped = 2;
-/* Fewer rays than these are through before a device has begun. */
+/* With fewer rays the host finishes before a device would have started. */
 static const size_t worth_a_launch = 1024;
 enum { ROUNDS = 12 };
 
@@ -144,8 +144,8 @@ static enum ek_status advance_on(struct ray_device *d, const struct parts *p)
     return ray_device_finish(d, f);
 }
 
-/* Rays first .. first+count-1 through so many layers. A device that fails has changed nothing: the
- * CPU does its work. */
+/* Advances rays first .. first+count-1 through the layers. If the device fails, the rays are
+ * unchanged and the CPU does its work. */
 static void advance(struct shot *s, const struct cu *cu, struct ray_device *device, size_t first,
                     size_t count, const struct ray_layer *layer, size_t nlayers)
 {
@@ -161,7 +161,7 @@ static void advance(struct shot *s, const struct cu *cu, struct ray_device *devi
     s->numbers.integrate_s += clock_now() - start;
 }
 
-/* Seconds of the next step: so far that the layer is as thick as edges may be long. */
+/* Length of the next step, s: makes the layer about as thick as the longest edge. */
 static double next_step(const struct shot *s)
 {
     const struct front *f = &s->front;
@@ -203,7 +203,8 @@ static enum ek_status note_layer(struct shot *s, struct ray_layer layer)
 
 /* ---- split ------------------------------------------------------------------------------------*/
 
-/* Below a step of the grid nodes see no difference; near the source all edges are that short. */
+/* Edges below a grid step make no difference at the nodes; near the source all edges are shorter,
+ * hence the second limit. */
 static double least_edge(const struct shot *s)
 {
     const double *step = s->job->grid.step;
@@ -223,7 +224,7 @@ static enum ek_status refine(struct shot *s, const struct cu *cu, struct ray_dev
         s->numbers.shape_s += clock_now() - start;
         if (st || !added)
             return st;
-        /* New rays go from the source all the way to where the front is. */
+        /* new rays start at the source and catch up with the front */
         advance(s, cu, device, s->front.n - added, added, s->layer, s->numbers.steps);
         s->numbers.rays += added;
         front_measure(&s->front, s->time);
@@ -234,7 +235,7 @@ static enum ek_status refine(struct shot *s, const struct cu *cu, struct ray_dev
 
 /* ---- compact ----------------------------------------------------------------------------------*/
 
-/* Bit 2 a + side is set where x lies beyond that face of the box. */
+/* Bit 2 a + side is set if x lies beyond that face of the box. */
 static int beyond(const double box[2][3], const double x[3])
 {
     int faces = 0;
@@ -243,7 +244,7 @@ static int beyond(const double box[2][3], const double x[3])
     return faces;
 }
 
-/* A ray beyond a face that moves away from it, and does not bend back, is gone for good. */
+/* Whether a ray beyond a face moves away from it without bending back: it is gone for good. */
 static bool leaves(const struct shot_job *job, const double x[3], const double p[3], int faces)
 {
     double gradient[3];

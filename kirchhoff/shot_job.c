@@ -1,5 +1,5 @@
-/* kirchhoff/shot_job.c – what shots share: limits of the front, the boxes of grid and rays, the
- * medium. */
+/* kirchhoff/shot_job.c – what the shots of a run share: limits of the front, the boxes of grid and
+ * rays, the medium; and first arrivals. */
 #include "kirchhoff/certify.h"
 #include "kirchhoff/shot.h"
 
@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 9 }; /* of a face along each side */
+enum { SAMPLES = 9 }; /* of v along each side of a face */
 
-/* As long as errors stay well below 0.2 ms where v changes as it does in the ground, say 0.6 m/s
- * per metre: 250 m. Coarser tables need less, and would pay for many triangles within a cell. */
+/* Edges of 250 m keep errors well below 0.2 ms for usual gradients, about 0.6 m/s per metre.
+ * Coarser tables need less accuracy and would have many triangles per cell. */
 static double usual_edge(double step)
 {
     return fmin(8 * step, fmin(fmax(250, 3 * step), 600));
 }
 
-/* Place number n of SAMPLES x SAMPLES on a face of the inner box. */
+/* Point n of SAMPLES x SAMPLES on a face of the inner box. */
 static void on_face(const struct shot_job *job, int axis, int side, int n, double x[3])
 {
     const int other[2] = {(axis + 1) % 3, (axis + 2) % 3};
@@ -28,7 +28,7 @@ static void on_face(const struct shot_job *job, int axis, int side, int n, doubl
                       share[i] * (job->inner[1][other[i]] - job->inner[0][other[i]]);
 }
 
-/* Whether v grows outwards somewhere on a face: rays that leave there may come back. */
+/* Whether v grows outwards anywhere on a face: rays that leave there may come back. */
 static bool bends_back(const struct shot_job *job, int axis, int side)
 {
     double x[3], gradient[3];
@@ -41,8 +41,8 @@ static bool bends_back(const struct shot_job *job, int axis, int side)
     return false;
 }
 
-/* How far beyond a face first arrivals may go and come back, at most `margin`: the height of an arc
- * over the face's longest side where v grows outwards as it does at most. */
+/* How far beyond a face first arrivals may go and still come back, at most `margin`: the height of
+ * an arc over the face's longest side, for the largest outward gradient of v. */
 static double dive(const struct shot_job *job, int axis, int side, double margin)
 {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -106,7 +106,7 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
         job->options.edge = usual_edge(finest);
     set_inner(job, n, source);
     set_outer(job);
-    for (int a = 0; a < 3; a++) { /* a ray is dropped after the step that took it out */
+    for (int a = 0; a < 3; a++) { /* rays are dropped only after the step that took them out */
         low[a] = job->outer[0][a] - fmin(job->options.edge, 4 * coarsest);
         high[a] = job->outer[1][a] + fmin(job->options.edge, 4 * coarsest);
     }
@@ -124,7 +124,7 @@ void shot_job_close(struct shot_job *job)
 
 /* ---- first arrivals ---------------------------------------------------------------------------*/
 
-/* What is beyond the last time asked for stays empty. */
+/* Clears nodes later than the last time asked for. */
 static void end_table(const struct shot_job *job, struct ttable *t)
 {
     for (size_t i = 0; job->options.last > 0 && i < grid_nodes(&t->grid); i++)
@@ -149,9 +149,9 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
     return EK_OK;
 }
 
-static const double early = 1e-3, earlier = 5e-3; /* s, share: what the eikonal's errors may be */
+static const double early = 1e-3, earlier = 5e-3; /* the eikonal times' tolerance: s, share */
 
-/* Where v jumps, rays are those of the source's own layer. */
+/* If v jumps within a step, rays count only in the source's own layer. */
 static bool is_beyond(const struct shot_job *job, const struct ttable *t, double z)
 {
     const double step = t->grid.step[2];
@@ -159,7 +159,7 @@ static bool is_beyond(const struct shot_job *job, const struct ttable *t, double
            !velocity_same_layer(job->velocity, t->source[2], z, 1.5 * step);
 }
 
-/* Nodes of a table of fronts, against that of first arrivals. */
+/* Whether a front's node is to be replaced by the first arrival. */
 static bool is_wrong(const struct shot_job *job, const struct ttable *t, const struct ttable *first,
                      const int at[3])
 {

@@ -1,12 +1,12 @@
-/* kirchhoff/slabs.c – an image that memory has no room for is made in slabs along x, one after
- * another. */
+/* kirchhoff/slabs.c – splits an image that does not fit in memory into slabs along x, which are
+ * migrated one after another. */
 #include "kirchhoff/migrate.h"
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 
 #include <math.h>
 
-enum { SHARE = 2 }; /* of what memory is free, one part in so many is the image's */
+enum { SHARE = 2 }; /* 1 / SHARE of the free memory is for the image */
 
 enum ek_status migrate_slabs_plan(struct migrate *m)
 {
@@ -53,7 +53,7 @@ enum ek_status migrate_slab(struct migrate *m, int slab)
                            &m->nodes);
 }
 
-/* How far x lies outside of an axis of the slab. */
+/* Distance of x from the slab along an axis, m; 0: within. */
 static double outside(const struct grid *g, int axis, double x)
 {
     return fmax(fmax(g->origin[axis] - x, x - grid_end(g, axis)), 0);

@@ -1,4 +1,4 @@
-/* kirchhoff/source_positions.c – where the sources of tables are. */
+/* kirchhoff/source_positions.c – positions of the sources that tables are computed for. */
 #include "kirchhoff/source_positions.h"
 #include "src/table.h"
 
@@ -30,7 +30,7 @@ static enum ek_status on_surface(struct source_positions *p)
     return EK_OK;
 }
 
-/* As near to a square as its rows can be filled, each source in the middle of its share. */
+/* A grid of full rows, as close to a square as possible, each source in the middle of its share. */
 static enum ek_status spread(int shots, const struct grid *g, struct source_positions *p)
 {
     struct tfolder_surface *s = &p->surface;

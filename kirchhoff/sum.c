@@ -1,4 +1,4 @@
-/* kirchhoff/sum.c – a trace's contributions to one column. */
+/* kirchhoff/sum.c – adds a trace's contributions to one column. */
 #include "kirchhoff/sum.h"
 #include "kirchhoff/window.h"
 #include "src/kernel.h"
@@ -51,7 +51,7 @@ static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int
     }
 }
 
-/* How many of the depths from node k to the next one count: none, some, or all. */
+/* How many of the depths from node k to the next count for the fold. */
 enum coverage { NONE, SOME, ALL };
 
 static inline int cover(const float *u, const float *c, const float *w, int k, float first,
@@ -64,7 +64,7 @@ static inline int cover(const float *u, const float *c, const float *w, int k, f
     return any + ((w[k] > 0) & (low >= first) & (high <= last));
 }
 
-/* False: of no pair of nodes some depths count and others do not. */
+/* Sets n->whole. Returns whether there are nodes between which only some depths count. */
 static int find_whole(const struct sum_plan *p, float first, const struct sum_nodes *n)
 {
     const float last = p->par[PAR_LAST];
@@ -82,7 +82,7 @@ static int find_whole(const struct sum_plan *p, float first, const struct sum_no
     return some;
 }
 
-/* Counts one by one where a trace begins or ends, or its weight does. */
+/* Counts depth by depth between nodes where the trace or its weight begins or ends. */
 static void count_some(const struct sum_plan *p, float first, const struct sum_nodes *n,
                        float *fold)
 {
@@ -100,9 +100,9 @@ static void count_some(const struct sum_plan *p, float first, const struct sum_n
     }
 }
 
-/* ---- between them, in blocks of eight depths --------------------------------------------------*/
+/* ---- between nodes, in blocks of eight depths -------------------------------------------------*/
 
-/* The first node of a block below those whose depths are nodes. */
+/* The first node of block b, which lies below the depths with their own nodes. */
 static inline int first_node(const struct sum_plan *p, int b)
 {
     return 2 * b + (p->fine - p->fine / MIGRATE_STEP);
@@ -110,7 +110,7 @@ static inline int first_node(const struct sum_plan *p, int b)
 
 #ifdef __AVX2__
 
-/* Element 0 of a quadruple to the lower four lanes and element 1 to the upper four; or 1 and 2. */
+/* Elements `from` (0 or 1) and from + 1 of a quadruple, in the lower and upper four lanes. */
 static inline __m256 spread_pair(const float *quad, int from)
 {
     const __m256i low = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
@@ -119,13 +119,13 @@ static inline __m256 spread_pair(const float *quad, int from)
     return _mm256_permutevar_ps(both, from ? high : low);
 }
 
-/* The place in a trace, before and behind the point, and the weight of eight depths. */
+/* Sample index, fraction to the next sample, and weight of eight depths. */
 struct block {
     __m256i index;
     __m256 part, w;
 };
 
-/* fine: depths are nodes themselves, from node k on. */
+/* k: the block's first node. fine: each depth has its own node. */
 static inline struct block find_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
                                       int fine)
 {
@@ -162,7 +162,8 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
     _mm256_storeu_ps(fold, _mm256_loadu_ps(fold) + whole);
 }
 
-/* Where such depths go to, and what goes to the samples before and behind them. */
+/* The adjoint: indices of the samples that eight depths go to, and the parts of this sample and the
+ * next one. */
 static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                                const double *image, int *at, double *low, double *high)
 {
@@ -178,7 +179,7 @@ static inline void share_block(const struct sum_plan *p, const struct sum_nodes 
 
 #else
 
-/* The place in a trace and the weight of depth l of a block. */
+/* Position in the trace, in samples, and weight of depth l of a block. */
 static inline float find_depth(const struct sum_plan *p, const struct sum_nodes *n, int from,
                                int fine, int l, float *w)
 {
@@ -218,28 +219,28 @@ static inline void share_block(const struct sum_plan *p, const struct sum_nodes 
 
 #ifdef __AVX512F__
 
-/* Numbers 0 .. 3 of a quadruple, each to four lanes. */
+/* Elements 0 .. 3 of a quadruple, each in four lanes. */
 static inline __m512 spread_four(const float *quad)
 {
     const __m512i four = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     return _mm512_permutexvar_ps(four, _mm512_castps128_ps512(_mm_loadu_ps(quad)));
 }
 
-/* Two of eight as one of sixteen, by what AVX-512 F alone has. */
+/* Joins two vectors of eight, with AVX-512 F alone. */
 static inline __m512 both_halves(__m256 low, __m256 high)
 {
     return _mm512_castpd_ps(_mm512_insertf64x4(_mm512_castps_pd(_mm512_castps256_ps512(low)),
                                                _mm256_castps_pd(high), 1));
 }
 
-/* Sixteen of a window of 32 samples. */
+/* Picks sixteen samples from a window of 32. */
 static inline __m512 pick_sixteen(__m512 low, __m512i from_first, __m512 high)
 {
     return _mm512_permutex2var_ps(low, from_first, high);
 }
 
-/* Samples index[l] and index[l] + 1 of sixteen lanes: from windows of 32 or 64 samples, or by
- * pairs; the processor's own gathers take longer than any of these. */
+/* Loads samples index[l] and index[l] + 1 of sixteen lanes from a window of 32 or 64 samples, else
+ * pair by pair; gather instructions are slower than any of these. */
 static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, __m512 *b)
 {
     const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(index));
@@ -266,7 +267,7 @@ static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, _
     }
 }
 
-/* The sixteen depths from node k on. */
+/* Adds the sixteen depths from node k on. */
 static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
                                   const float *sample, double *sum, float *fold)
 {
@@ -301,7 +302,7 @@ static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nod
 
 #endif
 
-/* Nothing of the block lies within the trace, or nothing has weight. */
+/* Whether the block lies beyond the trace or has no weight. */
 static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, int k)
 {
     const float *u = n->u + k, *w = n->w + k, *c = n->c + k;
@@ -309,8 +310,8 @@ static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, 
            migrate_behind(u[0], u[1], u[2], c[0], c[1], p->par[PAR_LAST]);
 }
 
-/* Times, weights and levels at the nodes; the column's blocks from *first to *last - 1 have
- * something to add, those whose depths are nodes whatever they have. */
+/* Computes times, weights and levels at the nodes. Only the column's blocks *first to *last - 1
+ * contribute; blocks whose depths have their own nodes are always among them. */
 static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
                        const struct sum_nodes *n, int *first, int *last)
 {
@@ -327,7 +328,7 @@ static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
         ++*first;
 }
 
-/* What a block of the first depths reads, or writes to: the level of its middle. */
+/* Offset of the level that block b of the first depths uses, that of its middle. */
 static inline size_t fine_level(const struct sum_plan *p, const struct sum_trace *t,
                                 const struct sum_nodes *n, int b)
 {
@@ -344,8 +345,8 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
     for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
         add_block(p, n, b * MIGRATE_BLOCK, 1, t->sample + fine_level(p, t, n, b),
                   sum + b * MIGRATE_BLOCK, fold + b * MIGRATE_BLOCK);
-    const int from = first_node(p, 0);                             /* block b's is 2 b more, … */
-    const int *level = p->levels > 1 ? n->level + from + 1 : NULL; /* … and its level there */
+    const int from = first_node(p, 0); /* block b begins at node from + 2 b */
+    const int *level = p->levels > 1 ? n->level + from + 1 : NULL; /* block b's is level[2 b] */
     for (; b < last; b++) {
         const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
         if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2])) {
@@ -358,7 +359,7 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
     }
 }
 
-/* One after another, for several depths may go to one sample. */
+/* Not vectorized, because several depths may go to the same sample. */
 static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                          const double *image, double *trace)
 {
