@@ -103,7 +103,7 @@ void image_add(struct image *to, const double *sum, const float *fold)
     }
 }
 
-/* In pieces whose length MPI can say. */
+/* In pieces whose length fits MPI's int. */
 void image_gather(struct image *m)
 {
     enum { PIECE = 1 << 20 };

@@ -1,4 +1,4 @@
-/* kirchhoff/line.c – crooked lines. */
+/* kirchhoff/line.c – crooked lines: fits a line to the ends, and projects them onto it. */
 #include "kirchhoff/line.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -51,7 +51,7 @@ static void end_of(const struct segy *s, size_t i, double x[2])
     x[1] = i % 2 ? t->gy : t->sy;
 }
 
-/* Unit vector along which the ends lie farthest apart, to greater x. */
+/* Mean of the ends, and unit vector in their direction of largest variance, towards greater x. */
 static void principal_axis(const struct segy *s, double mean[2], double axis[2])
 {
     double x[2], xx = 0, xy = 0, yy = 0;
@@ -68,12 +68,13 @@ static void principal_axis(const struct segy *s, double mean[2], double axis[2])
         xy += (x[0] - mean[0]) * (x[1] - mean[1]);
         yy += (x[1] - mean[1]) * (x[1] - mean[1]);
     }
-    const double angle = 0.5 * atan2(2 * xy, xx - yy); /* within a quarter turn of x */
+    const double angle = 0.5 * atan2(2 * xy, xx - yy); /* within 90 degrees of x */
     axis[0] = cos(angle);
     axis[1] = sin(angle);
 }
 
-/* The means of the ends in equal parts of the axis. */
+/* Divides the principal axis into equal parts; the line goes through the mean of the ends in
+ * each. */
 static enum ek_status find_points(const struct segy *s, struct polyline *p)
 {
     double mean[2], axis[2], x[2], low = INFINITY, high = -INFINITY, sum[PARTS][3] = {{0}};
@@ -101,7 +102,8 @@ static enum ek_status find_points(const struct segy *s, struct polyline *p)
 
 /* ---- along it ---------------------------------------------------------------------------------*/
 
-/* Distance along the line of its point nearest to x; the first and the last part have no end. */
+/* Distance along the line of its point nearest to x; the first and last segments are extended to
+ * infinity. */
 static double along(const struct polyline *p, const double x[2], double *beside)
 {
     double before = 0, best = 0, least = INFINITY;
@@ -130,7 +132,8 @@ static int by_source(const void *a, const void *b)
     return (d > 0) - (d < 0);
 }
 
-/* Traces of one source have one number: true offsets move it along the line a little. */
+/* Numbers the shots by true source position: true offsets move a source along the line a little
+ * from trace to trace. */
 static enum ek_status number_shots(struct segy *s)
 {
     struct segy_trace **by = malloc(s->n * sizeof *by);

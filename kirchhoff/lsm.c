@@ -1,4 +1,5 @@
-/* kirchhoff/lsm.c – conjugate gradients between migration and demigration. */
+/* kirchhoff/lsm.c – conjugate gradients: the vector operations between migration and
+ * demigration. */
 #include "kirchhoff/lsm.h"
 #include "cu/rank/cluster.h"
 #include "src/arena.h"
@@ -63,7 +64,7 @@ void lsm_close(struct lsm *l)
 
 /* ---- traces and images ------------------------------------------------------------------------*/
 
-/* <a, b> of all ranks' traces, in the order of the survey. */
+/* <a, b> over all ranks' traces, summed in the order of the survey. */
 static double data_product(const struct lsm *l, const float *a, const float *b)
 {
     const size_t ns = (size_t)l->m->segy->ns;
@@ -85,7 +86,7 @@ static double image_product(const struct lsm *l, const double *a, const double *
     return sum;
 }
 
-/* What stands below the image, where columns are filled up to whole blocks. */
+/* Clears the depths that pad columns to whole blocks. */
 static void clear_padding(struct image *image)
 {
     const int depth = image->grid.n[2];
@@ -140,7 +141,7 @@ static void take_gradient(struct lsm *l)
     l->at.square = square;
 }
 
-/* As far along the direction as the residual falls. */
+/* Moves along the direction to where the residual is smallest. */
 static void take_forecast(struct lsm *l)
 {
     const double length = data_product(l, l->forecast, l->forecast);

@@ -1,6 +1,6 @@
-/* kirchhoff/microjobs.c – nodes, whose compute processes have shares of cpus and devices; the
- * master: which microjob is done, running, failed, and what becomes of it; in the end, the image.
- */
+/* kirchhoff/microjobs.c – runs a job. Nodes have seats for compute processes, each with its share
+ * of the cpus and devices; the master keeps track of microjobs (done, running, failed), and makes
+ * the image in the end. */
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
 #include "kirchhoff/mig.h"
@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What became of a microjob: the result of a batch. */
+/* Result of a batch: how the compute process of a microjob ended. */
 struct microjobs_word {
     int code; /* exit code, or minus the signal */
     double seconds;
@@ -40,27 +40,27 @@ struct master {
     const struct microjobs *job;
     const struct bench_settings *run;
     double start;    /* s */
-    struct mig *mig; /* with the image that parts are added to */
+    struct mig *mig; /* has the image that parts are added to */
     struct farm *farm;
-    pthread_mutex_t lock; /* of what follows: parts come in on the farm's thread, too */
-    bool *have;           /* [microjobs] its part lies in the work folder */
-    int *task;            /* [tasks] microjob of a task */
+    pthread_mutex_t lock; /* guards the members below, as the farm's thread reports parts, too */
+    bool *have;           /* [microjobs] its part is in the work folder */
+    int *task;            /* [tasks] a task's microjob */
     int tasks, finished;
     struct arena arena;
-    bool bad_input; /* a compute process says so: no other one would find better */
+    bool bad_input; /* a compute process found so, and any other one would */
 };
 
 /* ---- a node's seats for compute processes -----------------------------------------------------*/
 enum { EXTRA_WORDS = 16 };
 
-/* Room for one compute process. */
+/* A seat holds one compute process. */
 struct seat {
     pid_t pid; /* 0: empty */
     struct farm_batch batch;
     double start;
     cpu_set_t cpus;
-    int width;          /* cores of its CPU unit */
-    char devices[1024]; /* "" none */
+    int width;          /* cores of the process's CPU unit */
+    char devices[1024]; /* comma-separated; "": none */
     int ndevices;
 };
 
@@ -70,10 +70,10 @@ struct node {
     int nseats;
     struct seat *seat;
     char **env;
-    bool over; /* the master has no more */
+    bool over; /* the master has no more microjobs */
 };
 
-/* Compute processes that this node keeps running at a time. */
+/* Number of compute processes that a node keeps running. */
 static int microjobs_seats(const struct microjobs *j)
 {
     const int m = j->ndevices     ? (j->ndevices + j->per_microjob - 1) / j->per_microjob
@@ -92,7 +92,8 @@ static void give_devices(const struct microjobs *j, int number, struct seat *s)
     }
 }
 
-/* Every nseats-th run of cpus; all of them, where there are fewer than seats. */
+/* Gives the seat its consecutive share of the cpus; all of them if there are fewer cpus than
+ * seats. */
 static void give_cpus(hwloc_const_bitmap_t cpus, int number, int nseats, struct seat *s)
 {
     const int all = hwloc_bitmap_weight(cpus);
@@ -129,7 +130,8 @@ static enum ek_status open_seats(struct node *n)
 
 /* ---- compute processes ------------------------------------------------------------------------*/
 
-/* The environment without what would make a compute process a rank, or place it. */
+/* The environment without variables that would make a compute process a rank or bind it to
+ * cores. */
 static enum ek_status open_environment(struct node *n)
 {
     static const char *const out[] = {"OMPI_",      "PMIX_",      "PMI_",         "SLURM_",
@@ -139,7 +141,8 @@ static enum ek_status open_environment(struct node *n)
     return n->env ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory");
 }
 
-/* In the child: nothing but system calls. It dies with this process. */
+/* Runs in the forked child, so it only makes system calls. The process is killed if its parent
+ * dies. */
 static void become(const struct node *n, const struct seat *s, char **argv, pid_t parent)
 {
     signal(SIGINT, SIG_DFL);
@@ -186,7 +189,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
     return EK_OK;
 }
 
-/* Says how a process ended, if it did. */
+/* Whether the seat's process has ended; *word: how. */
 static bool reap(struct seat *s, struct microjobs_word *word)
 {
     int status;
@@ -231,9 +234,9 @@ static enum ek_status look_after(struct node *n, struct seat *s)
     return batch.tasks.end > batch.tasks.begin ? launch(n, s, &batch) : EK_OK;
 }
 
-/* Runs until the farm has no more and all is done here; batches are microjobs, one at a time, whose
- * number is the first int of the brief. After stop_request() the compute processes are ended, and
- * no new one is made. EK_UNAVAILABLE: no process can be made. */
+/* Runs until the farm has no more microjobs and all of this node's are done. A batch is one
+ * microjob, whose number is the first int of the brief. After stop_request() it ends the compute
+ * processes and starts no more. EK_UNAVAILABLE: no process can be started. */
 static enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm)
 {
     static const struct timespec nap = {0, 5000000};
@@ -295,14 +298,14 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
     LOCKED(&s->lock);
     if (!failed)
         note_part(s, batch->tasks.begin, w.seconds, rank);
-    else if (!stop_requested()) /* else it was ended */
+    else if (!stop_requested()) /* else it failed because it was ended */
         note_failure(s, batch->tasks.begin, w.code, rank);
     return EK_OK;
 }
 
 /* ---- parts ------------------------------------------------------------------------------------*/
 
-/* Files that a compute process was writing when it was killed. */
+/* Removes files that a compute process was writing when it was killed. */
 static void clear_half_parts(const struct microjobs *job)
 {
     char path[2 * MICROJOBS_PATH];
@@ -316,7 +319,7 @@ static void clear_half_parts(const struct microjobs *job)
         closedir(folder);
 }
 
-/* What a run before this one has left, if it is of this job and whole. */
+/* Finds the parts that previous runs of this job have finished; deletes damaged ones. */
 static enum ek_status look_for_parts(struct master *s)
 {
     char path[MICROJOBS_PATH];
@@ -342,7 +345,7 @@ static enum ek_status look_for_parts(struct master *s)
     return EK_OK;
 }
 
-/* --json and --report, as of a run of one process. */
+/* Writes --json and --report, as for a run of one process. */
 static enum ek_status report(const struct master *s, bool verified)
 {
     const double seconds = clock_now() - s->start;
@@ -427,7 +430,7 @@ static enum ek_status open_farm(struct master *s)
     return farm_open(&settings, &s->farm);
 }
 
-/* Until the others have done it. */
+/* Waits until the other ranks have done all microjobs. */
 static enum ek_status wait_for_all(struct farm *farm)
 {
     struct farm_batch none;
@@ -445,7 +448,7 @@ static enum ek_status hand_out(struct master *s)
     return farm_size(s->farm) > 1 ? wait_for_all(s->farm) : microjobs_node(s->job, s->farm);
 }
 
-/* The farm is closed before the parts are added: the others are free to go. */
+/* Closes the farm before the parts are added, so that other ranks can exit. */
 static enum ek_status run_master(struct master *s)
 {
     const size_t n = (size_t)s->job->microjobs;
@@ -469,7 +472,7 @@ static enum ek_status run_manager(struct master *s)
     return microjobs_node(s->job, s->farm);
 }
 
-/* Rank 0 checks all input before anybody works. */
+/* On rank 0, checks all input before any rank starts to compute. */
 static enum ek_status check_input(struct master *s)
 {
     const struct microjobs *job = s->job;

@@ -1,9 +1,9 @@
-/* kirchhoff/mig_checkpoint.c – the image so far is saved now and then, and when a run is
- * interrupted; the next run goes on from it.
+/* kirchhoff/mig_checkpoint.c – saves the image so far from time to time and when a run is
+ * interrupted; the next run resumes from it.
  *
- * OUT.checkpoint is rank 0's file, and has all that former runs did. Other ranks save their own
- * chunks beside it, in OUT.checkpoint.rankN; the next run merges these into OUT.checkpoint before
- * any rank saves again, so that no two files that count share a chunk. */
+ * OUT.checkpoint is rank 0's file and has the chunks of all former runs. Other ranks save their own
+ * chunks beside it in OUT.checkpoint.rankN; the next run merges these into OUT.checkpoint before
+ * any rank saves again, so no two valid files share a chunk. */
 #include "cu/rank/cluster.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double usual = 60;             /* s from save to save, without --save-every */
-static const double share = 0.01;           /* of the time that saves take at most then */
-static const double bytes_a_second = 500e6; /* of the first save, about */
+static const double usual = 60;             /* seconds between saves without --save-every */
+static const double share = 0.01;           /* largest share of the time that saves may take then */
+static const double bytes_a_second = 500e6; /* assumed speed of the first save */
 
 /* ---- files ------------------------------------------------------------------------------------*/
 
@@ -30,7 +30,7 @@ static void own_file(const struct mig *p, char path[NAME])
         snprintf(path, NAME, "%s.rank%d", p->checkpoint, cluster_rank());
 }
 
-/* Calls `visit` with the path of each file of another rank, until one fails. */
+/* Calls `visit` with the path of each other rank's file, until a call fails. */
 static enum ek_status visit_rank_files(struct mig *p,
                                        enum ek_status (*visit)(struct mig *, const char *path))
 {
@@ -66,7 +66,8 @@ static enum ek_status add_file(struct mig *p, const char *path)
     return mig_part_take(p, path, MIG_PART_ADD);
 }
 
-/* Chunks that the checkpoint has already: a run ended after these were merged. */
+/* Adds a rank's file to the chunks done. If the checkpoint already has all its chunks, the previous
+ * run ended between merging and removing it, so it is removed now. */
 static enum ek_status list_file(struct mig *p, const char *path)
 {
     const size_t n = p->m->survey->nchunks;
@@ -107,7 +108,7 @@ enum ek_status mig_checkpoint_list(struct mig *p)
     return EK_OK;
 }
 
-/* `cost`: of one save, s. */
+/* Sets the time of the next save; `cost`: seconds that a save takes. */
 static void plan_next(struct mig *p, double cost)
 {
     const double every = p->saving.every;
@@ -127,7 +128,7 @@ enum ek_status mig_checkpoint_add(struct mig *p)
         p->kept_ranks = false;
     }
     plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes) / bytes_a_second);
-    cluster_barrier(); /* no rank saves before these files are merged */
+    cluster_barrier(); /* no rank may save before all files are merged */
     return EK_OK;
 }
 
@@ -145,7 +146,8 @@ void mig_checkpoint_remove(void *st)
 
 /* ---- now and then -----------------------------------------------------------------------------*/
 
-/* A failure is told once, and the run goes on. */
+/* Saves when no unit is adding; called with the lock held. If saving fails, warns once and the run
+ * goes on. */
 static void save(struct mig *p)
 {
     char path[NAME];
@@ -174,7 +176,7 @@ void mig_add_begin(struct mig *p)
     s->adding++;
 }
 
-/* Between its steps least squares have nothing to save. */
+/* Least squares saves between steps only (mig_step_end()). */
 void mig_add_end(struct mig *p)
 {
     struct mig_saving *s = &p->saving;
@@ -201,7 +203,7 @@ void mig_step_end(struct mig *p)
 
 /* ---- an interrupted run -----------------------------------------------------------------------*/
 
-/* Least squares go on from the last whole step. */
+/* Keeps the last whole step of least squares. */
 static enum ek_status keep_steps(struct mig *p)
 {
     if (p->steps == p->kept_steps) {
@@ -236,11 +238,11 @@ enum ek_status mig_interrupted(void *st)
     return EK_OK;
 }
 
-/* All that the ranks have comes to the first one, which keeps it as if it had done it alone. */
+/* Rank 0 gathers what all ranks have and keeps it as if it had done it alone. */
 enum ek_status mig_cut(struct mig *p)
 {
     TRY(mig_gather(p));
-    (void)resum_judge(p->m->resum); /* which sums its points, too */
+    (void)resum_judge(p->m->resum); /* also sums the check points' totals of all ranks */
     p->first = p->span[0];
     p->end = p->span[1];
     if (cluster_rank() == 0) {

@@ -1,20 +1,19 @@
-/* kirchhoff/mig_page.c – what the page shows of an image: slices through its strongest point, the
- * velocity and the fold there, the gather above it and some along the inline, and the spectra of
- * traces and image. */
+/* kirchhoff/mig_page.c – data of the HTML page: slices of the image, velocity and fold through its
+ * strongest point, gathers there and along the inline, and spectra of traces and image. */
 #include "kirchhoff/mig.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { PIXELS = 400, TONES = 127 };             /* most along an edge; of either sign */
-enum { X, Y, Z, CLASS, GATHERS };               /* axes; the last: the classes at places along x */
-enum { PLACES = 5, LINES = 200, SAMPLED = 64 }; /* gathers; of a spectrum: numbers, traces */
+enum { PIXELS = 400, TONES = 127 }; /* largest edge of a picture; tones of either sign */
+enum { X, Y, Z, CLASS, GATHERS };   /* axes; GATHERS: the classes at PLACES along x, in a row */
+enum { PLACES = 5, LINES = 200, SAMPLED = 64 }; /* gathers; frequencies, traces of a spectrum */
 
 struct spot {
     int class, at[3];
 };
 
-/* A picture: rows of tones -127 … 127 of what get() says, thinned to fit. */
+/* A picture: rows of tones -127 … 127, the scaled values of get(), thinned to at most PIXELS. */
 struct picture {
     const struct mig *p;
     struct spot spot;
@@ -26,7 +25,7 @@ static double image_value(const struct mig *p, const struct spot *s)
 {
     const struct image *m = p->m->image;
     if (s->class == m->classes.n)
-        return 0; /* between two gathers */
+        return 0; /* gap between two gathers */
     const size_t column = (size_t)(s->at[0] * m->grid.n[1] + s->at[1]);
     const double sum = image_sum(m, s->class, column)[s->at[2]];
     const double fold = (double)image_fold(m, s->class, column)[s->at[2]];
@@ -44,7 +43,7 @@ static double fold_value(const struct mig *p, const struct spot *s)
     return sum;
 }
 
-/* m/s; 0 where the tables' velocity is not known here. */
+/* m/s; 0 if the tables' velocity is unknown. */
 static double velocity_value(const struct mig *p, const struct spot *s)
 {
     float square = 0;
@@ -83,7 +82,7 @@ static int place_at(const struct mig *p, int i)
     return (2 * i + 1) * p->m->grid.n[0] / (2 * places(p));
 }
 
-/* Gathers stand apart by one class that is none. */
+/* Adjacent gathers have a gap of one class. */
 static int length_of(const struct mig *p, int axis)
 {
     const int classes = p->m->input.classes.n;
@@ -103,7 +102,7 @@ static void move_to(const struct mig *p, struct spot *s, int axis, int i)
         s->at[0] = place_at(p, i / apart);
 }
 
-/* Ends of an axis for its labels. */
+/* Name and limits of an axis; for GATHERS also the label of each gather. */
 static json_t *range_of(const struct mig *p, int axis)
 {
     static const char *const names[] = {"x, m", "y, m", "depth, m", "offset, m",
@@ -153,8 +152,8 @@ static json_t *paint(const struct picture *a, const char *title)
 
 /* ---- spectra ----------------------------------------------------------------------------------*/
 
-/* Adds the squared amplitudes of x [n] at LINES frequencies up to Nyquist's: Goertzel's
- * recurrence, with the ends faded out. */
+/* Adds the squared amplitudes of x [n] at LINES frequencies up to Nyquist's, by Goertzel's
+ * recurrence, with the ends of x tapered. */
 static void add_spectrum(const float *x, long n, double *power)
 {
     double turn[LINES], a[LINES] = {0}, b[LINES] = {0};
@@ -173,7 +172,7 @@ static void add_spectrum(const float *x, long n, double *power)
         power[l] += a[l] * a[l] + b[l] * b[l] - turn[l] * a[l] * b[l];
 }
 
-/* Of 1, and of nothing where all is 0. */
+/* The amplitudes relative to the largest one; an empty list if all are 0. */
 static json_t *amplitudes(const char *name, const char *unit, double last, const double *power)
 {
     double most = 0;
@@ -212,7 +211,7 @@ static json_t *image_spectrum(const struct mig *p)
     return amplitudes("Image", "cycles per km of depth", 500 / g->step[2], power);
 }
 
-/* The slab with the strongest point is the one at hand afterwards. */
+/* Finds the strongest point of all slabs, and leaves its slab in memory. */
 static struct spot strongest_slab(struct mig *p)
 {
     double most = -1;

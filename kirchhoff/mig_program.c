@@ -1,4 +1,4 @@
-/* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, and the judgement of a run. */
+/* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, checks before a run and of its result. */
 #include "kirchhoff/mig.h"
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
@@ -142,7 +142,7 @@ static bool ends_in(const char *text, const char *end)
     return n > m && !strcmp(text + n - m, end);
 }
 
-/* What is written stands nowhere where something is read, and can be written at all. */
+/* Checks that all output can be written, and overwrites no input. */
 static enum ek_status try_outputs(const struct mig *p)
 {
     const char *const outputs[] = {p->out, p->headers};
@@ -174,7 +174,7 @@ static enum ek_status answer(void *st, bool *done)
     return *done ? microjobs_run(p->o.data, p->run) : EK_OK;
 }
 
-/* First chunk of part i of n, by traces. */
+/* First chunk of part i of n; parts have about the same number of traces. */
 static size_t part_begin(const struct chunks *s, long i, long n)
 {
     const double wanted = (double)s->n * (double)i / (double)n;
@@ -184,7 +184,7 @@ static size_t part_begin(const struct chunks *s, long i, long n)
     return i == n ? s->nchunks : c;
 }
 
-/* Chunks of this part and this rank. */
+/* Finds the chunks of this part and this rank. */
 static enum ek_status find_part(struct mig *p)
 {
     long i = 0, n = 1;
@@ -208,8 +208,8 @@ static enum ek_status find_part(struct mig *p)
     return arena_check(&p->arena, "%zu chunks", s->nchunks);
 }
 
-/* An image of one run is kept when that is interrupted; least squares, where one process does
- * them. */
+/* Names the checkpoint; "" if an interrupted run keeps nothing, as it has no output file, makes
+ * several images or a part, or does least squares on several ranks. */
 static void name_checkpoint(struct mig *p)
 {
     const char *image = p->out ? p->out : p->raw;
@@ -220,7 +220,8 @@ static void name_checkpoint(struct mig *p)
     mig_slab_name(p, 0);
 }
 
-/* Slabs are what one process keeps in files of its own between one step and the next. */
+/* Only a single process with a checkpoint's name can make slabs, as it keeps them in files between
+ * steps. */
 static enum ek_status check_slabs(const struct mig *p)
 {
     char size[32];
@@ -234,7 +235,7 @@ static enum ek_status check_slabs(const struct mig *p)
     return EK_OK;
 }
 
-/* Least squares wants all traces at once, and an image that is what the traces are made of. */
+/* Least squares needs all traces at once, and its image is not divided, as it models the traces. */
 static enum ek_status check_lsm(struct mig *p)
 {
     if (p->o.weight == MIGRATE_MODELLING && p->o.dimension != MIGRATE_3D)
@@ -252,7 +253,8 @@ static enum ek_status check_lsm(struct mig *p)
     return EK_OK;
 }
 
-/* Parts and jobs are processes of their own: what takes long is not done in each of them. */
+/* Parts are separate processes, each of which would compute the tables: only velocities with a
+ * formula are cheap enough for that. */
 static enum ek_status check_parts(const struct mig *p)
 {
     struct velocity *v;
@@ -269,7 +271,7 @@ static enum ek_status check_parts(const struct mig *p)
     return EK_OK;
 }
 
-/* Room for what is written at the end. */
+/* Checks that there is disk space for the output. */
 static enum ek_status check_disks(const struct mig *p)
 {
     const struct grid *g = &p->m->whole;
@@ -341,8 +343,7 @@ void mig_close(struct mig *p)
     free(p);
 }
 
-/* Of a run: slabs of the image, or a migration and a demigration for each iteration, that are
- * left. */
+/* Steps of a run: slabs left, or a migration and a demigration for each iteration left. */
 static int steps(const void *st)
 {
     const struct mig *p = st;
@@ -358,7 +359,7 @@ static double work(const void *st)
 
 /* ---- after a run ------------------------------------------------------------------------------*/
 
-/* The peak into p->peak; false: not all points are numbers. */
+/* Sets p->peak; false: not all points are finite. */
 static bool measure(struct mig *p)
 {
     bool good = true;
@@ -374,7 +375,7 @@ static bool measure(struct mig *p)
     return good;
 }
 
-/* Each chunk once in each step, and numbers only. */
+/* Whether each chunk was done once in each step, and all points are finite. */
 static bool is_whole(struct mig *p)
 {
     bool good = measure(p);
@@ -387,7 +388,7 @@ static bool is_whole(struct mig *p)
 
 static bool is_adjoint(const struct mig *p)
 {
-    return p->mismatch <= 1e-5; /* of the dot test; 0 where there is none */
+    return p->mismatch <= 1e-5; /* dot test; 0 without least squares */
 }
 
 static void warn(const struct mig *p)
@@ -411,7 +412,8 @@ static void warn(const struct mig *p)
                     p->again.failing, p->again.points, 100 * p->again.share);
 }
 
-/* Points of one more slab; the share is that of the worst one. */
+/* Adds the verdict on another slab to that on the image; share and rms are those of the worst
+ * slab. */
 static void add_verdict(struct resum_verdict *all, const struct resum_verdict *v)
 {
     all->points += v->points;
@@ -465,7 +467,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
                         "verified", *verified);
     if (cluster_rank() > 0)
         return EK_OK;
-    if (!*verified && p->m->slabs == 1) /* to go on from it would fail again */
+    if (!*verified && p->m->slabs == 1) /* a run that resumes from it would fail again */
         mig_checkpoint_remove(p);
     if (!p->whole)
         return EK_OK;
@@ -474,7 +476,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     return mig_write(p);
 }
 
-/* The same members as those of the tables. */
+/* Has the same members as certificates of tables. */
 static json_t *certificate(const struct mig *p)
 {
     const struct tfolder *f = p->m->travel->folder;

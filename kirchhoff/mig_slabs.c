@@ -1,5 +1,5 @@
-/* kirchhoff/mig_slabs.c – slabs of an image that memory has no room for: each is kept in a file
- * when it is summed, and comes back when it is judged, written and shown. */
+/* kirchhoff/mig_slabs.c – images that exceed memory are made in slabs: each finished slab is kept
+ * in a file, and read back to be checked, written and shown. */
 #include "kirchhoff/mig.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@ void mig_slab_name(struct mig *p, int slab)
                  p->m->slabs);
 }
 
-/* How many slabs it takes is a matter of memory, which may be another one today. */
+/* The number of slabs depends on the memory that is free, so it may differ from the interrupted
+ * run's. */
 enum ek_status mig_slabs_alone(const struct mig *p)
 {
     char path[sizeof p->checkpoint];
@@ -41,7 +42,7 @@ static void forget(struct mig *p)
     p->m->silent = 0;
 }
 
-/* An empty slab, of which nothing is done. */
+/* Makes `slab` the current one, with none of its chunks done. */
 static enum ek_status begin(struct mig *p, int slab)
 {
     if (slab != p->m->slab)
@@ -70,7 +71,7 @@ enum ek_status mig_slabs_resume(struct mig *p)
         if (!p->kept_part || !is_done(p))
             return EK_OK;
     }
-    return EK_OK; /* the last one is read again, and nothing is left to do in it */
+    return EK_OK; /* all are finished: the last one is current, with nothing left to do */
 }
 
 enum ek_status mig_slab_end(struct mig *p, bool last)

@@ -29,13 +29,13 @@ void mig_release(void *st, const struct cu *cu)
     p->device[cu->index] = NULL;
 }
 
-/* The chunks that no interrupted run has left; all of them for each slab, where some are passed
- * over. */
+/* Lists the chunks that no interrupted run has done as tasks. With several slabs these are all
+ * chunks, as each slab has its own to skip. */
 static enum ek_status list_todo(struct mig *p)
 {
     const struct chunks *s = p->m->survey;
     TRY(mig_checkpoint_list(p));
-    if (p->lsm) { /* which goes on from a step, with all chunks */
+    if (p->lsm) { /* least squares resumes at a step, with all chunks */
         p->kept_steps = p->lsm->at.steps;
         memset(p->done, 0, s->nchunks * sizeof *p->done);
     }
@@ -96,8 +96,9 @@ static void note_task(struct mig *p, size_t task)
     mig_sum_chunk(p, p->todo[task]);
 }
 
-/* Nothing to do for it: the slab has it, or lies out of its reach; or ranks are to end. These leave
- * a step as one, so that its end is where they find out. */
+/* Whether a task is skipped: the slab has its chunk or is out of its reach, or several ranks are to
+ * end. These skip their remaining tasks, so that all of them reach the end of the step, where they
+ * learn of it. */
 static bool passes(struct mig *p, size_t task)
 {
     if (cluster_size() > 1 && !p->lsm && stop_requested()) {
@@ -111,7 +112,7 @@ static bool passes(struct mig *p, size_t task)
     return true;
 }
 
-/* Chunks that follow one another at once, but no longer than until the image is saved. */
+/* Migrates consecutive chunks together, up to the time of the next save. */
 static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
                                 double *seconds)
 {
@@ -168,7 +169,8 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     return EK_OK;
 }
 
-/* Between migration and demigration; the first image is judged while it is a sum. */
+/* Ends a step. Least squares has its first image checked by summing again: the final one is no
+ * plain sum. */
 static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
 {
     struct mig *p = ctx;
@@ -211,7 +213,8 @@ enum ek_status mig_reset(void *st)
     return EK_OK;
 }
 
-/* Whose chunk it is knows its sum, the others say 0; in halves, for a double has 53 bits. */
+/* The rank that has a chunk knows its checksum, the others have 0. Sent in halves, as a double
+ * holds 53 bits. */
 enum ek_status mig_gather(struct mig *p)
 {
     const size_t n = p->m->survey->nchunks;

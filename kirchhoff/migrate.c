@@ -1,4 +1,5 @@
-/* kirchhoff/migrate.c – the plan of a migration: what is read, weighed and limited how. */
+/* kirchhoff/migrate.c – the plan of a migration: opens all input, sets weights, filters and
+ * limits. */
 #include "kirchhoff/migrate.h"
 #include "cu/rank/cluster.h"
 #include "src/arena.h"
@@ -31,13 +32,13 @@ void migrate_defaults(struct migrate_options *o)
 
 /* ---- tables -----------------------------------------------------------------------------------*/
 
-static const double most_nodes = 1e8; /* of a surface; who has more has coordinates amiss */
+static const double most_nodes = 1e8; /* of a surface; more means that coordinates are wrong */
 
-static const double above = 20; /* m over all ends: there images may begin that begin above them */
+static const double above = 20; /* m: tables begin this far above the highest end at most */
 
-/* Surface nodes around all ends and one more on each side, for tables that are computed: at the
- * ends' mean depth, or above the image where that is higher, for rays leave downwards; from depth 0
- * where ends are taken to lie at the surface. */
+/* Surface nodes of computed tables, covering all ends with one more node on each side. They lie at
+ * the ends' mean depth, or at the top of the image (`above` over the highest end at most) if that
+ * is higher, as rays leave downwards; at depth 0 if ends are taken to lie at the surface. */
 static enum ek_status cover(const struct migrate *m, struct tfolder_surface *surface)
 {
     const struct segy *s = m->segy;
@@ -70,7 +71,7 @@ static enum ek_status cover(const struct migrate *m, struct tfolder_surface *sur
     return EK_OK;
 }
 
-/* A grid over the image with cells of about 50 m. */
+/* A grid that covers the image, with cells of about 50 m. */
 static struct grid coarser(const struct grid *image)
 {
     struct grid g = *image;
@@ -83,7 +84,7 @@ static struct grid coarser(const struct grid *image)
     return g;
 }
 
-/* What the tables' index says of them all. */
+/* Checks the quality of all tables, as their index states it. */
 static enum ek_status check_tables(const struct migrate *m)
 {
     const struct tfolder *f = m->travel->folder;
@@ -119,7 +120,7 @@ static enum ek_status open_tables(struct migrate *m)
     if (o->table_grid)
         TRY(grid_parse("--table-grid", o->table_grid, &grid));
     TRY(cover(m, &surface));
-    if (o->dimension != MIGRATE_3D) { /* all ends are on the line */
+    if (o->dimension != MIGRATE_3D) { /* all ends lie on the line */
         surface.n[1] = 1;
         surface.origin[1] = m->grid.origin[1];
     }
@@ -144,11 +145,10 @@ const char *const migrate_filters[] = {"derivative", "none", "half", "rho", NULL
 const char *const migrate_datums[] = {"headers", "tables", NULL};
 const char *const migrate_dimensions[] = {"3", "2.5", "2", NULL};
 
-/* Of each weight. */
 static const struct weight {
-    enum filter_bank_filter filter[3]; /* of each dimension */
-    int kind[2];                       /* of sources, receivers */
-    float scale;                       /* of both */
+    enum filter_bank_filter filter[3]; /* for each dimension */
+    int kind[2];                       /* WEIGHT_… of sources, receivers */
+    float scale;                       /* of either */
 } weights[] = {
     [MIGRATE_KINEMATIC] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_HALF},
                            {WEIGHT_ONE, WEIGHT_ONE},
@@ -164,14 +164,15 @@ static const struct weight {
                            (float)(0.25 / M_PI)},
 };
 
-/* Spacing of one kind of ends: as given, or the usual one in the headers. */
+/* Spacing of sources or receivers: the given one, else the usual one in the headers; 0: unknown or
+ * to be ignored. */
 static double spacing(double given, double found)
 {
     return given > 0 ? given : given < 0 || !isfinite(found) ? 0 : found;
 }
 
-/* Both kinds sum to one image: the denser one keeps it from aliasing, the other is not asked unless
- * its spacing is given. */
+/* Sources and receivers sum to one image, and the denser kind keeps it from aliasing: the other
+ * counts only if its spacing is given. */
 static void set_spacings(struct migrate *m, struct batch_weights *w)
 {
     const struct migrate_options *o = &m->o;
@@ -214,8 +215,8 @@ static enum ek_status set_weights(struct migrate *m)
     return EK_OK;
 }
 
-/* About what one contribution is: the largest of some samples, of all where these are silent, times
- * the weight at the bottom. */
+/* Typical size of a contribution: the largest sample of some traces (of all if these are silent),
+ * times the weight at the bottom. */
 static enum ek_status typical(const struct migrate *m, double *size)
 {
     const struct batch_weights *w = &m->input.weights;
@@ -248,7 +249,8 @@ static enum ek_status typical(const struct migrate *m, double *size)
     return st;
 }
 
-/* What is added and taken away leaves multiples of 2^-23 of a typical contribution. */
+/* Contributions are rounded to multiples of 2^-23 of a typical one, by adding and subtracting
+ * PAR_ROUND. */
 static enum ek_status set_rounding(struct migrate *m)
 {
     double size = 0;
@@ -269,7 +271,7 @@ static double square(double x)
     return x * x;
 }
 
-/* From nothing at the limit to all of it a few degrees inside. */
+/* Contributions fade from 0 at the limit to full strength 5 degrees inside it. */
 static void set_limits(struct migrate *m)
 {
     const double fade = 5 * M_PI / 180, half = 0.5 * m->o.angle * M_PI / 180,
@@ -302,8 +304,8 @@ static enum ek_status set_aperture(struct migrate *m)
     return EK_OK;
 }
 
-/* Depths at the top that are nodes themselves. Between nodes h apart, a below an end, the parabola
- * misses T by 0.0045 h^3 / (v a^2) at most, for either end. */
+/* Number of depths at the top that have nodes of their own. Interpolation by a parabola between
+ * nodes h apart, a below an end, misses T by 0.0045 h^3 / (v a^2) at most, for either end. */
 static int fine_depths(const struct migrate *m)
 {
     const double most = 1e-4, usual = 1500, dz = m->grid.step[2]; /* s, m/s */
@@ -335,10 +337,10 @@ static void set_samples(struct migrate *m)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* Nothing above the highest source, receiver or given surface node is a picture of the ground. */
+/* Warns if the image begins above the highest source, receiver or given surface node. */
 static void warn_above(const struct migrate *m)
 {
-    const bool laid = m->o.tables || m->o.datum == 1; /* by somebody who knows where */
+    const bool laid = m->o.tables || m->o.datum == 1; /* the user knows where the surface is */
     double ground = laid ? m->travel->surface.depth : INFINITY;
     for (size_t i = 0; i < m->segy->n && m->o.datum != 1; i++)
         ground = fmin(ground, fmin(m->segy->trace[i].sz, m->segy->trace[i].gz));
@@ -366,8 +368,8 @@ static enum ek_status open_survey(struct migrate *m)
     return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
 }
 
-/* The largest change of time from trace to trace: the spacing over the least v at an end; INFINITY
- * where that is not known. */
+/* Largest change of time from trace to trace: the spacing over the smallest v at an end; INFINITY
+ * if v is unknown. */
 static double most_change(const struct migrate *m)
 {
     const float *spacing = m->input.weights.spacing;
@@ -388,8 +390,8 @@ static double most_change(const struct migrate *m)
     return most;
 }
 
-/* Low-pass levels that may be read: that of filter_bank.h's number l where times change by more
- * than 2^((l - 1) / 2) samples from trace to trace. */
+/* Number of low-pass levels that may be used: level l of filter_bank.h is for times that change by
+ * more than 2^((l - 1) / 2) samples from trace to trace. */
 static int count_levels(const struct migrate *m)
 {
     const double blended = 1.25, most = blended * most_change(m) / m->segy->dt;
@@ -420,7 +422,7 @@ enum ek_status migrate_input(const struct migrate_options *o, struct segy **s)
     return segy_open(o->data, &words, s);
 }
 
-/* On the image's line, or checked to be there. */
+/* Moves the ends to the image's line (--line), or checks that they lie on it. */
 static enum ek_status place_line(struct migrate *m)
 {
     if (m->o.line && m->o.dimension == MIGRATE_3D)

@@ -25,7 +25,8 @@ enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE, 
  * sources (2.5-D) or line sources (2-D). */
 enum migrate_dimension { MIGRATE_3D, MIGRATE_25D, MIGRATE_2D };
 
-/* Names of these enumerators, for options of type OPT_NAME. */
+/* Names of the values of `weight`, `filter`, `datum` and `dimension`, for options of type
+ * OPT_NAME. */
 extern const char *const migrate_weights[],
     *const migrate_filters[], *const migrate_datums[], *const migrate_dimensions[];
 

@@ -1,5 +1,5 @@
-/* kirchhoff/migrate_host.c – a chunk on the cores of a unit: its threads first divide the traces to
- * read and filter them, then the tiles of the image. */
+/* kirchhoff/migrate_host.c – migrates a chunk on the cores of a unit: the threads first share the
+ * traces, to read and filter them, then the tiles of the image. */
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
 #include "src/arena.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread's. */
+/* Scratch memory of one thread. */
 struct thread_own {
     float *rows;    /* [room for ends][IMAGE_TILE] rows of nodes */
-    bool *made;     /* [ends] for the tile at hand */
-    float *scratch; /* for a row */
+    bool *made;     /* [ends] whether the rows above the current tile exist */
+    float *scratch; /* for computing a row */
     struct sum_nodes nodes;
 };
 
@@ -25,13 +25,13 @@ struct migrate_worker {
     struct batch *batch;
     int width;
     struct thread_own *own; /* [width] */
-    atomic_size_t tile;     /* tiles taken of the chunk at hand */
-    size_t first;           /* where this unit begins: units that work at once begin apart */
+    atomic_size_t tile;     /* tiles of the current chunk taken so far */
+    size_t first;           /* the tile to begin with; differs, so that units do not collide */
     _Atomic int status;
-    struct resum_sum *again; /* [m->resum->n] of the chunk at hand */
-    double *levels;          /* [room][filter_bank_size()] of traces under demigration, or NULL */
-    const double *image;     /* under demigration, */
-    float *out;              /* and what becomes of it */
+    struct resum_sum *again; /* [m->resum->n] of the current chunk */
+    double *levels;          /* [room][filter_bank_size()] traces being demigrated, or NULL */
+    const double *image;     /* being demigrated; NULL: migration */
+    float *out;              /* [segy->n][ns] demigrated traces */
     struct arena arena;
 };
 
@@ -84,7 +84,7 @@ static float *row_of(const struct migrate_worker *w, const struct thread_own *ow
     return own->rows + ((size_t)end * IMAGE_TILE + (size_t)c) * nodes_row(&w->m->nodes);
 }
 
-/* An end's rows above the tile, made when the first trace asks for them. */
+/* Computes an end's rows for the tile's columns when the first trace needs them. */
 static void make_rows(const struct migrate_worker *w, struct thread_own *own, int end, size_t first,
                       int columns)
 {
@@ -106,8 +106,8 @@ static float distance(const struct migrate *m, const struct batch_trace *t, size
     return sqrtf((x - t->mx) * (x - t->mx) + (y - t->my) * (y - t->my));
 }
 
-/* Neighbours in a chunk read nearly the same samples: those of the next trace come while this one
- * is summed. */
+/* Prefetches the next trace's samples while this one is summed: neighbours in a chunk read nearly
+ * the same ones. */
 static void fetch_next(const struct migrate *m, const struct sum_nodes *n, const float *sample)
 {
     const float top = m->sum.par[PAR_TOP];
@@ -118,7 +118,7 @@ static void fetch_next(const struct migrate *m, const struct sum_nodes *n, const
     }
 }
 
-/* One trace to the columns of a tile, those within its aperture; or from them. */
+/* Adds one trace to the columns of a tile that are within its aperture, or models it from them. */
 static void add_trace(const struct migrate_worker *w, struct thread_own *own, int trace,
                       size_t first, int columns)
 {
@@ -152,7 +152,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
     }
 }
 
-/* Every `parts`-th trace, from `part` on. */
+/* Processes every `parts`-th trace, beginning with `part`. */
 static void add_tile(const struct migrate_worker *w, struct thread_own *own, size_t tile, int part,
                      int parts)
 {
@@ -179,7 +179,7 @@ static void sum_part(void *arg, int thread)
         resum_add(w->m->resum, w->batch, q, &w->again[q]);
 }
 
-/* Each thread has traces of its own, so that a trace adds up in the order of the tiles. */
+/* Each thread has its own traces, so that a trace is summed in the order of the tiles. */
 static void spread_part(void *arg, int thread)
 {
     struct migrate_worker *w = arg;
@@ -198,7 +198,7 @@ static void spread_part(void *arg, int thread)
     filter_bank_scratch_close(scratch);
 }
 
-/* Traces are read, then `sum` is done by all threads. */
+/* Reads the traces, then has all threads of the unit call `sum`. */
 static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                               void (*sum)(void *arg, int thread))
 {

@@ -1,4 +1,4 @@
-/* kirchhoff/mute.c – top mutes. */
+/* kirchhoff/mute.c – parses and applies top mutes. */
 #include "kirchhoff/mute.h"
 
 #include <math.h>

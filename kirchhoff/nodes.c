@@ -1,4 +1,4 @@
-/* kirchhoff/nodes.c – where an image's columns and nodes lie among those of the tables. */
+/* kirchhoff/nodes.c – locates an image's columns and nodes in the grid of the tables. */
 #include "kirchhoff/nodes.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where x lies among the tables' nodes, in steps. */
+/* Position of x along an axis of the tables, in steps. */
 static double table_place(const struct grid *image, const struct grid *tables, int axis, double x)
 {
     const double step = tables->n[axis] > 1 ? tables->step[axis] : image->step[axis];
@@ -43,8 +43,8 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
     return EK_OK;
 }
 
-/* The last node lies below the image if its depths do not end at one: the tables may not reach
- * it. */
+/* If the image's last depth is not a node, the last node lies below the image, where the tables may
+ * have ended. */
 static void place_end(const struct grid *image, const struct grid *tables, struct nodes_plan *p)
 {
     struct nodes_axis *a = &p->axis[2];

@@ -1,6 +1,6 @@
-/* kirchhoff/nodes_fill.c – tables are interpolated between up to four sources and four columns,
- * then along z, by the half-gradient rule each time: the half of a migration's time that is not the
- * sum, compiled for every instruction level. */
+/* kirchhoff/nodes_fill.c – computes the rows of ends: interpolates tables between up to four
+ * sources and four columns, then along z, each time by the half-gradient rule. Takes about half of
+ * a migration's time (the sum takes the rest), so it is compiled for every instruction level. */
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/window.h"
 #include "src/kernel.h"
@@ -11,7 +11,8 @@
 
 /* ---- along x and y ----------------------------------------------------------------------------*/
 
-/* A table's column beside the place, and the way from it: up to 4 sources times 4 columns. */
+/* One of up to 4 x 4 corners: a column of a source's table, its weight, and the image column's (d)
+ * and the end's (s) distance from it, m. */
 struct corner {
     const float *column;
     float weight, dx, dy, sx, sy;
@@ -58,13 +59,13 @@ static void add_corner(const struct nodes_plan *p, const struct corner *c, float
 
 /* ---- along z ----------------------------------------------------------------------------------*/
 
-/* What arrive() makes of the tables' fields, in their order. */
+/* What arrive() turns the tables' fields into, in place. */
 enum { T, PX, PY, PZ, L, SX, SY };
 
 #ifdef __AVX2__
 
-/* All fields at eight nodes; only where tables have one depth, there is none below, and what is
- * read in its place has no part. */
+/* All fields at eight nodes. If tables have a single depth, what is read as the one below is
+ * ignored (at_depth). */
 static void resample(const struct nodes_plan *p, const float *sum, int k, float *at)
 {
     const __m256i cell = _mm256_loadu_si256((const __m256i *)(p->axis[2].cell + k));
@@ -107,7 +108,7 @@ static float larger(float a, float b)
     return a > b ? a : b;
 }
 
-/* The ray's direction, from its slowness; nothing where nothing arrives. */
+/* Direction of the ray, from its slowness; 0 where no ray arrives. */
 static void fill_direction(int n, const float *restrict px, const float *restrict py,
                            const float *restrict pz, float *restrict row)
 {
@@ -138,7 +139,7 @@ static void fill_weights(const struct nodes_plan *p, const struct nodes_end *end
     for (int k = 0; k < n && p->par[PAR_LINE] != 0; k++)
         sigma[k] = migrate_sigma(larger(l[k], near),
                                  (px[k] * px[k] + py[k] * py[k]) + pz[k] * pz[k], end->emergence);
-    if (end->weight == WEIGHT_SPREAD) /* the usual one, without a branch inside */
+    if (end->weight == WEIGHT_SPREAD) /* the most common weight, without a branch in the loop */
         for (int k = 0; k < n; k++)
             row[NODE_A * n + k] = end->scale * larger(l[k], near);
     else
@@ -157,8 +158,8 @@ static void fill_times(const struct nodes_plan *p, const float *restrict at, flo
     }
 }
 
-/* Nodes that something did not reach carry no numbers: one of the sums is none, and so is all that
- * was made of it. */
+/* Clears nodes that a ray from some corner did not reach: tables have NaN there, and so has a field
+ * computed from them. */
 static void clear_unreached(int n, const float *restrict at, float *restrict row)
 {
     for (int k = 0; k < n; k++) {
@@ -172,7 +173,7 @@ static void clear_unreached(int n, const float *restrict at, float *restrict row
     }
 }
 
-/* The end's nodes lie below the tables: what lies between them and the node above is continued. */
+/* Extrapolates the last nodes, which lie below the tables, from the interval above them. */
 static void continue_end(const struct nodes_plan *p, float *at)
 {
     const int n = p->nodes, e = p->end, a = e - 1;
@@ -188,7 +189,8 @@ static void continue_end(const struct nodes_plan *p, float *at)
             at[f * n + k] = at[f * n + e];
 }
 
-/* From the blended fields, the way to each node being known; the row's memory is there for it. */
+/* Turns blended fields into T, slowness and so on, using the vector from the end to each node. The
+ * row serves as scratch memory. */
 static void arrive(const struct nodes_plan *p, const struct nodes_end *end, int i, int j,
                    float *restrict at, float *restrict row)
 {
@@ -212,7 +214,7 @@ static void arrive(const struct nodes_plan *p, const struct nodes_end *end, int 
     }
 }
 
-/* From the tables' surface to where the end really is. */
+/* Moves the end from the tables' surface to its true depth. */
 static void lower_end(int n, const struct nodes_end *end, float *at)
 {
     const float h = end->datum, midway = end->midway, square = end->square, turn = end->turn;
@@ -235,7 +237,8 @@ static void lower_end(int n, const struct nodes_end *end, float *at)
     }
 }
 
-/* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
+/* Computes the row from the fields `sum` at the tables' depths; `at`: scratch for fields at the
+ * nodes. */
 static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, int i, int j,
                      const float *sum, float *at, float *row)
 {
