@@ -1,12 +1,12 @@
-/* kirchhoff/tables_device.c – travel-time tables on a device. */
+/* kirchhoff/tables_device.c – travel-time tables in a device's memory (migrate_device.h). */
 #include "kirchhoff/migrate_device.h"
 #include "src/arena.h"
 
 #include <stdlib.h>
 
 struct slot {
-    int node; /* -1: empty */
-    unsigned long used;
+    int node;           /* whose table it holds; -1: empty */
+    unsigned long used; /* clock at its last use, 0: never */
 };
 
 struct tables_device {
@@ -15,7 +15,7 @@ struct tables_device {
     struct backend_mem *mem;
     size_t slots;
     struct slot *slot; /* [slots] */
-    int *at;           /* [nodes] slot of a node, -1: it is not here */
+    int *at;           /* [nodes] slot of a node's table, -1: not on the device */
     unsigned long clock;
     struct arena arena;
 };
@@ -49,7 +49,7 @@ void tables_device_close(struct tables_device *d)
     free(d);
 }
 
-/* The slot that is empty or longest unused. */
+/* An empty slot, else the least recently used one. */
 static size_t oldest(const struct tables_device *d)
 {
     size_t best = 0;
@@ -65,7 +65,7 @@ static enum ek_status bring_one(struct tables_device *d, int node, int before)
     const struct backend_rect r = backend_linear(s * d->travel->bytes, 0, d->travel->bytes);
     if (d->slot[s].node >= 0) {
         d->at[d->slot[s].node] = -1;
-        TRY(backend_after(d->backend, BACKEND_FEED, before)); /* it may still be read */
+        TRY(backend_after(d->backend, BACKEND_FEED, before)); /* kernels may still read it */
     }
     d->slot[s] = (struct slot){node, ++d->clock};
     d->at[node] = (int)s;

@@ -1,5 +1,5 @@
-/* kirchhoff/tables_linear.c – tables where v is linear in space, by formula (analytic.h), a vector
- * of depths at a time. */
+/* kirchhoff/tables_linear.c – travel-time tables for v linear in space, by closed forms
+ * (analytic.h), a vector of depths at a time. */
 #include "kirchhoff/traveltime_cache.h"
 #include "src/lanes_math.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -13,22 +13,22 @@ static void store(lanes x, int count, float *to)
         to[l] = y[l];
 }
 
-/* log(1 + u + sqrt(u (u + 2))) / sqrt(2 u): 1 at u = 0. */
+/* log(1 + u + sqrt(u (u + 2))) / sqrt(2 u), which is 1 at u = 0. */
 static lanes arc_over_chord(lanes u)
 {
     const lanes arc = LOG(1.0 + (u + SQRT(u * (u + 2.0)))) / SQRT(u + u);
     return SELECT(u < 1e-6, 1.0 - u / 12.0, arc);
 }
 
-/* What a table is made for: v is `speed` at its source; nodes nearer than `near` are there. */
+/* v has the gradient k and is `speed` at the source; nodes within `near` m count as the source. */
 struct linear {
     const double *k;
     double speed, near;
 };
 
-/* Depths from `way`, the way from the source to the first of them, where v is vx. The change of T
- * with the source's place is its slowness, against the way of the ray. At the source S is that of v
- * there, and its gradients are both halves of 1 / v's. */
+/* Fills `count` depths of a column of n: `way` leads from the source to each, v is vx there. The
+ * derivative of T with respect to the source's position is minus the slowness vector there. At the
+ * source itself S is 1 / v, and both its gradients are half of that of 1 / v. */
 static void fill_depths(const struct linear *m, const lanes way[3], lanes vx, int n, int count,
                         float *column)
 {

@@ -1,4 +1,4 @@
-/* kirchhoff/tables_made.c – travel times from a velocity cube within a migration. */
+/* kirchhoff/tables_made.c – a migration computes its own travel-time tables. */
 #include "kirchhoff/tables_made.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
@@ -25,7 +25,7 @@ static enum ek_status trace(struct shot_job *job, const double source[3], struct
     return EK_OK;
 }
 
-/* Through its file, so that memory is the system's to manage. */
+/* Maps the table from an unlinked file, so that the system can page it in and out. */
 static enum ek_status map(const struct ttable *table, const char *path, struct ttable_file **mapped)
 {
     TRY(ttable_write(table, path));
@@ -57,7 +57,7 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
         enum ek_status now;
 #pragma omp atomic read
         now = worst;
-        const enum ek_status st = now ? now : MUTED(make_table(t, job, node)); /* said below */
+        const enum ek_status st = now ? now : MUTED(make_table(t, job, node)); /* reported below */
 #pragma omp critical(tables_made)
         progress_at((double)ranks * ++made);
         if (st && !now)
@@ -72,7 +72,7 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
     return worst ? status_fail(worst, "%s", said) : EK_OK;
 }
 
-/* A table from the rank that has made it. */
+/* Sends a table from the rank that made it to all others. */
 static enum ek_status share_table(struct traveltime_cache *t, int node)
 {
     const int from = node % cluster_size();

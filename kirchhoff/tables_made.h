@@ -1,11 +1,11 @@
-/* kirchhoff/tables_made.h – a migration's own travel-time tables, for velocities without a formula:
- * strongest arrivals by fronts, and first ones where these fail, as kirchhoff-tt computes them. */
+/* kirchhoff/tables_made.h – a migration's own travel-time tables for velocities without closed
+ * forms: strongest arrivals by wavefronts, first arrivals where those fail, as in kirchhoff-tt. */
 #pragma once
 
 #include "kirchhoff/traveltime_cache.h"
 
-/* Fills t->made, and t->folder with what is known of the tables, for t's grid, surface and
- * velocity, `threads` sources at a time; nothing where there are tables or a formula. They lie in
- * $TMPDIR (/tmp), in files whose names are gone at once: however the process ends, nothing of them
- * stays. EK_USAGE: the velocity; EK_UNAVAILABLE: no room; EK_STOPPED. */
+/* Computes tables for t's grid, surface and velocity, `threads` sources at a time, into t->made,
+ * and their counts into t->folder; does nothing if there are tables or closed forms. The tables are
+ * files in $TMPDIR (/tmp) that are unlinked at once, so nothing is left however the process ends.
+ * EK_USAGE: the velocity; EK_UNAVAILABLE: no room; EK_STOPPED. */
 enum ek_status tables_made(struct traveltime_cache *t, int threads);

@@ -1,4 +1,4 @@
-/* kirchhoff/tfolder.c – folders of tables. */
+/* kirchhoff/tfolder.c – folders of travel-time tables. */
 #include "kirchhoff/tfolder.h"
 #include "cu/rank/cluster.h"
 #include "cu/sched/checksummed.h"

@@ -1,4 +1,4 @@
-/* kirchhoff/times.c – tables of cases. */
+/* kirchhoff/times.c – answers single cases: travel times by closed forms, single rays. */
 #include "kirchhoff/times.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
@@ -13,7 +13,7 @@
 enum model { CONST, GRADZ, GRAD3, LAYER2, LENS, MODELS };
 static const char *const model_names[MODELS] = {"const", "gradz", "grad3", "layer2", "lens"};
 
-/* Columns; those behind ALWAYS a model may do without. */
+/* Columns; those before ALWAYS are required, others only if the row's model uses them. */
 /* clang-format off */
 #define COLUMN_LIST(X)                                                                             \
     X(KX, "kx") X(KY, "ky") X(KZ, "kz") X(H, "h") X(V2, "v2") X(DV, "lens_dv")                     \
@@ -44,7 +44,7 @@ static enum ek_status open_cases(const char *path, struct cases *c)
     return EK_OK;
 }
 
-/* `n` numbers in columns that stand together in enum column. */
+/* Reads `n` numbers from columns that are consecutive in enum column. */
 static enum ek_status numbers(const struct cases *c, size_t row, enum column first, int n,
                               double *x)
 {
@@ -95,7 +95,7 @@ static enum ek_status time_layers(const struct cases *c, size_t row, const doubl
     return EK_OK;
 }
 
-/* The gradient of a row: that of a constant velocity need not be written. */
+/* The row's velocity gradient; zero for constant velocities, whatever the columns hold. */
 static enum ek_status slope_of(const struct cases *c, size_t row, enum model model, double k[3])
 {
     if (model != CONST)

@@ -1,5 +1,5 @@
-/* kirchhoff/traveltime_cache.c – tables come when they are needed; the longest unused goes when
- * there is no room. Where a velocity has no formula they were computed before (tables_made.c). */
+/* kirchhoff/traveltime_cache.c – loads travel-time tables on demand and evicts the least recently
+ * used. Tables of velocities without closed forms were computed before (tables_made.c). */
 #include "kirchhoff/traveltime_cache.h"
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
@@ -24,10 +24,10 @@ void traveltime_cache_place(const struct traveltime_cache *t, int node, double a
     at[2] = t->surface.depth;
 }
 
-/* First derivative along an axis of the surface at a node: weights of the nodes beside it and its
- * own, all over the step. Second order, at the edges too, if there are three nodes. */
+/* First derivative along an axis of the surface at a node, times the step: offsets and weights of
+ * the nodes used. Second order, also at the edges, if there are at least three nodes. */
 struct stencil {
-    int n, to[3]; /* in nodes along the axis */
+    int n, to[3]; /* offsets in nodes along the axis */
     double weight[3];
 };
 
@@ -45,12 +45,12 @@ static struct stencil stencil_at(int i, int n)
     return s;
 }
 
-/* Of a node: its mean slowness, the gradient of that, how far the source is, spreading per time. */
+/* At a grid node: mean slowness S = T / r, its gradient, distance r from the source, L / T. */
 struct mean {
     double s, g[3], r, l;
 };
 
-/* From the source to a node. */
+/* Vector from the source to a node; returns its length. */
 static double way_to(const struct traveltime_cache *t, const double source[3], const int at[3],
                      double way[3])
 {
@@ -65,7 +65,7 @@ static bool is_source(const struct traveltime_cache *t, double r)
     return r < 1e-3 * grid_step(&t->grid);
 }
 
-/* At the source itself all is as the node beside it says, the one below if there is one. */
+/* At the source itself, extrapolated from a neighbouring node: the one below if there is one. */
 static struct mean mean_of(const struct traveltime_cache *t, const double source[3],
                            const struct ttable *table, const int at[3])
 {
@@ -91,7 +91,7 @@ static struct mean mean_of(const struct traveltime_cache *t, const double source
     return m;
 }
 
-/* Field `field` of node `at`. */
+/* Address of field TABLE_… of node `at`. */
 static float *field_of(const struct traveltime_cache *t, float *data, const int at[3], int field)
 {
     const struct grid *g = &t->grid;
@@ -100,7 +100,7 @@ static float *field_of(const struct traveltime_cache *t, float *data, const int 
            at[2];
 }
 
-/* The node after `at`, in the order in which they stand; false, and the first: there is none. */
+/* Moves `at` to the next node in memory; after the last one, to the first, and returns false. */
 static bool next_node(const struct grid *g, int at[3])
 {
     for (int a = 2; a >= 0; a--) {
@@ -111,7 +111,7 @@ static bool next_node(const struct grid *g, int at[3])
     return false;
 }
 
-/* Its S alone. */
+/* S at a node, without the rest of struct mean. */
 static double slowness_of(const struct traveltime_cache *t, const double source[3],
                           const struct ttable *table, const int at[3])
 {
@@ -121,6 +121,7 @@ static double slowness_of(const struct traveltime_cache *t, const double source[
                            : (double)table->time[grid_index(&t->grid, at[0], at[1], at[2])] / r;
 }
 
+/* Adds weight * S of a node's table to a field of another's data. */
 static void add_change(const struct traveltime_cache *t, int node, const struct ttable *table,
                        double weight, int field, float *data)
 {
@@ -132,14 +133,14 @@ static void add_change(const struct traveltime_cache *t, int node, const struct 
     while (next_node(&t->grid, at));
 }
 
-/* One of those that were made, or from its file. */
+/* A node's table, computed by this run or from the folder; the caller closes it. */
 static enum ek_status get_table(const struct traveltime_cache *t, int node, struct ttable **table)
 {
     return t->made ? ttable_unpack(t->made[node], table)
                    : tfolder_table(t->folder, (size_t)node, table);
 }
 
-/* Change with the source's place, from the tables beside this one. */
+/* Derivative of S with respect to the source's position, from the tables of neighbouring nodes. */
 static enum ek_status fill_change(const struct traveltime_cache *t, int node,
                                   const struct ttable *self, int axis, float *data)
 {
@@ -206,7 +207,7 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
     return HAND_OUT(st, data, out, free);
 }
 
-/* ---- those that are here ----------------------------------------------------------------------*/
+/* ---- loading and evicting ---------------------------------------------------------------------*/
 
 static int missing(const struct traveltime_cache *t, const int *node, int n)
 {
@@ -224,7 +225,7 @@ static size_t held(const struct traveltime_cache *t)
     return count;
 }
 
-/* Lets the longest unused go; -1: all are held. */
+/* Evicts the least recently used table and returns its node; -1: all are held. */
 static int evict(struct traveltime_cache *t)
 {
     int oldest = -1;
@@ -255,7 +256,7 @@ static void drop(struct traveltime_cache *t, const int *node, int n)
     pthread_cond_broadcast(&t->changed);
 }
 
-/* Tables that a unit's threads bring, while others do what they like. */
+/* Tables that a unit's threads are loading, without the cache's lock. */
 struct arrivals {
     struct traveltime_cache *t;
     int n;
@@ -277,7 +278,8 @@ static void load_some(void *arg, int thread)
     }
 }
 
-/* Of those that are taken, so that none goes for another one: what nobody brings. */
+/* Lists the missing tables that no other unit is loading and makes room for them. The caller
+ * already holds all it needs, so none of those is evicted. */
 static void claim(struct arrivals *a, const int *node, int n)
 {
     struct traveltime_cache *t = a->t;
@@ -305,8 +307,9 @@ static void arrive(struct arrivals *a)
     pthread_cond_broadcast(&a->t->changed);
 }
 
-/* What others bring is waited for; what they could not bring is tried once more here, which says
- * why. With the lock, but for the loading. */
+/* Loads what is missing; waits for tables that other units are loading, and tries again
+ * what failed there, to get the error message. Called with the lock, which is released while
+ * loading. */
 static enum ek_status load_missing(struct arrivals *a, const int *node, int n, const struct cu *cu)
 {
     struct traveltime_cache *t = a->t;
@@ -326,7 +329,7 @@ static enum ek_status load_missing(struct arrivals *a, const int *node, int n, c
     return (enum ek_status)a->status;
 }
 
-/* Room for what is missing, once those who hold others have let go. */
+/* Waits until enough tables have been released to make room for these. */
 static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node, int n)
 {
     char need[32], have[32];
@@ -363,10 +366,10 @@ void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n
     drop(t, node, n);
 }
 
-/* ---- places -----------------------------------------------------------------------------------*/
+/* ---- interpolation ----------------------------------------------------------------------------*/
 
-/* Cell and fraction along an axis of the surface; a place within a thousandth of a step beside the
- * outermost nodes counts as on them. */
+/* Cell and fraction along an axis of the surface. A place within a thousandth of a step of a node,
+ * even outside the outermost, counts as on it. */
 static bool find_cell(const struct tfolder_surface *s, int axis, double x, int *cell, double *f)
 {
     const double at = s->n[axis] > 1 ? (x - s->origin[axis]) / s->step[axis] : 0;
@@ -433,7 +436,7 @@ enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, 
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* What follows opening, if that went well. */
+/* Allocates the list of tables after opening with status st; closes `made` on failure. */
 static enum ek_status prepare(struct traveltime_cache *made, enum ek_status st, size_t budget,
                               struct traveltime_cache **t)
 {

@@ -1,8 +1,9 @@
-/* kirchhoff/tt.h – a run of travel times: all shots over all units, devices donated among them.
+/* kirchhoff/tt.h – a run of kirchhoff-tt: shots are shared among all units, which donate devices to
+ * one another.
  *
- * A task is a shot. Every unit, also a device's managing thread, runs one shot at a time on its
- * cores; which of them have a device for their rays, cu/sched/donate.h decides every few steps.
- * Each unit opens a handle of its own on a device when it first gets it: a switch is no more than
+ * A task is a shot. Every unit, including a device's managing thread, runs one shot at a time on
+ * its cores; every few steps cu/sched/donate.h decides which units use a device to move their rays.
+ * A unit opens its own handle on a device when it first gets it, so that switching only changes
  * where the next step's rays are moved. */
 #pragma once
 
@@ -14,20 +15,20 @@
 
 #include <stdatomic.h>
 
-struct tt_span { /* a device that a shot had, in seconds of the run */
+struct tt_span { /* when a shot had a device, s since the run began */
     int device;
     double begin, end;
 };
 
-/* What is known of a finished shot. */
+/* Results of a finished shot. */
 struct tt_record {
-    bool finished, kept; /* kept: by a former run */
+    bool finished, kept; /* kept: the table is from an earlier run */
     int unit;
-    double begin, end; /* s of the run */
+    double begin, end; /* s since the run began */
     struct shot_numbers numbers;
-    size_t eikonal;   /* nodes; the others' numbers are t->folder's */
-    double rms, most; /* s, of sampled nodes against the closed form; NAN: there is none */
-    int *length;      /* [numbers.steps] front */
+    size_t eikonal;   /* nodes with eikonal times; other counts are in t->folder */
+    double rms, most; /* s, errors of sampled nodes against the closed form; NAN: there is none */
+    int *length;      /* [numbers.steps] rays of the front after each step */
     size_t nspans;
     struct tt_span *span; /* [nspans] */
 };
@@ -47,18 +48,18 @@ struct tt {
     struct shot_job job;
     /* The run. */
     const struct cu_set *set;
-    size_t ntodo, *todo; /* sources that are still to do here, by task */
+    size_t ntodo, *todo; /* [ntodo] this rank's sources to do: the tasks */
     struct donate *donate;
     struct ray_device **handle; /* [units][devices], opened by each unit */
     struct tt_record *record;   /* [sources] */
-    double start;               /* clock_now() of the run */
-    int runs;                   /* so far, this one included */
+    double start;               /* clock_now() at the run's begin */
+    int runs;                   /* repetitions so far, including this one */
     atomic_size_t finished;     /* shots */
-    atomic_flag showing;        /* somebody draws the progress line */
-    size_t mutual;              /* sources whose times to one another are kept … */
-    double *between;            /* … [mutual][mutual] s, 0: not known (certify.h) */
-    float *slice, *residual;    /* [n[0]][n[2]] of the first source's times, in its plane */
-    struct arena arena;         /* of the arrays */
+    atomic_flag showing;        /* a thread is drawing the progress line */
+    size_t mutual;              /* sources sampled for reciprocity, and the times … */
+    double *between;            /* … between them, [mutual][mutual] s, 0: unknown (certify.h) */
+    float *slice, *residual;    /* [n[0]][n[2]] first source's times, residuals in its plane */
+    struct arena arena;         /* owns the arrays */
 };
 
 enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job);
@@ -67,7 +68,7 @@ void tt_close(void *st);
 
 extern const struct team_ops tt_verbs;
 
-/* The run's numbers, shot by shot, and what the report draws. New reference, NULL: no memory. */
+/* Results for JSON, shot by shot, and the report's pictures. New reference, NULL: out of memory. */
 json_t *tt_facts(const void *st);
 void tt_remark(FILE *out, const void *st, const json_t *facts);
 

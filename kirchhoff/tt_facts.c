@@ -1,10 +1,10 @@
-/* kirchhoff/tt_facts.c – what a run says of its shots: numbers, and pictures for the report. */
+/* kirchhoff/tt_facts.c – a run's results: numbers for JSON, and pictures for the report. */
 #include "kirchhoff/certify.h"
 #include "kirchhoff/tt.h"
 
 #include <math.h>
 
-enum { SHOTS = 64, POINTS = 200, PIXELS = 80 }; /* the most that a picture shows */
+enum { SHOTS = 64, POINTS = 200, PIXELS = 80 }; /* limits of a picture's size */
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
 
@@ -54,7 +54,7 @@ static json_t *bar(const char *row, double begin, double end, const char *text)
     return json_pack("{s:s s:f s:f s:s}", "row", row, "begin", begin, "end", end, "text", text);
 }
 
-/* Which unit ran which shot when, and which of them had a device meanwhile. */
+/* When each unit ran which shot, and when it had a device. */
 static json_t *schedule_picture(const struct tt *t)
 {
     json_t *shots = json_array(), *devices = json_array();
@@ -117,7 +117,7 @@ static json_t *slice_picture(const struct tt *t, const float *slice, const char 
                      grid_end(g, 0), "top_bottom", g->origin[2], grid_end(g, 2), "rows", rows);
 }
 
-/* The same members as a migration's. */
+/* Has the same members as a migration's certificate. */
 static json_t *describe_certificate(const struct tt *t)
 {
     const struct certify_pairs p = certify_reciprocity(t->mutual, t->between);

@@ -1,4 +1,4 @@
-/* kirchhoff/tt_program.c – options of kirchhoff-tt, and the judgement of a run. */
+/* kirchhoff/tt_program.c – options of kirchhoff-tt, and the verification of a run. */
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/certify.h"
@@ -93,7 +93,7 @@ static enum ek_status answer(void *st, bool *done)
 
 /* ---- the problem ------------------------------------------------------------------------------*/
 
-/* Each unit has one; how many units there are is not decided yet. */
+/* Each unit has one; at most one per processor, as the units are not known yet. */
 static size_t tables_at_once(const struct tt *t)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -136,12 +136,12 @@ static double work(const void *st)
     return 1e-6 * (double)t->ntodo * (double)grid_nodes(&t->grid) * cluster_size();
 }
 
-/* ---- the judgement ----------------------------------------------------------------------------*/
+/* ---- verification -----------------------------------------------------------------------------*/
 
-/* A table whose errors are above these is wrong: seconds. */
+/* A table with larger errors than these, in s, is wrong. */
 static const double rms_most = 0.2e-3, error_most = 1e-3;
 
-/* Shots that this rank was to do, and has not: ranks that are stopped leave them out. */
+/* Whether this rank has not done all its shots, as when it was stopped. */
 static bool misses(const struct tt *t)
 {
     size_t left = 0;
@@ -150,7 +150,7 @@ static bool misses(const struct tt *t)
     return left > 0;
 }
 
-/* What all ranks know of their shots comes together in the index. */
+/* Collects the counts and times of all ranks and writes them to the index. */
 static enum ek_status gather(struct tt *t)
 {
     for (size_t i = 0; i < t->sources.n; i++)
@@ -197,7 +197,7 @@ static bool judge_shot(const struct tt *t, size_t source)
            !(r->most > error_most);
 }
 
-/* Reciprocity: what is wrong by more than a few pairs. */
+/* Reciprocity fails if more than one pair of twenty does. */
 static bool judge_pairs(const struct certify_pairs *c)
 {
     if (20 * c->failing <= c->pairs)
@@ -220,7 +220,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         const struct tt_record *r = &t->record[i];
         *verified = judge_shot(t, i) && *verified;
         unfilled = fmax(unfilled, (double)t->folder->source[i].unfilled);
-        rms = fmax(rms, r->rms); /* a missing one does not count */
+        rms = fmax(rms, r->rms); /* fmax() ignores NAN */
         most = fmax(most, r->most);
     }
     const struct certify_pairs pairs = certify_reciprocity(t->mutual, t->between);

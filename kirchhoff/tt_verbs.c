@@ -1,4 +1,4 @@
-/* kirchhoff/tt_verbs.c – opens a run, and does its shots. */
+/* kirchhoff/tt_verbs.c – opens a run of kirchhoff-tt and computes its shots. */
 #include "kirchhoff/tt.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
@@ -16,14 +16,15 @@
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-enum { MUTUAL = 32 };
+enum { MUTUAL = 32 }; /* most sources sampled for reciprocity */
 
+/* The i-th source of the sample. */
 static size_t mutual_source(const struct tt *t, size_t i)
 {
     return i * t->sources.n / t->mutual;
 }
 
-/* Times to the other sources of the sample, and what the table says of itself. */
+/* Stores the table's counts and, if its source is in the sample, the times to the others. */
 static void note_table(struct tt *t, size_t source, struct ttable *table)
 {
     ttable_count(table);
@@ -36,8 +37,8 @@ static void note_table(struct tt *t, size_t source, struct ttable *table)
         }
 }
 
-/* Keeps a table of a former run: a damaged one is made anew, what another problem has taken hours
- * for is not. */
+/* Keeps the table of an earlier run. A damaged one is computed again; one of another problem is an
+ * error, since it may have taken hours. */
 static enum ek_status take_up(struct tt *t, size_t source)
 {
     char path[4096];
@@ -64,7 +65,7 @@ static enum ek_status take_up(struct tt *t, size_t source)
     return EK_OK;
 }
 
-/* The sources left to do; of several ranks each has every so-manieth. */
+/* Lists this rank's sources to do: one in every `ranks`. */
 static enum ek_status list_todo(struct tt *t)
 {
     const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank();
@@ -105,7 +106,7 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
                      (const double(*)[3])t->sources.at, &t->folder));
     TRY(open_lists(t));
     TRY(list_todo(t));
-    if (t->resume) /* else plan() has looked */
+    if (t->resume) /* else plan() has checked */
         TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size() * ttable_bytes(&t->grid)));
     if (cluster_rank() == 0)
         TRY(tfolder_write(t->folder));
@@ -159,7 +160,7 @@ void tt_close(void *st)
 
 /* ---- devices ----------------------------------------------------------------------------------*/
 
-/* Units that share devices are numbered with the devices' own first. */
+/* A unit's number in t->donate, where devices' managing threads come first. */
 static int worker_of(const struct tt *t, const struct cu *cu)
 {
     const struct cu_layout *l = &t->set->layout;
@@ -174,7 +175,7 @@ static void lose(struct tt *t, const struct cu *cu, int device)
     donate_lose(t->donate, device);
 }
 
-/* This unit's handle on a device, opened when it is first needed; NULL: the device is lost. */
+/* This unit's handle on a device, opened on first use; NULL: the device is lost. */
 static struct ray_device *handle_of(struct tt *t, const struct cu *cu, int device)
 {
     struct ray_device **h = &t->handle[cu->index * t->set->layout.ndev + device];
@@ -188,7 +189,7 @@ static struct ray_device *handle_of(struct tt *t, const struct cu *cu, int devic
     return st ? NULL : *h;
 }
 
-/* The device of the shot's next steps. */
+/* Device number and handle for the shot's next steps; -1 and NULL: none. */
 static int poll_device(struct tt *t, const struct cu *cu, const struct shot *s,
                        struct ray_device **d)
 {
@@ -197,8 +198,9 @@ static int poll_device(struct tt *t, const struct cu *cu, const struct shot *s,
     return *d ? device : -1;
 }
 
-/* ---- what is kept of a shot -------------------------------------------------------------------*/
+/* ---- a shot's results -------------------------------------------------------------------------*/
 
+/* Records that the shot has this device (-1: none) from now on. */
 static void note_device(const struct tt *t, struct tt_record *r, int device)
 {
     const double now = clock_now() - t->start;
@@ -211,15 +213,15 @@ static void note_device(const struct tt *t, struct tt_record *r, int device)
         return;
     struct tt_span *more = realloc(r->span, (r->nspans + 1) * sizeof *more);
     if (!more)
-        return; /* a gap in a picture is no failure */
+        return; /* only a picture suffers */
     r->span = more;
     r->span[r->nspans++] = (struct tt_span){device, now, -1};
 }
 
-enum { JUDGED = 20000 };               /* nodes of a table */
-static const double near_source = 100; /* m, where times are too short to be judged */
+enum { JUDGED = 20000 };               /* nodes sampled in a table */
+static const double near_source = 100; /* m; closer nodes are not judged */
 
-/* Errors of evenly drawn nodes where there is a closed form. */
+/* Errors at every `stride`-th node, if the model has a closed form. */
 static void judge(const struct ttable *t, const struct velocity *v, struct tt_record *r)
 {
     const size_t n = grid_nodes(&t->grid), stride = n / JUDGED + 1;
@@ -245,7 +247,7 @@ static void judge(const struct ttable *t, const struct velocity *v, struct tt_re
     r->most = most;
 }
 
-/* Times and their residuals in the plane y = the source's. */
+/* Keeps times and eikonal residuals in the plane nearest to the source's y, for the report. */
 static void keep_slice(struct tt *t, const struct ttable *table)
 {
     const struct grid *g = &t->grid;
@@ -267,7 +269,7 @@ static void show_progress(struct tt *t)
     atomic_flag_clear(&t->showing);
 }
 
-/* The table, complete, goes into the folder, and what is known of it into the record. */
+/* Writes a finished table to the folder, and its results to the record. */
 static enum ek_status keep_table(struct tt *t, struct ttable *table, size_t source,
                                  struct tt_record *r)
 {
@@ -298,14 +300,14 @@ static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot
 
 /* ---- a shot -----------------------------------------------------------------------------------*/
 
-/* Until its front has left, or somebody wants the run to end: then the shot is given up. */
+/* Runs until the front has left the box or the run is to stop. */
 static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *s,
                                 struct tt_record *r)
 {
     struct ray_device *d = NULL;
     int device = -1;
     bool done = false;
-    double polled = 0; /* when */
+    double polled = 0; /* clock_now() of the last poll */
     while (!done && !stop_requested()) {
         if (s->numbers.steps % (size_t)t->poll == 0) {
             if (polled > 0)

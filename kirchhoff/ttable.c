@@ -1,4 +1,4 @@
-/* kirchhoff/ttable.c – tables in memory and in files. */
+/* kirchhoff/ttable.c – travel-time tables in memory and in files. */
 #include "kirchhoff/ttable.h"
 #include "src/arena.h"
 #include "src/checksum.h"
@@ -26,7 +26,7 @@ struct ttable_header {
     int64_t unfilled, judged, failing;
     char velocity[VELOCITY_TEXT];
     double time_step, slowness_step, spread_least, spread_step;
-    uint64_t sum; /* of the arrays and of what stands before */
+    uint64_t sum; /* checksum of the arrays and of all above */
 };
 
 enum { FLOATS = 5, NODE_BYTES = 5 * sizeof(int16_t) + 1, CODE = 32767, SPREADS = 65534 };
@@ -72,7 +72,7 @@ void ttable_close(struct ttable *t)
     if (!t)
         return;
     free(t->packed);
-    free(t->time); /* all arrays */
+    free(t->time); /* the block of all arrays */
     free(t);
 }
 
@@ -109,11 +109,11 @@ void ttable_count(struct ttable *t)
     }
 }
 
-/* ---- numbers of a file ------------------------------------------------------------------------*/
+/* ---- encoding ---------------------------------------------------------------------------------*/
 
-/* Arrays behind a header. */
+/* The arrays that follow a file's header. */
 struct codes {
-    float *first; /* [columns] s, of the first filled node */
+    float *first; /* [columns] time of the first filled node, s */
     int16_t *time, *p[3];
     uint16_t *spread;
     uint8_t *kmah;
@@ -131,7 +131,7 @@ static struct codes codes_at(const struct grid *g, void *memory)
                           (uint8_t *)(at + 5 * n)};
 }
 
-/* The steps of p and L. */
+/* Finds the quantization steps of p and log L. */
 static void find_steps(const struct ttable *t, struct ttable_header *h)
 {
     float p = 0, least = INFINITY, most = 0;
@@ -151,20 +151,20 @@ static void find_steps(const struct ttable *t, struct ttable_header *h)
     h->spread_step = most > least ? log((double)most / h->spread_least) / (SPREADS - 1) : 1;
 }
 
-/* Of a number of steps. */
+/* Rounds to the nearest code, within range. */
 static int16_t code_of(double steps)
 {
     const long code = lrint(steps);
     return (int16_t)(code > CODE ? CODE : code < -CODE ? -CODE : code);
 }
 
-/* Single precision is a thousandth of a step off. */
+/* Single precision is accurate to thousandths of a step. */
 static uint16_t spread_code(float spread, float least, float steps)
 {
     return !(spread > 0) || !isfinite(spread) ? 0 : (uint16_t)(1.5F + logf(spread / least) * steps);
 }
 
-/* What the filled node `way` above and p at both say of a time. */
+/* Time expected at `node` from that of the filled node `way` m above and the stored pz of both. */
 static double expected(const struct ttable_header *h, const struct codes *c, double time,
                        size_t above, size_t node, double way)
 {
@@ -172,7 +172,8 @@ static double expected(const struct ttable_header *h, const struct codes *c, dou
     return time + 0.5 * way * h->slowness_step * both;
 }
 
-/* A column's times, if their step is known; how far the farthest is from what is expected. */
+/* Encodes a column's times if h->time_step is known (> 0). Returns the largest difference between
+ * a time and the expected one, s. */
 static double code_times(const struct ttable *t, const struct ttable_header *h,
                          const struct codes *c, size_t column)
 {
@@ -220,8 +221,8 @@ static void code(const struct ttable *t, struct ttable_header *h, const struct c
         code_times(t, h, c, column);
 }
 
-/* L of a code is coarse[code / FINE] fine[code % FINE]: exp() of every node would take as long as
- * all the rest. */
+/* L of a code is coarse[code / FINE] * fine[code % FINE]: calling exp() for every node would double
+ * the time of decoding. */
 enum { FINE = 256 };
 struct spreads {
     double coarse[FINE], fine[FINE];
@@ -289,7 +290,7 @@ static void describe(const struct ttable *t, struct ttable_header *h)
     memcpy(h->velocity, t->velocity, sizeof h->velocity);
 }
 
-/* Steps and codes, the rest of the header empty: the caller frees. */
+/* Encodes the table as a file; of the header only the steps are set. The caller frees. */
 static enum ek_status pack(const struct ttable *t, void **memory)
 {
     const size_t bytes = ttable_bytes(&t->grid);
@@ -313,7 +314,7 @@ enum ek_status ttable_round(struct ttable *t)
     return EK_OK;
 }
 
-/* What was packed is not packed again: the steps, and with them the bits, might be others. */
+/* Rounded tables are not encoded again, as the steps, and so the bits, might differ. */
 enum ek_status ttable_write(const struct ttable *t, const char *path)
 {
     const size_t bytes = ttable_bytes(&t->grid);
@@ -396,7 +397,7 @@ enum ek_status ttable_map(const char *path, struct ttable_file **f)
     return HAND_OUT(st, made, f, ttable_unmap);
 }
 
-/* Between the header and the arrays there is nothing. */
+/* Whether the bytes between header and arrays are all zero. */
 static bool is_blank(const struct ttable_header *h)
 {
     const char *at = (const char *)(h + 1);

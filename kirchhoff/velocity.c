@@ -1,4 +1,4 @@
-/* kirchhoff/velocity.c – the kinds of models. */
+/* kirchhoff/velocity.c – reads and evaluates velocity models. */
 #include "kirchhoff/velocity.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/velocity_cube.h"
@@ -12,7 +12,7 @@
 
 #define AT(member) offsetof(struct words, member)
 
-/* What stands behind a kind's colon. */
+/* Parameters of const:, gradient: and lens:. */
 struct words {
     double v, v0, k, kx, ky, kz, dv, x, y, z, sigma;
 };
@@ -160,7 +160,7 @@ void velocity_close(struct velocity *v)
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-/* The Gaussian and the distance from its centre. */
+/* The lens's Gaussian, m/s; d: vector from its centre. */
 static double lens_bell(const struct velocity *v, const double x[3], double d[3])
 {
     double square = 0;
@@ -171,7 +171,7 @@ static double lens_bell(const struct velocity *v, const double x[3], double d[3]
     return v->dv * exp(-square / (2 * v->sigma * v->sigma));
 }
 
-/* From 0 to 1 as t goes from -1/2 to 1/2, with its first two derivatives; those are continuous. */
+/* Rises from 0 to 1 as t goes from -1/2 to 1/2: value and two derivatives, all continuous. */
 static void smooth_step(double t, double value[3])
 {
     const double c = fmin(fmax(t + 0.5, 0), 1);
@@ -296,8 +296,8 @@ static enum ek_status node_range(const struct velocity *v, const double x[3], do
 enum ek_status velocity_range(const struct velocity *v, const struct grid *g, double *least,
                               double *most)
 {
-    /* What is linear, or depends on depth alone, has its extremes at the corners of the box or
-     * along one column. */
+    /* If v is linear, its extremes are at the corners; if it depends on depth alone, the columns
+     * at the corners have them. */
     const bool corners = v->kind == VELOCITY_LINEAR, column = v->kind == VELOCITY_LAYERS;
     double x[3], low = INFINITY, high = 0;
     int step[3];
@@ -316,7 +316,7 @@ enum ek_status velocity_range(const struct velocity *v, const struct grid *g, do
 
 void velocity_warn(const struct velocity *v, const struct grid *g)
 {
-    enum { SLOW = 50 }; /* m/s: no ground is */
+    enum { SLOW = 50 }; /* m/s; slower than any ground */
     const double speed = velocity_at(v, g->origin, NULL);
     if (cluster_launch().rank > 0)
         return;
@@ -328,7 +328,7 @@ void velocity_warn(const struct velocity *v, const struct grid *g)
         const double low = v->grid.origin[a], high = grid_end(&v->grid, a);
         const double first = g->origin[a], last = grid_end(g, a);
         const double over = fmax(low - first, last - high);
-        if (v->grid.n[a] > 1 && over > v->grid.step[a]) /* one: the same everywhere */
+        if (v->grid.n[a] > 1 && over > v->grid.step[a]) /* with one node, v is constant along a */
             status_warn("velocity %s ends at %c = %g and %g m, the grid at %g and %g m: what lies "
                         "beyond is taken to be as its faces",
                         v->text, "xyz"[a], low, high, first, last);

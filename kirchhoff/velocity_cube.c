@@ -1,4 +1,4 @@
-/* kirchhoff/velocity_cube.c – velocities on a grid: smoothing, interpolation. */
+/* kirchhoff/velocity_cube.c – velocities on a grid: smoothing, gradients, interpolation. */
 #include "kirchhoff/velocity_cube.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- smoothing and gradients ------------------------------------------------------------------*/
 
-/* A walk along one axis: where its lines begin, and the distance of neighbours. */
+/* Distance in memory between neighbours along an axis, in nodes. */
 static size_t stride_of(const struct grid *g, int axis)
 {
     return axis == 2 ? 1 : axis == 1 ? (size_t)g->n[2] : (size_t)g->n[1] * (size_t)g->n[2];
@@ -28,7 +28,7 @@ static void smooth_line(float *at, size_t stride, int n, const double *weight, i
     }
 }
 
-/* By a Gaussian along each axis in turn; the outermost nodes stand for what lies beyond. */
+/* Smooths with a Gaussian along one axis; values at the faces continue outside. sigma in m. */
 static enum ek_status smooth_axis(const struct grid *g, float *speed, double sigma, int axis)
 {
     const double nodes = sigma / g->step[axis];
@@ -53,7 +53,7 @@ static enum ek_status smooth_axis(const struct grid *g, float *speed, double sig
     return done ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for smoothing velocities");
 }
 
-/* A parabola through a node and its neighbours, one-sided at the faces. */
+/* First derivative by a parabola through a node and its neighbours, one-sided at the faces. */
 static double difference(const float *v, size_t stride, int i, int n, double step)
 {
     const ptrdiff_t s = (ptrdiff_t)stride;
@@ -106,7 +106,7 @@ enum ek_status velocity_cube_fill(struct velocity *v, float *speed, double smoot
 
 /* ---- interpolation ----------------------------------------------------------------------------*/
 
-/* Cell and place in it along one axis; outside, the nearest face. */
+/* Cell along one axis, and fraction *t within it; outside, those of the nearest face. */
 static int cell_of(const struct grid *g, int axis, double x, double *t)
 {
     const int n = g->n[axis];
@@ -117,7 +117,7 @@ static int cell_of(const struct grid *g, int axis, double x, double *t)
     return i;
 }
 
-/* The four numbers at x; with slope [3][4] their derivatives. */
+/* The four values at x and, if slope [3][4] is not NULL, their derivatives. */
 static void interpolate(const struct grid *g, const float *node, const double x[3], double value[4],
                         double (*slope)[4])
 {
@@ -151,7 +151,7 @@ void velocity_cube_at(const struct grid *g, const float *node, const double x[3]
 {
     double slope[3][4] = {{0}};
     interpolate(g, node, x, value, h ? slope : NULL);
-    for (int a = 0; a < 3; a++) /* constant outside: the slope towards the face ends there */
+    for (int a = 0; a < 3; a++) /* outside, v is constant along a */
         if (x[a] < g->origin[a] || x[a] > grid_end(g, a))
             value[1 + a] = 0;
     if (!h)

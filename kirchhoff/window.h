@@ -1,12 +1,12 @@
-/* kirchhoff/window.h – neighbouring numbers of an array at eight indices that mostly lie close to
- * one another: with AVX2, the hot loops' alternative to gathers. */
+/* kirchhoff/window.h – AVX2 alternatives to gathers for the hot loops: loads pairs of neighbouring
+ * numbers at eight indices that are mostly close to one another. */
 #pragma once
 
 #ifdef __AVX2__
 #include <immintrin.h>
 
-/* Numbers index[l] and index[l] + 1 of eight lanes: pairs are loaded and sorted out, which beats
- * two gather instructions. */
+/* a, b: numbers index[l] and index[l] + 1 of each lane. Loading pairs and shuffling them is faster
+ * than two gather instructions. */
 static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m256 *b)
 {
     int at[8] __attribute__((aligned(32)));
@@ -23,21 +23,21 @@ static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m
     *b = _mm256_shuffle_ps(even, odd, 0xdd);
 }
 
-/* Eight of a window of sixteen numbers. */
+/* Lane l becomes number from_first[l] of a window of sixteen. */
 static inline __m256 pick(const float *window, __m256i from_first)
 {
     const __m256 low = _mm256_loadu_ps(window), high = _mm256_loadu_ps(window + 8);
 #ifdef __AVX512VL__
     return _mm256_permutex2var_ps(low, from_first, high);
 #else
-    const __m256 far = _mm256_castsi256_ps(_mm256_slli_epi32(from_first, 28)); /* bit 3: the sign */
+    const __m256 far = _mm256_castsi256_ps(_mm256_slli_epi32(from_first, 28)); /* bit 3 as sign */
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, from_first),
                             _mm256_permutevar8x32_ps(high, from_first), far);
 #endif
 }
 
-/* The same by windows where all indices lie within 15 numbers of the first, as they do along a
- * column where depths are close; up to 16 after the first are read. */
+/* As load_pairs(), but from two windows if all indices are 0 to 15 above the first, which is usual
+ * for close depths of a column; reads up to the 16th number after the first. */
 static inline void load(const float *sample, __m256i index, __m256 *a, __m256 *b)
 {
     const int first = _mm_cvtsi128_si32(_mm256_castsi256_si128(index));

@@ -1,4 +1,4 @@
-/* kirchhoff/write_headers.c – what the headers say. */
+/* kirchhoff/write_headers.c – writes the input's trace headers as CSV. */
 #include "kirchhoff/mig.h"
 #include "src/owned.h"
 

@@ -1,4 +1,4 @@
-/* kirchhoff/write_image.c – images as SEG-Y, and as numbers with a header in JSON. */
+/* kirchhoff/write_image.c – writes images as SEG-Y and as raw numbers with a JSON header. */
 #include "kirchhoff/mig.h"
 #include "src/file.h"
 #include "src/owned.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Different sources among the traces. */
+/* Number of different sources. */
 static double shots(const struct mig *p)
 {
     return (double)p->m->survey->geometry.shots;
@@ -21,6 +21,7 @@ void mig_column(const struct mig *p, int class, size_t column, float *out)
             out[k] = (float)((double)out[k] / shots(p));
 }
 
+/* Offset in the middle of a class, m. */
 static double class_offset(const struct chunks_classes *c, int class)
 {
     return c->width > 0 ? c->first + (class + 0.5) * c->width : 0;
@@ -31,7 +32,7 @@ static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int
 {
     const struct grid *g = &p->m->grid;
     const int i = (int)(column / (size_t)g->n[1]), j = (int)(column % (size_t)g->n[1]);
-    const int before = p->m->slab * p->m->across; /* in other slabs */
+    const int before = p->m->slab * p->m->across; /* columns along x in slabs before this one */
     const double at[2] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j)};
     const double offset = class_offset(&p->m->input.classes, class);
     const struct segy_put put = {.sx = at[0],
@@ -58,7 +59,7 @@ static enum ek_status put_slab(struct mig *p, struct segy_writer *w, int slab, f
     return EK_OK;
 }
 
-/* Gathers: the classes of a column follow one another. Depths are stored as times: a metre as a
+/* Gathers: a column's classes are consecutive traces. Depths are stored as times: a metre becomes a
  * millisecond. */
 static enum ek_status write_segy(struct mig *p, const char *path)
 {
@@ -85,7 +86,7 @@ static enum ek_status write_segy(struct mig *p, const char *path)
     return segy_finish(w);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------*/
+/* ---- raw numbers ------------------------------------------------------------------------------*/
 
 static void fold_column(const struct mig *p, int class, size_t column, float *out)
 {
@@ -106,7 +107,7 @@ static enum ek_status write_class(struct mig *p, struct file *w, int class, floa
     return EK_OK;
 }
 
-/* Columns of all classes, as `get` makes them, to PREFIX + suffix. */
+/* Writes all classes' columns, which `get` provides, to the file PREFIX + suffix. */
 static enum ek_status write_floats(struct mig *p, const char *prefix, const char *suffix,
                                    void (*get)(const struct mig *, int, size_t, float *))
 {

@@ -1,6 +1,7 @@
-/* kirchhoff/write_part.c – images of some chunks in files, to be added up: sums and folds as they
- * are in memory, points summed again, which chunks these are, the state of least squares, behind a
- * head that says of which migration they are and of which samples, with a sum of it all. */
+/* kirchhoff/write_part.c – partial images: files that hold the image of some chunks, to be added
+ * up. A head, which identifies the migration and its samples and has a checksum of the file, is
+ * followed by sums and folds as in memory, points summed again, the list of chunks, and the state
+ * of least squares. */
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
@@ -13,8 +14,8 @@
 #include <sys/stat.h>
 
 static const char magic[17] = "evenkeel image 8";
-enum { KIND = 15 }; /* of its characters, before the version */
-enum { SAMPLED = 64, TABLE_HEAD = 1024 };
+enum { KIND = 15 };                       /* characters of `magic` before the version */
+enum { SAMPLED = 64, TABLE_HEAD = 1024 }; /* tables in the checksum; bytes of each */
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
 
 struct head {
@@ -22,7 +23,7 @@ struct head {
     uint64_t problem, bytes[PIECES], silent, traces, sum;
 };
 
-/* ---- of which migration -----------------------------------------------------------------------*/
+/* ---- identifying the migration ----------------------------------------------------------------*/
 
 _Static_assert(sizeof(struct segy_trace) == 6 * 8 + 8 + 4 * 4 + 8,
                "no holes whose bytes are chance");
@@ -39,8 +40,8 @@ void mig_sum_chunk(struct mig *p, size_t chunk)
     p->sum[chunk] = sum;
 }
 
-/* Of all samples of the traces in chunks that are done and that the slab has something of, or of
- * every step's. Those that nobody has read in this run are read. */
+/* Checksum of the samples of all chunks that are done and reach the slab; with least squares, of
+ * all chunks. Reads traces that this run has not read yet. */
 static enum ek_status sum_traces(struct mig *p, const bool *done, uint64_t *sum)
 {
     const struct chunks *s = p->m->survey;
@@ -61,7 +62,7 @@ static enum ek_status sum_traces(struct mig *p, const bool *done, uint64_t *sum)
     return EK_OK;
 }
 
-/* The heads of some tables, which have sums of the rest. */
+/* Adds the tables' geometry and the heads of some tables, which contain checksums of the rest. */
 static enum ek_status add_tables(const struct traveltime_cache *t, struct checksum *c)
 {
     checksum_add_text(c, t->name);
@@ -87,7 +88,7 @@ static enum ek_status add_tables(const struct traveltime_cache *t, struct checks
     return EK_OK;
 }
 
-/* What makes images addable: the same traces in the same chunks, tables, image and weights. */
+/* A checksum of all that images must share to be added: traces, chunks, tables, grid, weights. */
 static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
 {
     const struct migrate *m = p->m;
@@ -119,7 +120,7 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
     checksum_add(&c, number, sizeof number);
     checksum_add_text(&c, migrate_weights[o->weight]);
     checksum_add_text(&c, migrate_datums[o->datum]);
-    checksum_add(&c, &m->mute.n, sizeof m->mute.n); /* not the padding behind it */
+    checksum_add(&c, &m->mute.n, sizeof m->mute.n); /* without the padding after it */
     checksum_add(&c, m->mute.offset, sizeof m->mute.offset);
     checksum_add(&c, m->mute.time, sizeof m->mute.time);
     checksum_add(&c, &m->mute.taper, sizeof m->mute.taper);
@@ -136,7 +137,8 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
 
 /* ---- files ------------------------------------------------------------------------------------*/
 
-/* The state of least squares, and the fold of the migration that was the last. */
+/* Restores the state of least squares and, if the next step does not migrate, the fold of the last
+ * migration. */
 static void use_least(struct mig *p, void *const piece[PIECES])
 {
     void *to[LSM_PIECES];
@@ -148,7 +150,7 @@ static void use_least(struct mig *p, void *const piece[PIECES])
         memcpy(p->m->image->fold, piece[FOLDS], image_points(p->m->image) * sizeof(float));
 }
 
-/* The pieces in memory; the head but for its sum. */
+/* Points piece[] at the data in memory and fills the head, without checksums and `silent`. */
 static enum ek_status fill_head(const struct mig *p, struct head *h, void *piece[PIECES])
 {
     const struct image *m = p->m->image;
@@ -191,7 +193,7 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     return file_end(w, st);
 }
 
-/* As many bytes as the head says, and their sum; *whole: it is so. */
+/* Reads the head and the pieces; *whole: sizes and checksum are right. The caller frees them. */
 static enum ek_status read_pieces(const char *path, FILE *in, struct head *head,
                                   void *piece[PIECES], bool *whole)
 {
@@ -235,7 +237,7 @@ static enum ek_status use_part(struct mig *p, const char *path, enum mig_part_us
 {
     const bool *done = piece[DONE];
     uint64_t traces = head->traces;
-    if (use != MIG_PART_ADD) /* a former run's; this run has seen it before it adds it */
+    if (use != MIG_PART_ADD) /* a file of an earlier run, checked before it is added */
         TRY(sum_traces(p, done, &traces));
     if (traces != head->traces)
         FAIL(EK_USAGE, "%s: a partial image of another migration: traces have changed", path);

@@ -1,5 +1,5 @@
-/* kirchhoff/write_segy.c – SEG-Y and SU files, which replace what was there only when they are
- * whole. */
+/* kirchhoff/write_segy.c – writes SEG-Y and SU files; an existing file is replaced only once the
+ * new one is complete. */
 #include "kirchhoff/segy_internal.h"
 #include "src/arena.h"
 #include "src/file.h"
@@ -14,13 +14,14 @@ struct segy_writer {
     char *path;
     struct file *out;
     bool little;
-    long written;
+    long written;         /* traces so far */
     unsigned char *trace; /* header and samples */
 };
 
-/* ---- the file's head --------------------------------------------------------------------------*/
+/* ---- file header ------------------------------------------------------------------------------*/
 
-/* Forty lines of eighty characters, "C 1 …", in ASCII, which everybody reads today. */
+/* The text header: forty lines of eighty characters, "C 1 …", in ASCII, which all programs read
+ * today. */
 static void fill_text(const struct segy_new *file, char *text)
 {
     memset(text, ' ', SEGY_TEXT);
@@ -46,7 +47,7 @@ static void fill_binary(const struct segy_new *file, unsigned char *binary)
     segy_set(binary, 3225 - shift, 2, false, file->format);
     segy_set(binary, 3255 - shift, 2, false, 1); /* metres */
     segy_set(binary, 3501 - shift, 1, false, rev2 ? 2 : 1);
-    segy_set(binary, 3503 - shift, 2, false, 1); /* all traces are equally long */
+    segy_set(binary, 3503 - shift, 2, false, 1); /* all traces have the same length */
     if (!rev2)
         return;
     segy_set(binary, 3269 - shift, 4, false, file->ns);
@@ -91,7 +92,8 @@ static enum ek_status set_lengths(struct segy_writer *w, const struct segy_put *
     return EK_OK;
 }
 
-/* The finest scalar of bytes 215-216 that the delay fits with; SU has none there. */
+/* Scalar for bytes 215-216: the least power of ten up to 1000 that makes the delay a whole number,
+ * as long as it fits 16 bits; SU has no such field. */
 static int delay_scalar(const struct segy_writer *w, double ms)
 {
     int scalar = 1;

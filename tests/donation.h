@@ -1,6 +1,5 @@
-/* tests/donation.h – shots of uneven length on simulated units, driven by the real
- * cu/sched/donate.c: the clock is virtual, what a worker is told is not. For tests and
- * benchmarks. */
+/* tests/donation.h – simulates shots of uneven length on units that donate devices: the clock is
+ * virtual, but cu/sched/donate.c is the real one. For tests and benchmarks. */
 #pragma once
 
 #include "cu/sched/donate.h"
@@ -11,20 +10,20 @@
 #include <stdlib.h>
 
 struct donation_case {
-    int workers, devices, share, shots, poll;
-    double ratio;    /* a device moves so many times as many rays a second as a core */
-    double host;     /* of a step's time on a core, what is the core's in any case: filling */
-    double overhead; /* of a device's step, in rays' time on a core */
+    int workers, devices, share, shots, poll; /* poll: steps between two polls */
+    double ratio;    /* of the speeds at which a device and a core move rays */
+    double host;     /* share of a core's step that stays on the core with a device: filling */
+    double overhead; /* of a step on a device, in units of a ray's step on a core */
     double skew;     /* standard deviation of the logarithm of a shot's size */
     uint64_t seed;
-    /* What a worker did of a shot: on a device or not; or NULL. */
+    /* Called after each worker's few steps, which were on a device or not; or NULL. */
     void (*on_steps)(void *arg, int worker, int shot, bool device, double start, double end);
     void *arg;
 };
 
 struct donation_result {
-    double seconds, busy; /* of the last worker's end; of all workers, without waiting at the end */
-    double on_device;     /* share of the rays' steps */
+    double seconds, busy; /* time at which the last worker ended; working time of all workers */
+    double on_device;     /* share of the rays' steps moved on a device */
     long donations;
 };
 
@@ -49,7 +48,7 @@ static inline double donation_normal(uint64_t *x)
     return r * cos(2 * M_PI * donation_uniform(x));
 }
 
-/* A front grows like a sphere, then leaves the box. */
+/* Rays of a front at a step: it grows like a sphere, then leaves the box. */
 static inline double donation_length(const struct donation_shot *s, int step)
 {
     const double x = (step + 0.5) / s->steps;
@@ -61,7 +60,7 @@ struct donation_worker {
     int shot, step, device; /* shot -1: none */
 };
 
-/* Seconds of a step (a ray's step on a core = 1). */
+/* Duration of a step (of one ray on a core: 1); users: workers of the device, 0: no device. */
 static inline double donation_step(const struct donation_case *c, double length, int users)
 {
     if (!users)
@@ -97,7 +96,7 @@ static inline void donation_shots(const struct donation_case *c, struct donation
     }
 }
 
-/* The worker whose clock is earliest does its next few steps, until no shot is left. */
+/* Lets the worker whose clock is earliest do its next steps, until no shot is left. */
 static inline struct donation_result donation_run(const struct donation_case *c,
                                                   enum donate_mode mode)
 {

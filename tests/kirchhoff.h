@@ -1,4 +1,4 @@
-/* tests/kirchhoff.h – what tests of kirchhoff/ share: reading reference tables, scratch folders. */
+/* tests/kirchhoff.h – helpers for the tests of kirchhoff/: reference tables, folders, models. */
 #pragma once
 
 #include "kirchhoff/analytic.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* 202 rows of closed forms and of rays by DOP853 at 1e-12. */
+/* 202 rows of closed forms and of rays traced by DOP853 with a tolerance of 1e-12. */
 #define KIRCHHOFF_REFERENCE "tests/data/kirchhoff/tt_public.csv"
 
 static inline double cell(const struct table *t, size_t row, const char *name)
@@ -33,14 +33,14 @@ static inline void cells(const struct table *t, size_t row, const char *const na
         x[a] = cell(t, row, name[a]);
 }
 
-/* A new folder below the build's; [64]. */
+/* Makes a new folder in /tmp; path [64]. */
 static inline void scratch(char *path)
 {
     strcpy(path, "/tmp/kirchhoff-XXXXXX");
     assert_non_null(mkdtemp(path));
 }
 
-/* Removes it with what is in it. */
+/* Removes the folder and its contents. */
 static inline void unscratch(const char *path)
 {
     char command[128];
@@ -48,7 +48,7 @@ static inline void unscratch(const char *path)
     assert_int_equal(system(command), 0);
 }
 
-/* A cube from memory; smooths speed in place. */
+/* A cube from speeds in memory, which are smoothed in place; the caller closes *v. */
 static inline enum ek_status cube_from(const struct grid *g, float *speed, double smooth,
                                        struct velocity **v)
 {
@@ -65,7 +65,7 @@ static inline enum ek_status cube_from(const struct grid *g, float *speed, doubl
     return st;
 }
 
-/* All nodes from the closed form of a linear velocity. */
+/* Fills all nodes by the closed form of a linear velocity. */
 static inline void fill_exactly(struct ttable *t, const struct velocity *v)
 {
     const struct grid *g = &t->grid;
@@ -81,8 +81,8 @@ static inline void fill_exactly(struct ttable *t, const struct velocity *v)
     t->unfilled = 0;
 }
 
-/* A sharp body with a rough top, of 4500 m/s in a slower gradient, or of 900 in 4500: 600 x 480 x
- * 480 m. */
+/* A sharp body with a wavy top in a box of 600 x 480 x 480 m: fast, 4500 m/s in a slower gradient,
+ * or slow, 900 m/s in 4500 m/s. */
 static inline struct velocity *salt(bool fast)
 {
     const struct grid g = {{61, 49, 49}, {0, 0, 0}, {10, 10, 10}};
@@ -105,7 +105,7 @@ static inline struct velocity *salt(bool fast)
     return v;
 }
 
-/* A mute failure with this status and a line. */
+/* Asserts that `call` fails with this status and a message, which is not printed. */
 #define assert_fails(call, status)                                                                 \
     do {                                                                                           \
         status_mute(1);                                                                            \

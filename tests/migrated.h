@@ -1,4 +1,4 @@
-/* tests/migrated.h – a migration of all chunks, on this thread alone. */
+/* tests/migrated.h – migrates all chunks on the calling thread. */
 #pragma once
 
 #include "kirchhoff/migrate.h"
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* The caller closes it. */
+/* The caller closes the result. */
 static inline struct migrate *migrated(const struct migrate_options *o)
 {
     struct migrate *m;
