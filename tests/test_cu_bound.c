@@ -1,5 +1,5 @@
-/* tests/test_cu_bound.c – the lower bound: closed forms, agreement of its three ways with a linear
- * programme written out in full, and what it says when something is missing. */
+/* tests/test_cu_bound.c – the lower bound: closed forms, agreement of its three methods with the
+ * full linear programme, and what it returns if something is missing. */
 #include "cu/sim/bound.h"
 
 #include <glpk.h>
@@ -29,8 +29,8 @@ static double random_unit(void)
     return (double)(state >> 8) / (1 << 24);
 }
 
-/* The programme as the theory states it: x[i][k] of task i on kind k, all divisible, no task on two
- * units at once (only if `serial`). */
+/* The linear programme in full: x[i][k] is the part of task i done by kind k; tasks are divisible
+ * and, if `serial`, never on two units at once. */
 static double written_out(int n, int nkinds, const int *units, int serial)
 {
     glp_prob *lp = glp_create_prob();
@@ -95,8 +95,8 @@ static void static_pcf_example(void **state)
     assert_near(bound_step(40, 2, (const int[]){1, 1}, rows), 8, 1e-14);
 }
 
-/* Two long tasks, one fast unit: whatever runs beside, both long ones need the fast and the slow
- * unit together; neither the total work nor the longest task alone says so. */
+/* Two long tasks and one fast unit: together the long ones need both the fast unit and a slow one,
+ * which neither the total work nor the longest task alone reveals. */
 static void long_tasks_on_few_fast_units(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void agrees_with_the_programme(void **state)
     }
 }
 
-/* Tasks that take no time on one kind or both are in nobody's way, wherever they stand. */
+/* Tasks that take no time on one or both kinds do not matter, wherever they are in the list. */
 static void tasks_without_time(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/test_cu_donate.c – device donation: its rules one by one, its laws under real threads. */
+/* tests/test_cu_donate.c – device donation: each rule by itself, the laws with real threads. */
 #include "cu/sched/donate.h"
 #include "tests/donation.h"
 
@@ -47,15 +47,15 @@ static void test_donation(void **state)
 {
     (void)state;
     struct donate *d = open_on(3, 1, 1);
-    assert_int_equal(donate_poll(d, 0, 100), 0);  /* claims the free one */
-    assert_int_equal(donate_poll(d, 1, 110), -1); /* publishes */
+    assert_int_equal(donate_poll(d, 0, 100), 0);  /* claims the free device */
+    assert_int_equal(donate_poll(d, 1, 110), -1); /* publishes its load */
     assert_int_equal(donate_poll(d, 0, 100), 0);  /* 110 is within the tolerance */
     assert_int_equal(donate_poll(d, 1, 130), -1);
     assert_int_equal(donate_poll(d, 2, 500), -1);
-    assert_int_equal(donate_poll(d, 0, 100), -1); /* given to the largest */
-    assert_int_equal(donate_poll(d, 1, 900), -1); /* not to this one, though it is larger now */
+    assert_int_equal(donate_poll(d, 0, 100), -1); /* gives it to the largest */
+    assert_int_equal(donate_poll(d, 1, 900), -1); /* not to this one, larger only now */
     assert_int_equal(donate_poll(d, 2, 500), 0);
-    assert_int_equal(donate_poll(d, 2, 500), -1); /* which now passes it on */
+    assert_int_equal(donate_poll(d, 2, 500), -1); /* passes it on */
     assert_int_equal(donate_poll(d, 1, 900), 0);
     assert_int_equal(donate_counts(d).claims, 1);
     assert_int_equal(donate_counts(d).donations, 2);
@@ -68,14 +68,14 @@ static void test_leaving(void **state)
     struct donate *d = open_on(3, 1, 1);
     assert_int_equal(donate_poll(d, 0, 100), 0);
     assert_int_equal(donate_poll(d, 1, 5), -1);
-    donate_leave(d, 0); /* to the one that works, however little */
+    donate_leave(d, 0); /* goes to the one that works, however small its load */
     assert_int_equal(donate_poll(d, 1, 5), 0);
-    donate_leave(d, 1); /* nobody is there */
+    donate_leave(d, 1); /* nobody is left */
     assert_int_equal(donate_poll(d, 2, 1), 0);
     donate_close(d);
 }
 
-/* A worker that leaves with a gift on its seat passes it on. */
+/* A worker that leaves before taking its gift passes it on. */
 static void test_gift_of_the_gone(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_sharing(void **state)
     donate_close(d);
 }
 
-/* Two share a device only as long as there is no other. */
+/* Two workers share a device only as long as no other one is free. */
 static void test_spreading(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_spreading(void **state)
     donate_close(d);
 }
 
-/* A poll, and how long what came after it took: loads cost 1 s without a device, 0.1 s with. */
+/* Polls, then reports the cost: load seconds without a device, a tenth of that with one. */
 static int poll_and_take(struct donate *d, int worker, long load)
 {
     const int device = donate_poll(d, worker, load);
@@ -130,7 +130,7 @@ static int poll_and_take(struct donate *d, int worker, long load)
     return device;
 }
 
-/* Once costs are known: a load that grows keeps its device, one that falls gives it to one that is
+/* Once costs are known, a growing load keeps its device; a falling one gives it to a worker that is
  * left with much more. */
 static void test_growing_loads_keep(void **state)
 {
@@ -145,7 +145,7 @@ static void test_growing_loads_keep(void **state)
     donate_close(d);
 }
 
-/* While tasks wait, whoever begins one takes a free device, and nobody passes one on. */
+/* While tasks wait, a worker that begins one takes a free device, and nobody passes one on. */
 static void test_waiting_tasks(void **state)
 {
     (void)state;
@@ -155,17 +155,17 @@ static void test_waiting_tasks(void **state)
     assert_int_equal(poll_and_take(d, 0, 100), 0);
     assert_int_equal(poll_and_take(d, 1, 9000), -1);
     donate_leave(d, 0);
-    assert_int_equal(poll_and_take(d, 1, 9000), -1); /* in the midst of a task */
+    assert_int_equal(poll_and_take(d, 1, 9000), -1); /* in the middle of a task */
     assert_int_equal(poll_and_take(d, 0, 100), 0);
     donate_leave(d, 0);
-    assert_int_equal(poll_and_take(d, 0, 100), 0); /* the last one */
+    assert_int_equal(poll_and_take(d, 0, 100), 0); /* the last task */
     donate_leave(d, 0);
     assert_int_equal(poll_and_take(d, 1, 100), 0);
     donate_close(d);
 }
 
-/* Two at a slow device are no faster than without it: a place beside another is taken by one who
- * has much more left to do alone. */
+/* Sharing a slow device is no faster than working without: only a worker that has much more left to
+ * do alone takes the free half. */
 static void test_no_help_by_sharing(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void test_no_help_by_sharing(void **state)
         struct donate *d = open_on(3, 1, 2);
         for (int i = 0; i < 6; i++) {
             assert_int_equal(donate_poll(d, i % 3, 1000), i % 3 < 2 ? 0 : -1);
-            if (i >= 3) /* both are there now */
+            if (i >= 3) /* both are on the device now */
                 donate_took(d, i % 3, 1000);
         }
         donate_leave(d, 1);
@@ -189,7 +189,7 @@ static void test_loss(void **state)
     assert_int_equal(donate_poll(d, 0, 10), 0);
     assert_int_equal(donate_poll(d, 1, 90), -1);
     assert_int_equal(donate_poll(d, 0, 10), -1);
-    donate_lose(d, 0); /* while it lies on a seat */
+    donate_lose(d, 0); /* while it waits to be taken */
     assert_int_equal(donate_poll(d, 1, 90), -1);
     assert_int_equal(donate_poll(d, 0, 10), -1);
     donate_leave(d, 0);
@@ -222,7 +222,7 @@ static long random_load(uint64_t *x)
     return (long)(*x >> 44);
 }
 
-/* A device has a user from the poll that gives it until the next poll or leave. */
+/* From the poll that gives a device to the next poll or leave, the worker counts as its user. */
 static void *work(void *arg)
 {
     const struct member *m = arg;
@@ -241,7 +241,7 @@ static void *work(void *arg)
             atomic_fetch_add(&c->wrong, 1);
         had += device >= 0;
         if (i % 16 == m->worker)
-            sched_yield(); /* few cpus: let the others see what is published */
+            sched_yield(); /* with few cpus: lets the others see what was published */
     }
     if (device >= 0)
         atomic_fetch_sub(&c->users[device], 1);
@@ -250,8 +250,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* No device has more users than may share it at any moment; none is lost on the way: in the end all
- * are free. */
+/* No device ever has more users than may share it, and none gets lost: in the end all are free. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -277,9 +276,9 @@ static void test_threads(void **state)
 
 /* ---- what it is for ---------------------------------------------------------------------------*/
 
-/* Uneven shots on simulated units, as tests/bench/kirchhoff_donation.c has them: devices for whom
- * they help most end a set sooner than fixed devices, and these sooner than none. A single set may
- * end with a straggler that was unlucky, by a few per cent. */
+/* Uneven shots on simulated units, as in tests/bench/kirchhoff_donation.c: in total, sets
+ * end sooner with donated devices than with fixed ones, and with these sooner than with none. A
+ * single set may take a few per cent longer because of an unlucky straggler. */
 static void test_order(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_cu_estimate.c – times are learnt exactly where they are exact, from medians where they
- * are not, and predicted where a task has never run. */
+/* tests/test_cu_estimate.c – times are learnt exactly if they are exact, else from medians, and
+ * predicted for tasks that have never run. */
 #include "cu/sched/estimate.h"
 #include "src/arena.h"
 
@@ -15,9 +15,9 @@ static double cost[TASKS];
 static struct sched_unit unit[UNITS];
 static struct estimate e;
 static struct arena arena;
-static double slow; /* how much slower the last CPU unit is */
+static double slow; /* times of the last CPU unit over those of the others */
 
-/* Three CPU units, the last one of which may be slower, and a device that pays 0.5 for a launch. */
+/* Three CPU units, the last one maybe slower, and a device with a launch of 0.5 s. */
 static double truth(int cu, int task)
 {
     if (cu == CPUS)
@@ -42,7 +42,8 @@ static void begin(bool declared, double slower)
     assert_int_equal(estimate_open(&e, &job), EK_OK);
 }
 
-/* Task t runs on unit (t + shift) mod UNITS, `times` as long as it should there. */
+/* A step in which task t runs on unit (t + shift) mod UNITS and takes `times` as long as it
+ * should. */
 static void step(int shift, double times)
 {
     for (size_t t = 0; t < TASKS; t++) {
@@ -61,7 +62,7 @@ static double largest_error(void)
     return error;
 }
 
-/* Of all seconds together. */
+/* Mean absolute error over mean time. */
 static double mean_error(void)
 {
     double error = 0, total = 0;
@@ -73,7 +74,8 @@ static double mean_error(void)
     return error / total;
 }
 
-/* One step, in which every task ran on one unit alone, tells the times of all on all. */
+/* One step, in which each task ran on one unit only, is enough to predict all times on all
+ * units. */
 static void one_step_tells_all(void **state)
 {
     (void)state;
@@ -86,7 +88,7 @@ static void one_step_tells_all(void **state)
     arena_free(&arena);
 }
 
-/* With a unit at half speed among them, within what counts as alike. */
+/* The same with a unit at half speed; the tolerance allows for units counted as equally fast. */
 static void one_step_tells_slow_units(void **state)
 {
     (void)state;
@@ -103,7 +105,7 @@ static void without_costs_each_task_must_be_seen(void **state)
     (void)state;
     begin(false, 1);
     for (int shift = 0; shift < 4 * UNITS; shift++)
-        step(shift % 2 ? 0 : 3, 1); /* always the same two units for a task */
+        step(shift % 2 ? 0 : 3, 1); /* each task on the same two units */
     for (int t = 0; t < TASKS; t++) {
         int cu = t % UNITS;
         assert_true(fabs(estimate_seconds(&e, cu, (size_t)t) / truth(cu, t) - 1) < 0.35);
@@ -111,7 +113,7 @@ static void without_costs_each_task_must_be_seen(void **state)
     arena_free(&arena);
 }
 
-/* A step in which everything takes ten times as long leaves no trace once there are samples. */
+/* Once there are samples, a step ten times as slow leaves no trace. */
 static void one_slow_step_is_forgotten(void **state)
 {
     (void)state;
@@ -148,7 +150,7 @@ static void a_slower_unit_is_found(void **state)
     arena_free(&arena);
 }
 
-/* The seconds of a range go to its tasks by what they were estimated to take. */
+/* A range's seconds are divided among its tasks in proportion to their estimates. */
 static void ranges_are_divided(void **state)
 {
     (void)state;
@@ -161,7 +163,7 @@ static void ranges_are_divided(void **state)
     arena_free(&arena);
 }
 
-/* Two units whose kinds' times have nothing to do with one another: a profile and a speed. */
+/* Two units with unrelated times: one has a profile, the other a declared speed. */
 static void begin_known(const double *profile)
 {
     unit[0] = (struct sched_unit){.kind = CU_CPU, .width = 1, .seconds = profile, .speed = 1};
@@ -173,7 +175,7 @@ static void begin_known(const double *profile)
     assert_int_equal(estimate_open(&e, &job), EK_OK);
 }
 
-/* What runs as its profile says it should teaches nothing of another kind. */
+/* If tasks take what their profile says, nothing is learnt about other kinds. */
 static void profiles_tell_nothing_of_other_kinds(void **state)
 {
     (void)state;
@@ -191,8 +193,8 @@ static void profiles_tell_nothing_of_other_kinds(void **state)
     arena_free(&arena);
 }
 
-/* The only unit of a kind slows down twice, each time with another task, the only one that it has:
- * its speed was declared. */
+/* The only unit of a kind, whose speed was declared, slows down twice. Both times it runs a single
+ * task, each time another one. */
 static void single_tasks_tell_that_a_unit_slows_down(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void refuses(void **state)
         struct cu_layout l = {5, 6, 7, 8};
         assert_int_equal(cu_layout_parse(texts[i], &l), EK_USAGE);
         assert_non_null(strstr(status_message(), texts[i]));
-        assert_int_equal(l.ncpu + l.width + l.ndev + l.feeders, 26); /* untouched */
+        assert_int_equal(l.ncpu + l.width + l.ndev + l.feeders, 26); /* unchanged */
     }
     status_mute(-1);
 }

@@ -1,5 +1,5 @@
-/* tests/test_cu_line.c – medians and resistant lines: exact where points lie on a line, unmoved by
- * wild ones, never a falling line. */
+/* tests/test_cu_line.c – medians and resistant lines: exact if points lie on a line, robust against
+ * outliers, never falling. */
 #include "cu/sched/line.h"
 
 #include <math.h>
@@ -24,12 +24,12 @@ static void selection_is_sorting(void **state)
         for (size_t at = 0; at < n; at++) {
             double v[40], sorted[40];
             for (size_t i = 0; i < n; i++)
-                v[i] = sorted[i] = (double)((i * 17 + n) % 11); /* many are equal */
+                v[i] = sorted[i] = (double)((i * 17 + n) % 11); /* many equal values */
             qsort(sorted, n, sizeof *sorted, ascending);
             assert_true(line_select(v, n, at) == sorted[at]);
         }
     double four[] = {4, 1, 3, 2};
-    assert_true(line_median(four, 4) == 2); /* the lower one */
+    assert_true(line_median(four, 4) == 2); /* the lower median */
 }
 
 /* Points y = a + b x, x descending. */
@@ -57,7 +57,7 @@ static void a_line_is_found(void **state)
     assert_true(fabs(line_at(l, 8) - 7) < 1e-12);
 }
 
-/* A fifth of the points anywhere: the line stays near what the others say. */
+/* A fifth of the points are anywhere; the line stays near the others. */
 static void wild_points_change_little(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void wild_points_change_little(void **state)
         assert_true(fabs(line_at(l, x[i]) / (5 + 0.25 * x[i]) - 1) < 0.1);
 }
 
-/* Time that falls with size, or few points, or all of one size: proportional to size. */
+/* Times that fall with size, few points, or sizes all alike: proportional to size. */
 static void no_model_of_work(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void no_model_of_work(void **state)
     assert_true(same.a == 0 && fabs(same.b - 4) < 1e-12);
 }
 
-/* Most points lie at no size, and took none: the others tell the slope. */
+/* Most points have neither size nor time; the others give the slope. */
 static void most_are_nothing(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void most_are_nothing(void **state)
     assert_true(l.a == 0 && l.b == 0);
 }
 
-/* All but two of the points are of one size: those two tell the height. */
+/* All but two points have one size; those two give the intercept. */
 static void nearly_all_are_alike(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_cu_link.c – latency and bandwidth come back from moves, and what faces cost from
- * exchanges, whatever a few wild ones say. */
+/* tests/test_cu_link.c – latency and bandwidth are learnt from moves, the cost of faces from
+ * exchanges, despite a few outliers. */
 #include "cu/sched/exchange.h"
 #include "cu/sched/link.h"
 
@@ -41,12 +41,12 @@ static void moves_tell_the_link(void **state)
     for (int i = 0; i < 40; i++)
         note(i % UNITS, 1 + i % 2, 1e5 * (1 + i * 7 % 40), 1);
     assert_true_link(1e-9);
-    for (int i = 0; i < 6; i++) /* pages touched for the first time, a thread that had to wait */
+    for (int i = 0; i < 6; i++) /* first touch of pages, a thread that had to wait */
         note(i % UNITS, 1, 1e5 * (1 + 6 * i), 20);
     assert_true_link(0.25);
 }
 
-/* What was long ago is forgotten: a link that became slower is seen. */
+/* Old moves are forgotten: a change of the link's speed is seen. */
 static void the_latest_count(void **state)
 {
     (void)state;
@@ -63,14 +63,15 @@ static void too_few_tell_nothing(void **state)
     (void)state;
     const struct sched_link usual = SCHED_LINK_USUAL;
     memset(link_of, 0, sizeof link_of);
-    note(0, 0, 1e6, 1); /* within the host: over no link */
+    note(0, 0, 1e6, 1); /* within the host, over no link */
     for (int i = 0; i < 5; i++)
         note(i % UNITS, 1, 1e6 * (1 + i), 1);
     struct sched_link l = learn();
     assert_true(l.latency == usual.latency && l.per_byte == usual.per_byte);
 }
 
-/* Sizes that are all alike tell no bandwidth: a face is not taken to be free. */
+/* Sizes all alike do not tell the bandwidth; then the usual link is scaled, so that faces are not
+ * taken to be free. */
 static void one_size_tells_one_factor(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void one_size_tells_one_factor(void **state)
     assert_true(fabs(l.per_byte / usual.per_byte - 3) < 0.01);
 }
 
-/* Ten faces cross where by the link alone they would take `says`. */
+/* Ten faces cross, which would take said() by the link alone. */
 static const struct exchange_load ten = {10, 1e5};
 
 static double said(void)
@@ -105,7 +106,7 @@ static void exchanges_tell_what_faces_cost(void **state)
     for (int i = 0; i < 3; i++) {
         struct exchange x = EXCHANGE_UNTIMED;
         exchange_note(&x, &truth, 3e-4);
-        exchange_note(&x, &truth, 1e-4); /* what exchanges take without faces that cross */
+        exchange_note(&x, &truth, 1e-4); /* an exchange in which no faces cross */
         assert_scale(&x, 1);
         exchange_moved(&x, ten);
         exchange_note(&x, &truth, 1e-4 + times[i] * said());
@@ -116,8 +117,8 @@ static void exchanges_tell_what_faces_cost(void **state)
     }
 }
 
-/* Without an exchange in which nothing crosses, or with one that took longer, exchanges say no more
- * than what faces cost at most. */
+/* Unless a shorter exchange without crossing faces was seen, exchanges only limit what faces cost
+ * from above. */
 static void an_exchange_may_have_more_to_do(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void an_exchange_may_have_more_to_do(void **state)
     }
 }
 
-/* A link that is said to be free says nothing of faces: each takes its part. */
+/* A link declared free says nothing about faces: each gets an equal share of the time. */
 static void faces_of_a_free_link(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void faces_of_a_free_link(void **state)
     assert_true(fabs(exchange_face(&x, &none).latency - 2e-5) < 1e-12);
 }
 
-/* Three tasks in a row, the second on one device and the third on another. */
+/* Three tasks in a row on the host and two devices: the busiest link counts. */
 static void the_busiest_link_counts(void **state)
 {
     (void)state;

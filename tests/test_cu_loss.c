@@ -1,5 +1,5 @@
-/* tests/test_cu_loss.c – lost seconds by cause: they add up to what a run takes beyond its bound,
- * and each cause gets what a simulated run loses to it alone. */
+/* tests/test_cu_loss.c – lost seconds by cause: they add up to the run's time beyond its bound, and
+ * each cause gets what a simulated run loses to it alone. */
 #include "cu/sim/bound.h"
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
@@ -22,7 +22,7 @@ static void causes_add_up(void **state)
     for (unsigned seed = 1; seed <= 2 * RANDOM_FAMILIES; seed++) {
         const enum random_family family = (enum random_family)(seed % RANDOM_FAMILIES);
         random_case(&c, family, seed, 200);
-        if (c.sim.nchanges) { /* the bound is of units as they were */
+        if (c.sim.nchanges) { /* the bound is for units before they change */
             random_close(&c);
             continue;
         }
@@ -41,7 +41,7 @@ static void causes_add_up(void **state)
     }
 }
 
-/* Two units, four equal tasks of a second: the bound is two seconds. */
+/* Two units and four tasks of a second: the bound is two seconds. */
 enum { TASKS = 4, UNITS = 2, STEPS = 3 };
 static double cost[TASKS] = {1, 1, 1, 1}, bytes[TASKS] = {5, 5, 5, 5};
 static struct sim_unit unit[UNITS];
@@ -87,7 +87,7 @@ static void each_cause_alone(void **state)
     assert_lost("static", LOSS_TRANSFER, 2 * 0.15); /* two tasks each, in the first step */
 }
 
-/* Faster units are worth more: the slow one's idle time is cheap. */
+/* A faster unit's time is worth more, so the slow one's idle time is cheap. */
 static void prices_are_speeds(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void prices_are_speeds(void **state)
     double price[UNITS];
     assert_true(sim_prices(&c, NULL, price));
     assert_true(fabs(price[0] - 0.25) < 1e-12 && fabs(price[1] - 0.75) < 1e-12);
-    unit[1].fixed = 1e-9; /* no longer in proportion: by the linear programme */
+    unit[1].fixed = 1e-9; /* no longer proportional: prices from the linear programme */
     assert_true(sim_prices(&c, NULL, price));
     assert_true(fabs(price[0] - 0.25) < 1e-6 && fabs(price[1] - 0.75) < 1e-6);
     const double dead[UNITS] = {1, 0};
@@ -104,8 +104,8 @@ static void prices_are_speeds(void **state)
     assert_true(price[0] == 1 && price[1] == 0);
 }
 
-/* Prices that do not fit a run (a mean over steps, ranks of unlike noise): causes share what there
- * is, and none is negative. */
+/* Prices need not fit a run (means over steps, ranks with different noise): causes then share what
+ * was lost, and none is negative. */
 static void no_cause_gives_time_back(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void no_cause_gives_time_back(void **state)
                             slow = {.price = 1, .rule = 1, .tasks = 5, .launches = 2, .moving = 2};
     struct loss l = loss_of(3, 1, 2, 1, &fast);
     assert_true(l.seconds[LOSS_CONTENTION] == 0 && fabs(l.seconds[LOSS_IMBALANCE] - 0.9) < 1e-12);
-    l = loss_of(3, 1, 2, 1, &slow); /* 8 s by prices, one to divide */
+    l = loss_of(3, 1, 2, 1, &slow); /* 8 s by prices, only one was lost */
     assert_true(fabs(l.seconds[LOSS_CONTENTION] - 0.5) < 1e-12 && l.seconds[LOSS_IMBALANCE] == 0);
     assert_true(fabs(l.seconds[LOSS_TRANSFER] - 1.25) < 1e-12);
 }
@@ -129,7 +129,7 @@ static void no_bound_no_causes(void **state)
     json_decref(o);
 }
 
-/* A run that took no longer than its bound lost nothing, whatever the mean prices say. */
+/* A run that took as long as its bound lost nothing, whatever the mean prices say. */
 static void the_bound_itself_loses_nothing(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void the_bound_itself_loses_nothing(void **state)
         assert_true(l.seconds[i] == 0);
 }
 
-/* Duality: the prices are worth the area bound, however many kinds. */
+/* Duality: the prices add up to the area bound for any number of kinds. */
 static void prices_are_the_bound(void **state)
 {
     (void)state;

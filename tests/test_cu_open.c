@@ -1,4 +1,4 @@
-/* tests/test_cu_open.c – units in processes of their own: bound where they should be, errors that
+/* tests/test_cu_open.c – units in child processes: threads bound where they should be, errors that
  * say why, restarts that leave no trace. The test runs itself as "--units LAYOUT DEVICES". */
 #include "cu/unit/cu.h"
 #include "cu/unit/topology.h"
@@ -16,7 +16,7 @@
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
-/* "unit cpu0 thread 1 cpus 0-1", from regions like those that a team runs. */
+/* Prints "unit cpu0 … thread 1 cpus 0-1" from parallel regions like a team's. */
 static void print_threads(const struct cu_set *set)
 {
 #pragma omp parallel num_threads(set->n) proc_bind(close)
@@ -59,7 +59,7 @@ static int run_units(char **argv)
 static char self[4096], output[1 << 16];
 static int allowed[2]; /* two cpus that this process may use */
 
-/* Runs the child under `environment`; output = its stdout and stderr. Returns its exit code. */
+/* Runs the child under `environment`, its stdout and stderr to `output`. Returns its exit code. */
 static int units(const char *environment, const char *layout, const char *devices)
 {
     char command[8192];
@@ -94,7 +94,7 @@ static void assert_exits(int got, int want)
         fail_msg("exit code %d instead of %d: %s", got, want, output);
 }
 
-/* "{0},{1}" for this process's first two cpus. */
+/* OMP_PLACES with this process's first two cpus, then `more`. */
 static const char *two_places(const char *more)
 {
     static char text[256];
@@ -147,7 +147,7 @@ static void devices_have_their_own_thread_and_memory(void **state)
     assert_says("unit host:1 width 1 space 2 ");
 }
 
-/* All of them on their device's place: derived, and as it was given. */
+/* All threads of a device are bound to its place, derived or given. */
 static void a_devices_threads_are_bound(void **state)
 {
     (void)state;
@@ -240,7 +240,8 @@ static void places_without_binding_are_bound(void **state)
 static void places_of_another_machine_are_refused(void **state)
 {
     (void)state;
-    assert_exits(units("OMP_PLACES='{0:2}:1:1,{70000}'", "", ""), 2); /* beyond any machine */
+    assert_exits(units("OMP_PLACES='{0:2}:1:1,{70000}'", "", ""),
+                 2); /* more than any machine has */
     assert_exits(units("OMP_PLACES='{9000:2}:2:2'", "2x2", ""), 3);
     assert_says("names cpus 9000-9003, which this process may not use");
     assert_exits(units("OMP_PLACES='{0:3}:1:1, {4}:1:1'", "1x4+1", "host:0"), 2);
@@ -295,7 +296,8 @@ static void devices_and_layout_must_agree(void **state)
     assert_exits(units("", "1x1+1", "host:999"), 3);
     assert_exits(units("", "9x9+999", ""), 3);
     assert_says("999 devices");
-    assert_exits(units(two_places(""), "1x1+1", "host:999"), 3); /* found out on its own thread */
+    assert_exits(units(two_places(""), "1x1+1", "host:999"),
+                 3); /* the unit's own thread finds out */
 }
 
 static void a_thread_limit_is_noticed(void **state)

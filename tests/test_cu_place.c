@@ -1,5 +1,5 @@
-/* tests/test_cu_place.c – OMP_PLACES: read, written, compared with the OpenMP runtime's own
- * reading, and derived for machines that are not here. */
+/* tests/test_cu_place.c – OMP_PLACES: read, written, compared with how the OpenMP runtime reads it,
+ * and checked against layouts. */
 #include "tests/places.h"
 
 #include <omp.h>
@@ -26,7 +26,7 @@ static void reads_the_grammar(void **state)
         {"{0:2}:7:2, {14}:2:1", "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14 15"},
         {"{0:4}:3:4, {12}:4:1", "0-3 4-7 8-11 12 13 14 15"},
         {"{0,1,2,3},{4:4}", "0-3 4-7"},
-        {"{0:4}:2", "0-3 1-4"}, /* the stride is 1 unless it is given */
+        {"{0:4}:2", "0-3 1-4"}, /* the default stride is 1 */
         {"{3}:4:-1", "3 2 1 0"},
         {"{6:3:-2}", "2,4,6"},
         {"{0:4:2,!2}", "0,4,6"},
@@ -69,7 +69,7 @@ static void refuses_with_a_column(void **state)
         struct place_list list = {.n = 77};
         if (place_parse(malformed[i], NULL, NULL, &list) != EK_USAGE)
             fail_msg("'%s' is accepted", malformed[i]);
-        assert_int_equal(list.n, 77); /* untouched */
+        assert_int_equal(list.n, 77); /* unchanged */
         assert_non_null(strstr(status_message(), malformed[i]));
     }
     status_mute(-1);
@@ -171,7 +171,7 @@ static void writes_the_papers_forms(void **state)
 
 static char self[4096];
 
-/* What this machine's OpenMP runtime makes of `text`, from a process of its own; false if it
+/* Asks a child process how this machine's OpenMP runtime reads `text`; false if the runtime
  * complains. */
 static bool ask_runtime(const char *text, char *answer, size_t room)
 {
@@ -203,8 +203,8 @@ static int print_runtime(void)
     return 0;
 }
 
-/* A text by the grammar with cpu numbers below n; exclusions only where the runtime is libgomp,
- * whose reading is the standard's. */
+/* A random text of the grammar with cpu numbers below n. It has exclusions only for libgomp, which
+ * reads them as the standard says. */
 static void random_text(unsigned n, char *text, size_t room)
 {
 #ifdef __clang__
@@ -219,7 +219,7 @@ static void random_text(unsigned n, char *text, size_t room)
         for (unsigned r = 0, list = 1 + any_below(3); r < list; r++) {
             const char *memory = blank[any_below(3)];
             at += snprintf(text + at, room - (size_t)at, "%s", r ? "," : "");
-            if (r && exclusions && any_below(4) == 0) /* libgomp takes no blank before this '!' */
+            if (r && exclusions && any_below(4) == 0) /* libgomp allows no blank before this '!' */
                 at += snprintf(text + at, room - (size_t)at, "!%s%u", memory, any_below(n));
             else if (any_below(2))
                 at += snprintf(text + at, room - (size_t)at, "%s%u", memory, any_below(n));
@@ -234,7 +234,7 @@ static void random_text(unsigned n, char *text, size_t room)
     }
 }
 
-/* Whether all of the list's cpus are in `allowed`: elsewhere the runtime drops cpus. */
+/* Whether all cpus of the list are in `allowed`; the runtime drops others. */
 static bool is_here(const struct place_list *list, hwloc_const_bitmap_t allowed)
 {
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
@@ -262,7 +262,7 @@ static void agrees_with_the_runtime(void **state)
     static const char *const names[] = {
         "threads",        "cores", "sockets", "cores(1)", "Threads(1)",
 #ifndef __clang__
-        " threads ( 1 )", /* libomp takes no blanks here */
+        " threads ( 1 )", /* libomp allows no blanks here */
 #endif
     };
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
@@ -290,12 +290,11 @@ static void refuses_what_the_runtime_refuses(void **state)
 {
     (void)state;
 #ifdef __clang__
-    skip(); /* libomp accepts some texts outside the grammar and dies of others */
+    skip(); /* libomp accepts some texts outside the grammar and crashes on others */
 #endif
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
         char theirs[4096];
-        /* libgomp takes a closing bracket for granted nowhere, but reads "cores(0)" as all of
-         * them */
+        /* libgomp insists on closing brackets, but reads "cores(0)" as all cores */
         if (ask_runtime(malformed[i], theirs, sizeof theirs))
             fail_msg("the runtime reads '%s' as '%s'", malformed[i], theirs);
     }
@@ -351,7 +350,7 @@ static void infers_the_layout(void **state)
         {"{0:2}:7:2, {14}:2:1", 10, NULL},
         {"{0}:4:1", 0, "4x1"},
         {"{0}:4:1", 1, "3x1+1"},
-        {"{0}:3:1,{3:4}", 1, "3x1+1"}, /* who feeds by more threads says so in a layout */
+        {"{0}:3:1,{3:4}", 1, "3x1+1"}, /* several threads per device must be given by a layout */
     };
     status_mute(+1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,5 +1,5 @@
-/* tests/test_cu_place_derive.c – places derived from layouts, on machines of all kinds that are not
- * here (hwloc synthetic topologies). */
+/* tests/test_cu_place_derive.c – places derived from layouts on various machines (hwloc's synthetic
+ * topologies). */
 #include "tests/places.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static struct place_list derive(hwloc_topology_t t, hwloc_const_bitmap_t allowed
     assert_int_equal(
         place_derive(t, allowed ? allowed : hwloc_get_root_obj(t)->cpuset, &layout, near, &list),
         EK_OK);
-    /* What a restarted program will read is what was meant. */
+    /* A restarted program will read the same places. */
     char *places = place_format(&list);
     assert_int_equal(place_parse(places, NULL, NULL, &again), EK_OK);
     assert_true(place_equal(&list, &again));
@@ -35,7 +35,7 @@ static struct place_list derive(hwloc_topology_t t, hwloc_const_bitmap_t allowed
     return list;
 }
 
-/* Widths as the layout says, no cpu in two places. */
+/* Units are as wide as the layout says, and no cpu is in two places. */
 static void assert_disjoint(const struct place_list *list, const char *text)
 {
     struct cu_layout layout;
@@ -51,7 +51,7 @@ static void assert_disjoint(const struct place_list *list, const char *text)
     hwloc_bitmap_free(all);
 }
 
-/* Most cpus of one core that the list uses, and how many cores it uses at all. */
+/* Number of cores that the list uses, and the most cpus it uses on one core. */
 static void count_cores(hwloc_topology_t t, const struct place_list *list, int *used, int *most)
 {
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
@@ -68,7 +68,7 @@ static void count_cores(hwloc_topology_t t, const struct place_list *list, int *
     hwloc_bitmap_free(all);
 }
 
-/* Units that reach over the border of an object of this type. */
+/* Number of units that cross the border of an object of this type. */
 static int straddlers(hwloc_topology_t t, const struct place_list *list, hwloc_obj_type_t type)
 {
     int n = 0;
@@ -100,7 +100,7 @@ static void the_papers_layouts_anywhere(void **state)
             struct place_list list = derive(t, NULL, layouts[l], NULL);
             assert_disjoint(&list, layouts[l]);
             count_cores(t, &list, &used, &most);
-            assert_int_equal(most, 1); /* all these machines have 16 cores or more */
+            assert_int_equal(most, 1); /* all these machines have at least 16 cores */
             assert_int_equal(straddlers(t, &list, HWLOC_OBJ_PACKAGE), 0);
             assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
             place_free(&list);
@@ -109,7 +109,7 @@ static void the_papers_layouts_anywhere(void **state)
     }
 }
 
-/* On 16 plain cpus the derived text is the papers' own. */
+/* On 16 cpus without structure, the derived text is that of the papers. */
 static void the_papers_texts(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void random_layouts_are_disjoint(void **state)
             snprintf(text, sizeof text, "%ux%u+%ux%u", units, width, devices, feeders);
             struct place_list list = derive(t, NULL, text, NULL);
             assert_disjoint(&list, text);
-            /* No core carries two threads while another is idle. */
+            /* No core gets two threads while another is idle. */
             count_cores(t, &list, &used, &most);
             threads += (int)(devices * feeders);
             assert_int_equal(used, threads < cores ? threads : cores);
@@ -168,7 +168,7 @@ static void units_stay_within_a_node(void **state)
     static const struct {
         const char *machine, *layout;
         hwloc_obj_type_t within;
-        int straddlers; /* as few as there can be */
+        int straddlers; /* the fewest possible */
     } cases[] = {
         {"numa:8 core:8 pu:2", "16x3", HWLOC_OBJ_NUMANODE, 0},
         {"numa:8 core:8 pu:2", "8x8", HWLOC_OBJ_NUMANODE, 0},
@@ -199,7 +199,7 @@ static void units_stay_within_a_node(void **state)
 static void fast_cores_come_first(void **state)
 {
     (void)state;
-    /* 8 slow cores with one thread each, then 4 fast ones with two: cpus 0-7 and 8-15. */
+    /* 8 slow cpus, numbers 0-7, then 8 fast ones, 8-15; cores have two each. */
     hwloc_topology_t t = machine("pack:1 core:8 pu:2");
     hwloc_bitmap_t slow = hwloc_bitmap_alloc(), fast = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(slow, 0, 7);
@@ -225,7 +225,7 @@ static void device_threads_sit_near_their_device(void **state)
     (void)state;
     hwloc_topology_t t = machine("numa:4 core:8 pu:2");
     hwloc_const_bitmap_t near[4];
-    for (int d = 0; d < 4; d++) /* device d hangs on node 3-d */
+    for (int d = 0; d < 4; d++) /* device d is attached to node 3-d */
         near[d] = hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 3 - d)->cpuset;
     static const char *const layouts[] = {"4x7+4", "2x4+4", "28x1+4", "1x2+4", "4x8+4", "4x12+4"};
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
@@ -239,7 +239,7 @@ static void device_threads_sit_near_their_device(void **state)
     topology_close(t);
 }
 
-/* Each of a device's threads has a cpu near it; where nobody knows what is near, they are
+/* The threads of a device have cpus near it; if nobody knows which are near, they are kept
  * together. */
 static void who_feeds_a_device_sits_together(void **state)
 {
@@ -256,12 +256,12 @@ static void who_feeds_a_device_sits_together(void **state)
         for (int d = 0; d < 4 && l % 2; d++)
             if (!hwloc_bitmap_isincluded(list.cpus[list.n - 4 + d], near[d]))
                 fail_msg("%s: device %d is not near: %s", layout, d, as_text(&list));
-        if (l % 2 || l < 4) /* where CPU units do not leave single cpus here and there */
+        if (l % 2 || l < 4) /* if CPU units do not leave single cpus scattered */
             assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
         place_free(&list);
     }
     topology_close(t);
-    t = machine("pack:1 core:3 pu:1"); /* what is left over, then what is shared, none twice */
+    t = machine("pack:1 core:3 pu:1"); /* first cpus left over, then shared ones, none twice */
     struct place_list list = derive(t, NULL, "2x1+1x2", NULL);
     assert_string_equal(as_text(&list), "0 1 1-2");
     place_free(&list);
@@ -295,7 +295,7 @@ static void more_threads_than_cpus_are_spread_evenly(void **state)
     (void)state;
     static const struct {
         const char *layout;
-        int most; /* threads on one cpu, where each unit spreads over its own place */
+        int most; /* most threads on one cpu, if each unit uses its whole place */
     } cases[] = {{"8x1", 2}, {"4x2", 2}, {"4x1+4", 2}, {"2x4", 2}, {"12x1", 3}, {"4x1+1", 2}};
     hwloc_topology_t t = machine("pack:1 core:4 pu:1");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -308,13 +308,13 @@ static void more_threads_than_cpus_are_spread_evenly(void **state)
         }
         place_free(&list);
     }
-    struct place_list wide = derive(t, NULL, "1x9", NULL); /* a unit wider than the machine */
+    struct place_list wide = derive(t, NULL, "1x9", NULL); /* wider than the machine */
     assert_string_equal(as_text(&wide), "0-3");
     place_free(&wide);
     topology_close(t);
 }
 
-/* hwloc's XML of a machine with two packages and a GPU on the second one's PCI bus. */
+/* A machine from hwloc's XML with two packages and a GPU on the PCI bus of the second. */
 static hwloc_topology_t machine_with_gpu(const char *pci)
 {
     hwloc_topology_t plain = machine("pack:2 numa:1 core:2 pu:1"), t;

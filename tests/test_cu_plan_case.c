@@ -1,5 +1,5 @@
-/* tests/test_cu_plan_case.c – cases as JSON: what is read, what is assumed, and that every number
- * that makes no sense is refused by its name. */
+/* tests/test_cu_plan_case.c – cases as JSON: what is read, defaults, and every senseless number
+ * refused by name. */
 #include "tests/plan_case_text.h"
 
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static void assumes_little(void **state)
     plan_case_close(&c);
 }
 
-/* Each replaces one piece of a good case, and must be refused with these words. */
+/* Each row replaces a piece of a good case, which must then be refused with these words. */
 static const struct {
     const char *piece, *by, *says;
 } fault[] = {
@@ -155,7 +155,7 @@ static void refuses_by_name(void **state)
     status_mute(-1);
 }
 
-/* A text in which NaN is a word, not a number. */
+/* NaN in a string is a word, not a number. */
 static void leaves_texts_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_cu_profile.c – profiles: what is written is read to the last bit; what is damaged or
- * was made for something else is refused, and says why. */
+/* tests/test_cu_profile.c – profiles are read back to the last bit; damaged ones and those made for
+ * something else are refused with the reason. */
 #include "cu/sched/profile.h"
 #include "tests/scratch.h"
 
@@ -98,7 +98,7 @@ static void units_of_one_kind_share_an_entry(void **state)
     profile_close(&p);
 }
 
-/* CPU units take (t+1)/3; the two kinds of devices 1/7 and 1/13 of it. */
+/* CPU units take (t+1)/3, the two kinds of devices 1/7 and 1/13 of that. */
 static void factor_is_the_ratio_of_means(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void what_is_written_is_read(void **state)
     profile_close(&any);
 }
 
-/* Every damage to a good file, and a word of the reason. */
+/* All kinds of damage to a good file, with a word of the message. */
 static void damage_is_refused(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void damage_is_refused(void **state)
     }
 }
 
-/* Cut off after any number of bytes. */
+/* A file cut off after any number of bytes is refused. */
 static void half_a_file_is_refused(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void half_a_file_is_refused(void **state)
     assert_refused(path_of("half.json"), "half.json");
 }
 
-/* Times that are none, with a check sum that fits. */
+/* Impossible times, with a correct checksum. */
 static void absurd_times_are_refused(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void foreign_profiles_are_refused(void **state)
     profile_close(&p);
 }
 
-/* Another problem, machine or layout has a file of its own. */
+/* Other problems, machines and layouts have files of their own. */
 static void names_differ_where_keys_do(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void names_differ_where_keys_do(void **state)
     profile_close(&p);
 }
 
-/* Is the folder of profiles <scratch><rest>? */
+/* Checks that profiles go to <scratch><rest>. */
 static void assert_folder(const char *rest)
 {
     char path[PROFILE_PATH], wanted[PROFILE_PATH];
@@ -281,8 +281,8 @@ static void set_below(const char *name, const char *rest)
     setenv(name, path, 1);
 }
 
-/* Without a home, or with one that nobody may write in, caches are this user's alone in TMPDIR; a
- * link that somebody else may have laid there is not followed. */
+/* Without a usable home, caches go to a private folder in TMPDIR; a symbolic link there, which
+ * somebody else may have made, is not followed. */
 static void folders_in_their_order(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void folders_in_their_order(void **state)
     setenv("CU_PROFILE_DIR", scratch, 1);
 }
 
-/* Missing folders are made; a profile that cannot be complete replaces nothing. */
+/* Missing folders are made; an incomplete profile replaces nothing. */
 static void saving_is_all_or_nothing(void **state)
 {
     (void)state;

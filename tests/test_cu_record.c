@@ -1,5 +1,5 @@
-/* tests/test_cu_record.c – fits against numbers that are known, with and without bad
- * measurements. */
+/* tests/test_cu_record.c – fits against known numbers, with and without bad measurements, and
+ * records of whole runs. */
 #include "cu/sched/fit.h"
 #include "cu/sim/record.h"
 #include "cu/sim/record_fit.h"
@@ -73,7 +73,7 @@ static unsigned random_below(unsigned n)
     return (state >> 8) % n;
 }
 
-/* Ranges of 1 to `longest` tasks that take (launch + seconds) * (1 + 0.3 cpus + 0.1 devices). */
+/* Ranges of 1 to `longest` tasks, which take (launch + seconds) * (1 + 0.3 cpus + 0.1 devices). */
 static void measure(unsigned longest, double launch)
 {
     for (int t = 0; t < TASKS; t++) {
@@ -124,7 +124,8 @@ static void disturbed(void **state)
         assert_close(seconds[t], truth[t], 0.01);
 }
 
-/* Ranges of several lengths tell the launch; where all have one task it is part of the tasks. */
+/* Ranges of several lengths reveal the launch; if all have one task, it counts as part of the
+ * task. */
 static void ranges_and_launches(void **state)
 {
     (void)state;
@@ -143,7 +144,8 @@ static void ranges_and_launches(void **state)
         assert_close(seconds[t], truth[t] + 0.05, 1e-4);
 }
 
-/* Tasks that never ran are on the line of the others; without any there is none. */
+/* Tasks that never ran get times from the line through the others; with no samples there is no
+ * fit. */
 static void tasks_without_a_sample(void **state)
 {
     (void)state;
@@ -182,13 +184,13 @@ static const struct sim_unit model[UNITS] = {
 
 struct play {
     struct events unit[UNITS];
-    double begin; /* of the present step's computation */
-    double end;   /* of its last task */
+    double begin; /* start of the step's computation */
+    double end;   /* end of its last task */
     int step;
 };
 
-/* A new step begins a quarter of a second after the last task of the one before, with the
- * exchange. */
+/* A step's exchange, half a second, begins a quarter of a second after the last task of the step
+ * before. */
 static void hear(void *arg, const struct sim_event *e)
 {
     struct play *p = arg;
@@ -224,7 +226,8 @@ static void record_simulated(struct record *r, struct sim_case *c, const char *s
         events_free(&p.unit[u]);
 }
 
-/* Neighbours, task times, exchange and what is between are found again. */
+/* The case made from a record has the same neighbours' influence, task times, exchanges and
+ * pauses. */
 static void a_run_comes_back(void **state)
 {
     (void)state;
@@ -260,8 +263,8 @@ static void a_run_comes_back(void **state)
     record_close(r);
 }
 
-/* Moves of 1000 and 3000 bytes in 2 and 4 s, once 9 s: half a kilobyte a second, and a second; a
- * unit that never works leaves the case open, unless its times are known. */
+/* Moves of 1000 and 3000 bytes take 2 and 4 s, once 9 s: a latency of 1 s and 1 kB/s. With a unit
+ * that never works there is no case, unless its times are known. */
 static void links_and_idle_units(void **state)
 {
     (void)state;
@@ -300,7 +303,8 @@ static void links_and_idle_units(void **state)
         unit[c].seconds = known;
     json = record_case(r, "idle", 9);
     const json_t *link = json_object_get(json, "link");
-    const double raised = (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* to the mean */
+    const double raised =
+        (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* scaled so that the mean time fits */
     assert_close(json_number_of(link, "latency_s"), raised, 1e-3);
     assert_close(1 / json_number_of(link, "bandwidth_Bps"), 1e-3 * raised, 1e-3);
     const json_t *cpu = json_array_get(json_object_get(json, "units"), 0);
@@ -312,7 +316,7 @@ static void links_and_idle_units(void **state)
     events_free(&one);
 }
 
-/* A run that went on with another, shorter list of tasks says nothing about either. */
+/* A run that went on with another, shorter list of tasks contributes nothing to either. */
 static void a_job_described_anew_is_left_out(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/test_cu_result.c – what is made of the runs of several policies. */
+/* tests/test_cu_result.c – results from the runs of several policies. */
 #include "cu/bench/result.h"
 #include "src/sort.h"
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Runs of one policy each on a machine of one core, without tasks. */
+/* One run per policy on a machine of one core, without tasks. */
 struct fixture {
     struct cu cpu;
     struct cu_set set;
@@ -34,7 +34,7 @@ static void make(struct fixture *f)
                                         .team = {.steps = 1, .seconds = seconds[i]},
                                         .verified = BENCH_VERIFIED};
     f->run[0].verified = BENCH_WRONG;
-    f->run[1].verified = BENCH_WRONG; /* not judged at all */
+    f->run[1].verified = BENCH_WRONG; /* not judged: it was interrupted */
     f->run[1].interrupted = true;
     f->run[2].verified = BENCH_UNVERIFIABLE;
 }
@@ -77,7 +77,7 @@ static void test_no_run_is_best_where_all_went_wrong(void **state)
     assert_null(result_best(&f.results));
 }
 
-/* Two good repeats do not hide the third. */
+/* Two good repeats do not hide a wrong one. */
 static void test_a_wrong_repeat_speaks_for_its_policy(void **state)
 {
     struct fixture f;
@@ -92,7 +92,7 @@ static void test_a_wrong_repeat_speaks_for_its_policy(void **state)
     assert_ptr_equal(result_median(&f.results, 0), &f.run[0]); /* of 0.1 0.5 2 3 */
 }
 
-/* Twice the chance that of n throws of a coin at most k are heads, without tables. */
+/* Twice the probability of at most k heads in n throws of a coin, computed without tables. */
 static double both_tails(int n, int k)
 {
     double term = pow(0.5, n), sum = 0;
@@ -147,7 +147,7 @@ static void test_repeats_say_how_sure_their_median_is(void **state)
     assert_non_null(strstr(text, "4.000     1.000     7.000"));
     assert_non_null(strstr(text, "median of 7 runs; from and to: its 98% confidence interval"));
     free(text);
-    f.results.repeat = 1; /* nothing is known of one */
+    f.results.repeat = 1; /* one repeat says nothing about the spread */
     root = result_json(&f.results, false);
     assert_true(json_is_null(json_object_get(root, "seconds_interval")));
     json_decref(root);

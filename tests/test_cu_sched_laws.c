@@ -1,6 +1,6 @@
-/* tests/test_cu_sched_laws.c – what every listed policy must obey, whatever it decides: each task
- * exactly once per step, for any number of tasks, grain and units, also when units never ask, ask
- * late, or die while they hold tasks. New policies are found from the list. */
+/* tests/test_cu_sched_laws.c – laws that every listed policy must obey: each task exactly once per
+ * step, for any number of tasks, grain and units, also if units never ask, ask late, or die while
+ * they hold tasks. New policies are found in the list. */
 #include "cu/sched/sched.h"
 
 #include <omp.h>
@@ -75,7 +75,7 @@ static void execute(struct load *l, struct sched *s, int cu, struct ek_range r)
     sched_done(s, cu, r, seconds(l, cu, r), NULL);
 }
 
-/* Units ask in random order until no unit that may ask has anything more. */
+/* Units ask in random order until none that may ask gets any more. */
 static void random_step(struct load *l, struct sched *s)
 {
     bool idle[MAX_UNITS] = {false};
@@ -150,7 +150,7 @@ static void same_with_nothing_declared(void **state)
     }
 }
 
-/* Threads that really run at once. */
+/* The same with threads that really run at once. */
 static void each_task_once_in_parallel(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void each_task_once_in_parallel(void **state)
     }
 }
 
-/* A unit that never asks holds up only its own tasks; once it is retired, others do them. */
+/* A unit that never asks holds up only its own tasks, and others do them once it is retired. */
 static void silent_unit(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void silent_unit(void **state)
         }
 }
 
-/* Units die one after another while they hold tasks; the last one cannot be spared. */
+/* Units die one after another while they hold tasks; the last one cannot be retired. */
 static void dying_units(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void dying_units(void **state)
     }
 }
 
-/* Unit `victim` takes three ranges, keeps the last one and dies; the others go on. */
+/* Unit `victim` dies with its third range; the others go on until they get nothing. */
 static void work_until_empty(struct load *l, struct sched *s, int cu, int victim)
 {
     struct ek_range r;
@@ -240,8 +240,8 @@ static void work_until_empty(struct load *l, struct sched *s, int cu, int victim
     }
 }
 
-/* As a team does: all ask until they get nothing, and once more while lost tasks wait. Somebody
- * takes some in each round. */
+/* As in a team, all units ask until they get nothing, then again as long as lost tasks wait. Each
+ * round must make progress. */
 static void dying_in_parallel(void **state)
 {
     (void)state;

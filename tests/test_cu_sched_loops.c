@@ -1,5 +1,5 @@
-/* tests/test_cu_sched_loops.c – the policies for one long range of tasks, piece by piece against
- * their formulas. */
+/* tests/test_cu_sched_loops.c – self-scheduling policies for loops, piece by piece against their
+ * formulas. */
 #include "cu/sched/take.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 enum { UNITS = 4 };
 
-/* Units ask in turn, each piece takes what unit_seconds says; compares the first `n` pieces. */
+/* Units ask in turn, unit i does 1 + i tasks a second; compares the first n pieces. */
 static void check(const char *spec, size_t tasks, const double *speed, const size_t *piece,
                   size_t n)
 {
@@ -52,7 +52,7 @@ static void guided(void **state)
 
 static void trapezoid(void **state)
 {
-    (void)state; /* F = 125, 16 pieces, D = 124/15 = 8.27: they shrink by eight or nine */
+    (void)state; /* F = 125, 16 pieces, D = 124/15 = 8.27: each eight or nine smaller */
     CHECK("tss", 1000, NULL, 125, 117, 108, 100, 92, 84, 75, 67, 59);
     CHECK("tss", 3, NULL, 1, 1, 1, 0);
 }
@@ -60,13 +60,13 @@ static void trapezoid(void **state)
 static void factoring(void **state)
 {
     static const double speed[UNITS] = {4, 2, 1, 1};
-    (void)state; /* rounds of 50, 25, 13, … tasks, a quarter each, rounded up */
+    (void)state; /* rounds of 50, 25, 13, … tasks, each unit a quarter, rounded up */
     CHECK("fac", 100, NULL, 13, 13, 13, 13, 7, 7, 7, 7);
     CHECK("wf", 160, speed, 40, 20, 10, 10, 20, 10, 5, 5);
     CHECK("wf", 100, NULL, 13, 13, 13, 13);
 }
 
-/* Unit i does 1 + i tasks a second. Four batches of c, then doubled ones bounded by b PF_i. */
+/* Unit i does 1 + i tasks a second. First batches of c, doubled twice, then limited to b PF_i. */
 static void real_time(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void real_time(void **state)
           20, 20, 20, 20,                                              /* c 2^1 */
           40, 40, 40, 40,                                              /* c 2^2, k = s */
           100, 200, 300, 400);                                         /* b n (1, 2, 3, 4) / 10 */
-    /* all batches too short to tell: bounded for ever, equal shares */
+    /* all batches too short to measure: no speeds, equal shares */
     CHECK("hrdls:b=0.1,c=10,s=0,t_min=1000", 10000, NULL, 10, 10, 10, 10, 20, 20, 20, 20, 40, 40,
           40, 40, 80, 80, 80, 80, 160, 160, 160, 160, 250, 250);
 }
@@ -93,9 +93,8 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* However long before the others a unit asks: the first tasks go to units in the order of their
- * numbers, in every step. One that waits in vain goes on, and nobody waits for the late one then.
- */
+/* First tasks go to units in the order of their numbers in every step, however early a unit asks. A
+ * unit that waited in vain goes on, and from then on nobody waits for the late ones. */
 static void the_first_tasks_go_in_order(void **state)
 {
     (void)state;
@@ -115,7 +114,7 @@ static void the_first_tasks_go_in_order(void **state)
     }
     take.patience = 3;
     assert_int_equal(take_next(&take, 2).begin, 0);
-    take.patience = INT_MAX; /* all that follow come back at once */
+    take.patience = INT_MAX; /* from now on nobody waits */
     assert_int_equal(take_next(&take, 2).begin, 7);
     assert_int_equal(take_next(&take, 1).begin, 14);
     assert_int_equal(take_next(&take, 0).begin, 21);

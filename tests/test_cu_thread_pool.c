@@ -1,4 +1,4 @@
-/* tests/test_cu_thread_pool.c – barriers and thread pools: nobody passes early, every part is done
+/* tests/test_cu_thread_pool.c – barriers and thread pools: nobody passes early, every part runs
  * once on its own thread, with and without spinning, also with more threads than cpus. */
 #include "cu/team/thread_pool.h"
 
@@ -39,7 +39,7 @@ struct tally {
 static void tally(void *arg, int part)
 {
     struct tally *t = arg;
-    t->times[part]++; /* no atomic: each part has its own thread */
+    t->times[part]++; /* not atomic: each part has its own thread */
     t->thread[part] = omp_get_thread_num();
 }
 
@@ -72,7 +72,7 @@ static void alone_does_all_parts(void **state)
         assert_int_equal(t.times[i], i < 3);
 }
 
-/* What a part asks of the pool that it runs on. */
+/* For a part that calls the pool it runs on. */
 struct nested {
     struct thread_pool *pool;
     struct tally inner;
@@ -86,7 +86,7 @@ static void ask_again(void *arg, int part)
         thread_pool_run(n->pool, THREADS, tally, &n->inner);
 }
 
-/* The leader's part may need the pool, too: then the leader does all of that by itself. */
+/* If the leader's own part calls the pool, the leader does all those parts by itself. */
 static void within_a_part_the_leader_is_alone(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* tests/test_cu_trace.c – what --trace writes is the Trace Event Format: every event has the keys
- * that its phase wants, every unit a name, a unit does one thing at a time, and all tasks of all
- * steps are there. */
+/* tests/test_cu_trace.c – --trace writes the Trace Event Format: every event has the keys of its
+ * phase, every unit a name, a unit does one thing at a time, and all tasks of all steps are
+ * there. */
 #include "cu/bench/trace.h"
 
 #include <jansson.h>
@@ -68,7 +68,8 @@ static json_t *traced(void)
         team_record(t);
         assert_int_equal(team_run(t, STEPS), EK_OK);
         assert_int_equal(trace_add(trace, &set, t, policies[p]), EK_OK);
-        assert_int_equal(trace_add(trace, &set, t, policies[p]), EK_OK); /* a repeat: once only */
+        assert_int_equal(trace_add(trace, &set, t, policies[p]),
+                         EK_OK); /* only the first repeat counts */
         team_close(t);
     }
     assert_int_equal(trace_write(trace, path, result), EK_OK);
@@ -104,7 +105,7 @@ struct seen {
     double end[2][UNITS];
 };
 
-/* M: a process is a policy, a thread a unit. */
+/* M: processes are policies, threads are units. */
 static void check_name(const json_t *e, struct seen *s)
 {
     int pid = whole(e, "pid"), tid = whole(e, "tid");
@@ -119,7 +120,7 @@ static void check_name(const json_t *e, struct seen *s)
     }
 }
 
-/* X: complete events; on one thread they follow one another. */
+/* X: complete events, which must not overlap on a thread. */
 static void check_event(const json_t *e, struct seen *s)
 {
     static const char *const categories[] = {"compute", "move", "exchange"};
@@ -127,7 +128,7 @@ static void check_event(const json_t *e, struct seen *s)
     const json_t *args = json_object_get(e, "args");
     double ts = number(e, "ts"), dur = number(e, "dur");
     assert_true(pid >= 0 && pid < 2 && tid >= 0 && tid < UNITS && dur >= 0);
-    assert_true(ts >= s->end[pid][tid] - 1e-3); /* microseconds, rounded */
+    assert_true(ts >= s->end[pid][tid] - 1e-3); /* rounded microseconds */
     s->end[pid][tid] = ts + dur;
     while (cat < 3 && strcmp(categories[cat], text(e, "cat")))
         cat++;

@@ -1,6 +1,6 @@
-/* tests/test_cu_tune.c – the search for layouts: finds hills, measures nothing twice, stops in
- * time, stays within the machine; on the paper's SP-MZ, where neighbours slow one another down,
- * half of the cores win. */
+/* tests/test_cu_tune.c – the search for layouts: climbs hills, measures nothing twice, stops in
+ * time, stays within the machine; for the paper's SP-MZ, where neighbours slow one another, half
+ * the cores are best. */
 #include "cu/sim/simulate_layout.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 /* ---- the search -------------------------------------------------------------------------------*/
-/* For tune_search(): the room comes first. */
+/* A landscape with a single top. `room` must be first, because the search's moves read it. */
 struct hill {
     struct tune_room room;
     struct cu_layout top;
@@ -19,7 +19,7 @@ struct hill {
     int measured, most;
 };
 
-/* The nearer to the top, the better. Nothing may be measured twice, or not fit the machine. */
+/* The nearer to the top, the higher the rate. Nothing is measured twice, and every layout fits. */
 static enum ek_status climb(void *ctx, const struct tune_point *p, double *rate)
 {
     struct hill *h = ctx;
@@ -82,7 +82,7 @@ static void finds_the_top(void **state)
     }
 }
 
-/* What was found so far is the answer when time is over; failures are passed on. */
+/* When time is up, the best layout so far is the answer; failures are passed on. */
 static void stops_in_time(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void stops_in_time(void **state)
     assert_int_equal(t.best, -1);
 }
 
-/* The best one was lucky: measured again, the other one is better. */
+/* The best trial was lucky: measured again, another one is better. */
 struct luck {
     int calls;
 };
@@ -139,7 +139,7 @@ static void failures_pass(void **state)
     assert_int_equal(tune_search(&ops, &h, 3, &first, 0.01, &t), EK_UNAVAILABLE);
 }
 
-/* Widths that are given stay; devices' threads keep their cores in the first guess. */
+/* Given widths stay; the first guess leaves cores to the devices' threads. */
 static void first_guess_and_rigid_widths(void **state)
 {
     (void)state;
@@ -160,8 +160,8 @@ enum { CORES = 62, ZONES = 1024 };
 
 static struct sim_unit unit[CORES + 2];
 
-/* Gonzalez & Morancho 2024, Table 3, SP-MZ class D: 8.70 ms for a zone on one core, and what 16,
- * 32, 48 and 64 busy cores make of it; 0.83 ms on a GPU. */
+/* Gonzalez & Morancho 2024, Table 3, SP-MZ class D: 8.70 ms for a zone on one core, its slowdown
+ * with 16, 32, 48 and 64 busy cores; 0.83 ms on a GPU. */
 static struct sim_case sp_mz(void)
 {
     static const double curve[][2] = {{15, 9.00 / 8.70 - 1},
@@ -181,7 +181,7 @@ static struct sim_case sp_mz(void)
         .job = {.n = ZONES, .grain = 1}, .unit = unit, .ncu = CORES + 2, .steps = 6};
 }
 
-/* On all cores a policy loses that uses them all. */
+/* A policy that uses all cores does worse than one with fewer. */
 static void fewer_cores_win(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void fewer_cores_win(void **state)
     assert_true(given.total == best.total);
 }
 
-/* Without neighbours that slow one another nothing is left out but what has nothing to do. */
+/* If units do not slow one another, leaving some out never makes a policy slower. */
 static void all_cores_where_they_are_free(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void all_cores_where_they_are_free(void **state)
     }
 }
 
-/* A change of a unit stays with the unit, or goes with it. */
+/* A change of speed follows its unit, and has no effect if the layout leaves the unit out. */
 static void changes_follow_their_units(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_cu_width_selection.c – the width of CPU units as the planner of moldable tasks chooses
- * it: as narrow as tasks are many, as wide as they are few, unknown before two widths were seen. */
+/* tests/test_cu_width_selection.c – how the planner of moldable tasks chooses the width of CPU
+ * units: narrow for many tasks, wide for few, unknown until two widths were seen. */
 #include "cu/moldable/width_selection.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 
 enum { MOST = 1000 };
 
-/* What units of a width show of n tasks, the i-th of them i+1 times as long as 1/p^power. */
+/* Adds n tasks seen on units of a width: they take 1/width^power, the i-th i+1 times as long unless
+ * `even`. */
 static void see(struct width_selection *m, int n, bool even, double power, int width)
 {
     static double seconds[MOST];
@@ -38,11 +39,11 @@ static void as_wide_as_tasks_are_few(void **state)
         int tasks, cores, width;
         double power;
     } cases[] = {
-        {64, 8, 1, 0.8}, /* enough of them: no core is lost to what does not scale */
-        {1, 8, 8, 0.8},  /* all cores for the only one */
+        {64, 8, 1, 0.8}, /* many tasks: no core is wasted on imperfect scaling */
+        {1, 8, 8, 0.8},  /* all cores for a single task */
         {2, 8, 4, 0.9},      {4, 8, 2, 0.9},  {3, 12, 4, 0.7},
-        {MOST, 64, 1, 0.99}, {64, 8, 1, 1.5}, /* twice as fast and more on two cores is not believed
-                                                 of eight */
+        {MOST, 64, 1, 0.99}, {64, 8, 1, 1.5}, /* faster than linear on two cores is not extrapolated
+                                                 to eight */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct width_selection m = {0};
@@ -71,7 +72,7 @@ static void what_is_unknown_is_no_proposal(void **state)
     assert_int_equal(width_of(&m, 8), 4);
 }
 
-/* Tasks that wider units do not serve at all stay on narrow ones, however few they are. */
+/* Tasks that do not get faster on wider units stay on narrow ones, however few they are. */
 static void width_must_pay(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void the_faster_measurement_counts(void **state)
     assert_true(m.tasks[0].seconds[0] == 1 && m.tasks[0].seconds[1] == 3);
 }
 
-/* Levels stand for tasks from the smallest to the greatest. */
+/* Levels represent tasks from the smallest to the largest. */
 static void levels_keep_the_distribution(void **state)
 {
     (void)state;
