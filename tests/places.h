@@ -1,4 +1,4 @@
-/* tests/places.h – lists of places of chance, and as text. */
+/* tests/places.h – random numbers for places, and lists of places as text. */
 #pragma once
 
 #include "cu/unit/place.h"

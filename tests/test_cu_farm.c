@@ -1,5 +1,5 @@
-/* tests/test_cu_farm.c – masters and workers: whatever policy deals, whoever dies, freezes, fails
- * and comes back, every task counts once. */
+/* tests/test_cu_farm.c – masters and workers: with every policy each task counts once, although
+ * workers die, freeze, fail and come back. */
 #include "cu/farm/coordinator.h"
 #include "cu/farm/server.h"
 #include "cu/farm/transport_zmq.h"
@@ -30,7 +30,7 @@ enum { POLICIES = sizeof policies / sizeof *policies, TASKS = 500, NODES = 7, MO
 
 static unsigned long draws = 20261122;
 
-/* In [low, high). */
+/* Uniform in [low, high). */
 static double draw(double low, double high)
 {
     draws = draws * 6364136223846793005u + 1442695040888963407u;
@@ -101,7 +101,7 @@ static void lose(struct game *g, int node, double now)
         assert_false(coordinator_report(g->c, node, take_any(p), now));
 }
 
-/* Nodes at random: they ask, report, fail, die, come back, report what is no longer theirs. */
+/* Random nodes: they ask, report, fail, die, come back, and report batches they no longer own. */
 static void play(const char *policy, size_t n, double failing)
 {
     static struct game g;
@@ -143,7 +143,7 @@ static void every_task_once(void **state)
             play(policies[p], sizes[round % 5], round % 2 * 0.05);
 }
 
-/* A node that says nothing any more loses its batch to one that has nothing to do. */
+/* A silent node loses its batch to an idle one. */
 static void silent_nodes_lose_their_batch(void **state)
 {
     const struct farm_job job = {.schedule = "static", .n = 2};
@@ -165,7 +165,7 @@ static void silent_nodes_lose_their_batch(void **state)
     coordinator_close(c);
 }
 
-/* The share that a policy divides beforehand is not lost with a node that never comes. */
+/* A node that never comes does not keep the share which a policy reserved for it. */
 static void absent_nodes_keep_nothing(void **state)
 {
     const struct farm_job job = {.schedule = "static", .n = 30};
@@ -187,7 +187,7 @@ static void absent_nodes_keep_nothing(void **state)
     coordinator_close(c);
 }
 
-/* Where one failed another one tries, if there is one. */
+/* A failed task goes to another node, if there is one. */
 static void failed_tasks_go_elsewhere(void **state)
 {
     const struct farm_job job = {.schedule = "chunk:size=1", .n = 1, .failures = 3};
@@ -203,8 +203,7 @@ static void failed_tasks_go_elsewhere(void **state)
     assert_int_equal(coordinator_next(c, 2, one, 1, &b), COORDINATOR_BATCH);
     coordinator_lost(c, 1);
     assert_true(coordinator_failed(c, 2, b, 2));
-    assert_int_equal(coordinator_next(c, 2, one, 2, &b),
-                     COORDINATOR_BATCH); /* nobody else is left */
+    assert_int_equal(coordinator_next(c, 2, one, 2, &b), COORDINATOR_BATCH); /* none other left */
     assert_true(coordinator_failed(c, 2, b, 3));
     assert_int_equal(coordinator_failures(c, 0, &aside), 3);
     assert_true(aside);
@@ -222,12 +221,12 @@ static void unknown_options_are_refused(void **state)
     status_mute(-1);
 }
 
-/* ---- who says himself what a node does, and nodes that are out of reach for a while ----------*/
+/* ---- a source that assigns tasks to nodes itself; nodes out of reach for a while --------------*/
 
-/* Two tasks for node 1; what came back. */
+/* A source with two tasks for node 1, and what was given back to it. */
 struct script {
     int next, back[8], nback, lost;
-    /* the transport: what comes next, when, and what the server said last */
+    /* the scripted transport: next event, time, and the server's last answer */
     struct transport_event event;
     struct message_ask ask;
     double now;
@@ -285,7 +284,8 @@ static void brief_of_script(void *arg, struct farm_batch *batch)
     batch->text = batch->tasks.begin ? "the second" : "the first";
 }
 
-/* Rank 1, process `pid`, reports `done` (empty: nothing), which failed or not, and asks. */
+/* Rank 1, process `pid`, reports `done` (empty: nothing), which failed unless `failed` is 0,
+ * and asks for more. */
 static void tell(struct script *s, struct server *server, int pid, struct ek_range done, int failed)
 {
     s->ask = (struct message_ask){.version = MESSAGE_VERSION,
@@ -324,15 +324,15 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
     tell(&s, server, 7, (struct ek_range){0, 0}, 0);
     assert_int_equal(s.said, MESSAGE_BATCH);
     assert_string_equal(s.text, "the first");
-    lose_line(&s, server, 39); /* comes back in time: nothing is lost, its report counts */
+    lose_line(&s, server, 39); /* back in time: nothing is lost, and its report counts */
     assert_int_equal(s.nback + s.lost, 0);
     tell(&s, server, 7, (struct ek_range){0, 1}, 0);
     assert_string_equal(s.text, "the second");
-    tell(&s, server, 7, (struct ek_range){1, 2}, 9); /* fails, and is to be done again */
+    tell(&s, server, 7, (struct ek_range){1, 2}, 9); /* fails and must be repeated */
     assert_true(s.nback == 1 && s.back[0] == 1 && !s.lost);
     s.next = 1;
     tell(&s, server, 7, (struct ek_range){0, 0}, 0);
-    lose_line(&s, server, 41); /* too late: others do it, and it is told so */
+    lose_line(&s, server, 41); /* too late: its task is given back, and it will be told so */
     assert_true(s.nback == 2 && s.back[1] == 1 && s.lost == 1);
     tell(&s, server, 7, (struct ek_range){1, 2}, 0);
     assert_int_equal(s.said, MESSAGE_RETIRED);
@@ -341,13 +341,13 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
     coordinator_close(c);
 }
 
-/* The launcher says that the process has ended: nobody waits for it any more. */
+/* If the launcher says that the process has ended, nobody waits for it. */
 static void nodes_that_have_ended_are_lost_at_once(void **state)
 {
     static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
                                                    NULL};
     (void)state;
-    for (int first = 0; first < 2; first++) { /* the launcher, or the line */
+    for (int first = 0; first < 2; first++) { /* 1: the launcher is first to tell */
         struct script s = {.now = 1};
         const struct farm_source source = {next_of_script, back_to_script, &s};
         const struct farm_job job = {.source = &source, .n = 2};
@@ -371,7 +371,7 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
     }
 }
 
-/* A worker of another job gets no task, however many it asks for. */
+/* A worker of another job gets no tasks, however many it asks for. */
 static void workers_of_another_job_get_no_task(void **state)
 {
     static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
@@ -440,7 +440,8 @@ static bool connect_worker(const struct family *family, struct worker *w)
     return !gone;
 }
 
-/* Computes `most` batches and leaves; false: the run is over, or rank 0 is gone. */
+/* Computes batches, but leaves without a report for the last of `most`; false: the run is over, or
+ * rank 0 is gone. */
 static bool work_a_while(struct worker *w, int most)
 {
     for (int batches = 0; batches < most;) {
@@ -458,7 +459,7 @@ static bool work_a_while(struct worker *w, int most)
     return true;
 }
 
-/* Dies DEATHS times without a report. */
+/* Dies DEATHS times without reporting its last batch. */
 static void *work(void *arg)
 {
     bool goes_on = true;
@@ -514,7 +515,7 @@ static void workers_die_and_come_back(void **state)
     }
 }
 
-/* What comes within `seconds`. */
+/* Waits up to `seconds` for an event. */
 static enum transport_event_kind hear(const struct transport *t, double seconds, int *peer)
 {
     struct transport_event e;
@@ -523,7 +524,7 @@ static enum transport_event_kind hear(const struct transport *t, double seconds,
     return e.kind;
 }
 
-/* A process of its own, which says something and waits. */
+/* Forks a process that sends a message and waits. */
 static pid_t start_process(const struct family *family)
 {
     const pid_t pid = fork();
@@ -542,8 +543,7 @@ static pid_t start_process(const struct family *family)
     }
 }
 
-/* A process that is killed is missed at once, one that is stopped soon; it is heard when it goes
- * on. */
+/* A killed process is missed at once, a stopped one soon; it is heard again when it continues. */
 static void dead_and_frozen_processes_are_missed(void **state)
 {
     static struct world w;
@@ -575,7 +575,8 @@ static void dead_and_frozen_processes_are_missed(void **state)
     waitpid(two, NULL, 0);
 }
 
-/* Who does not know the run's key is not heard; nor does a worker find anybody where nobody is. */
+/* A process without the run's key is not heard, and a worker finds nobody if rank 0 is not
+ * there. */
 static void strangers_are_refused(void **state)
 {
     static struct world w, other;

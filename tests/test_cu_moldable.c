@@ -1,5 +1,5 @@
-/* tests/test_cu_moldable.c – moldable tasks: laws for every method, the optimum of small cases,
- * what the paper says of its methods, words into problems. */
+/* tests/test_cu_moldable.c – moldable tasks: laws that every method obeys, the optimum of small
+ * cases, the paper's statements about its methods, parsing of tasks and nodes. */
 #include "cu/moldable/moldable.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char FEM[] = "71.07/p^0.42+4.47", DGEMM[] = "13.09/p^1.09+2.3";
-/* Dietze et al., Table 1; the factors are assumed, the paper gives clock rates only. */
+/* Dietze et al., Table 1; factors are assumed, because the paper gives only clock rates. */
 static const char TABLE_1[] = "2 x cs:8:1.0,sb1:16:1.6,5 x ws:12:1.4";
 
 static void open_problem(struct moldable_problem *p, const char *tasks, const char *nodes)
@@ -38,7 +38,8 @@ static double random_between(unsigned *seed, double lo, double hi)
     return lo + (hi - lo) * rand_r(seed) / RAND_MAX;
 }
 
-/* Tasks of a few kinds, of many kinds, tables, cluster tasks; nodes of a few sizes and speeds. */
+/* A random problem: few or many kinds of tasks, tables, cluster tasks; nodes of a few sizes and
+ * speeds. */
 static void random_problem(struct moldable_problem *p, unsigned seed)
 {
     char tasks[8192] = "", nodes[1024] = "";
@@ -99,7 +100,7 @@ static void check_plan(const struct moldable_problem *p, const struct moldable_p
         assert_true(t->nparts > 0 && t->start >= 0);
         check_time(p, i, t);
         last = fmax(last, t->finish);
-        for (int k = 0; k < i; k++) /* no core twice at a time */
+        for (int k = 0; k < i; k++) /* never two tasks on a core at once */
             assert_true(plan->task[k].finish <= t->start || t->finish <= plan->task[k].start ||
                         !shares_core(t, &plan->task[k]));
         double ready = 0;
@@ -108,7 +109,7 @@ static void check_plan(const struct moldable_problem *p, const struct moldable_p
             assert_true(before->finish <= t->start && shares_core(before, t));
             ready = fmax(ready, before->finish);
         }
-        assert_true(t->start == ready); /* who waits for those before it starts just then */
+        assert_true(t->start == ready); /* tasks start as soon as those before them have finished */
     }
     assert_true(plan->makespan == last);
     assert_true(last >= moldable_bound(p) * (1 - 1e-9));
@@ -136,8 +137,8 @@ static void every_method_obeys_the_laws(void **state)
 }
 
 /* ---- the optimum ------------------------------------------------------------------------------*/
-/* Tries every order of starting, node and number of cores: for independent tasks some list schedule
- * that takes the cores which are free first is optimal. */
+/* Tries all orders of starting, nodes and widths. For independent tasks some list schedule that
+ * takes the cores which are free first is optimal. */
 struct exact {
     const struct moldable_problem *p;
     double free[4][4]; /* [node][core] ascending */
@@ -201,7 +202,7 @@ static void small_cases_are_near_the_optimum(void **state)
     assert_true(worst <= 1.05 && near >= .98 * cases);
 }
 
-/* ---- what else a task needs -------------------------------------------------------------------*/
+/* ---- GPUs, memory and dependencies ------------------------------------------------------------*/
 static double share_at(const struct moldable_problem *p, const struct moldable_plan *plan, int node,
                        double when, bool gpus)
 {
@@ -215,8 +216,8 @@ static double share_at(const struct moldable_problem *p, const struct moldable_p
     return sum;
 }
 
-/* GPUs and memory are never overbooked, nobody starts before what it depends on has ended, none
- * gets fewer cores than it needs, nor a core before it is free: whoever plans. */
+/* With any method: GPUs and memory are never overbooked, no task starts before those it depends on
+ * have finished, gets fewer cores than it needs, or gets a core that is not free. */
 static void resources_and_dependencies_hold(void **state)
 {
     (void)state;
@@ -265,7 +266,7 @@ static void resources_and_dependencies_hold(void **state)
     }
 }
 
-/* A task alone takes t(p); among busy neighbours longer, by the share of them that is busy. */
+/* A task alone takes t(p); among busy neighbours longer, in proportion to their share. */
 static void busy_neighbours_slow_tasks_down(void **state)
 {
     static const struct {
@@ -287,8 +288,8 @@ static void busy_neighbours_slow_tasks_down(void **state)
     }
 }
 
-/* So many unlike nodes that they are not looked at one by one: the same laws, and no worse than the
- * paper's best method. */
+/* Too many unlike nodes to be examined one by one: the same laws hold, and evenkeel is within 2 %
+ * of the paper's best method. */
 static void many_unlike_nodes_obey_the_laws(void **state)
 {
     (void)state;
@@ -314,8 +315,7 @@ static void many_unlike_nodes_obey_the_laws(void **state)
 }
 
 /* ---- the paper --------------------------------------------------------------------------------*/
-/* Section 5.4: WLSEARCH is the best of the paper's methods on the FEM tasks, whatever their
- * number. */
+/* Section 5.4: WLSEARCH is the best of the paper's methods for any number of FEM tasks. */
 static void wlsearch_is_best_on_fem_tasks(void **state)
 {
     static const char *const others[] = {"taskp", "datap", "hcpa", "dcts", "waterl"};
@@ -333,9 +333,9 @@ static void wlsearch_is_best_on_fem_tasks(void **state)
     }
 }
 
-/* Section 5.2, x = 1: perfectly parallel tasks end with the area. WATERL takes the first of several
- * widths with the same estimate, as Fig. 5 has it, and so misses the area where that width does not
- * divide the cores (three tasks on three cores each of eight). */
+/* Section 5.2, x = 1: perfectly parallel tasks reach the area bound. Of several widths with the
+ * same estimate WATERL takes the first, as in Fig. 5, and misses the bound if that width does not
+ * divide the number of cores (three tasks on three of eight cores each). */
 static void perfect_tasks_fill_the_area(void **state)
 {
     static const char *const methods[] = {"datap", "evenkeel"};
@@ -371,7 +371,7 @@ static void many_unlike_tasks_come_within_two_percent(void **state)
     }
 }
 
-/* ---- words ------------------------------------------------------------------------------------*/
+/* ---- parsing ----------------------------------------------------------------------------------*/
 static void laws_are_read(void **state)
 {
     static const struct {

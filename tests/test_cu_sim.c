@@ -259,8 +259,7 @@ static void bounds_are_proven(void **state)
         }
 }
 
-/* ---- extreme numbers
- * --------------------------------------------------------------------------- */
+/* ---- extreme numbers --------------------------------------------------------------------------*/
 enum { EXTREME_TASKS = 20, EXTREME_UNITS = 6, EXTREME_STEPS = 3, EXTREME_CHANGES = 2 };
 
 struct extreme {
