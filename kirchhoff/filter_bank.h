@@ -1,42 +1,42 @@
-/* kirchhoff/filter_bank.h – traces as migration reads them: filtered, sampled more finely, and once
- * more for each of the low-pass levels that keep steep operators from aliasing.
+/* kirchhoff/filter_bank.h – traces as migration reads them: filtered, resampled more finely, and
+ * repeated for each of the low-pass levels that keep steep operators from aliasing.
  *
- * Level 0 holds all frequencies, level b those below half of the sampling frequency divided by
- * 2^(b/2); its last 30 % fade out. A trace takes stride samples a level: one zero, `factor` times
- * the trace's samples, zeros. The filter is -d/dt (3-D Kirchhoff: at the image point data are read
- * on the late side of the tangent), applied to frequencies; Claerbout (SEP-73) and Gray (1992) have
- * the idea of a bank. */
+ * Level 0 holds all frequencies, level b those below half the sampling frequency divided by
+ * 2^(b/2), of which the last 30 % fade out. A trace takes `stride` samples per level: one zero,
+ * `factor` times the trace's samples, zeros. The filter, by default -d/dt (3-D Kirchhoff: at the
+ * image point data are read on the late side of the tangent), is applied to frequencies. Claerbout
+ * (SEP-73) and Gray (1992) describe such banks. */
 #pragma once
 
 #include "src/status.h"
 #include <stddef.h>
 
-/* -d/dt; nothing; its half, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for the sum along a
- * line over data of point sources; |omega|, over data of line sources. */
+/* -d/dt; none; half of it, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for sums along a line
+ * over data from point sources; |omega|, the same from line sources. */
 enum filter_bank_filter { FILTER_DERIVATIVE, FILTER_NONE, FILTER_HALF, FILTER_RHO };
 
-/* Of omega, that a filter multiplies by. */
+/* The power of omega that a filter multiplies by. */
 double filter_bank_power(enum filter_bank_filter filter);
 
 struct filter_bank_options {
     long ns;    /* samples of a trace */
     double dt;  /* s */
-    int factor; /* finer sampling, 1 … 8 */
+    int factor; /* finer samples per sample, 1 … 8 */
     int levels; /* 1 … MIGRATE_LEVELS */
     enum filter_bank_filter filter;
-    double ricker; /* convolved with a Ricker wavelet of this peak frequency, Hz; 0: not */
+    double ricker; /* peak frequency of a Ricker wavelet to convolve with, Hz; 0: none */
 };
 
 struct filter_bank; /* plans and factors; shared by all threads */
 
-/* EK_UNAVAILABLE: memory. Caller owns *b; close accepts NULL. One thread. */
+/* EK_UNAVAILABLE: memory. Caller owns *b; close accepts NULL. From one thread at a time. */
 enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filter_bank **b);
 void filter_bank_close(struct filter_bank *b);
 
-/* Samples of one level, a multiple of 8; and of a whole trace. */
+/* Samples of one level, a multiple of 8, and of all levels of a trace. */
 size_t filter_bank_stride(const struct filter_bank *b);
 size_t filter_bank_size(const struct filter_bank *b);
-/* Where the first sample lies in a level, and the last one. */
+/* Positions of a trace's first and last sample in a level. */
 enum { FILTER_BANK_FIRST = 1 };
 long filter_bank_last(const struct filter_bank *b);
 /* Samples of a level per second. */
@@ -50,9 +50,9 @@ enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
                                         struct filter_bank_scratch **s);
 void filter_bank_scratch_close(struct filter_bank_scratch *s);
 
-/* trace [ns] to out [filter_bank_size()]. Any thread with scratch of its own. */
+/* Filters trace [ns] to out [filter_bank_size()]. Any thread with its own scratch. */
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
                       const float *trace, float *out);
-/* Its adjoint: levels [filter_bank_size()] to trace [ns]. */
+/* The adjoint: levels [filter_bank_size()] to trace [ns]. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
                          const double *levels, float *trace);

@@ -1,7 +1,7 @@
-/* kirchhoff/grid.h – a regular box of nodes: of travel times, of velocities, of images.
+/* kirchhoff/grid.h – a regular grid of nodes, for travel times, velocities and images.
  *
- * Metres, z down. Node (i,j,k) lies at origin + (i,j,k) * step and stands in arrays at
- * (i * n[1] + j) * n[2] + k: columns of z are contiguous. */
+ * Metres, z down. Node (i,j,k) lies at origin + (i,j,k) * step and has index (i * n[1] + j) * n[2]
+ * + k in arrays: columns along z are contiguous. */
 #pragma once
 
 #include "src/demand.h"
@@ -34,33 +34,33 @@ static inline void grid_place(const struct grid *g, int i, int j, int k, double 
     x[2] = grid_coordinate(g, 2, k);
 }
 
-/* Of the last node along an axis. */
+/* Coordinate of the last node along an axis. */
 static inline double grid_end(const struct grid *g, int axis)
 {
     return grid_coordinate(g, axis, g->n[axis] - 1);
 }
 
-/* The largest of its steps. */
+/* The largest step. */
 static inline double grid_step(const struct grid *g)
 {
     const double most = g->step[0] > g->step[1] ? g->step[0] : g->step[1];
     return most > g->step[2] ? most : g->step[2];
 }
 
-/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", an "m" after a step allowed, then, if the first
- * node is not at 0,0,0, "@X,Y,Z". EK_USAGE: malformed, steps not positive, more than 2^31 nodes;
- * `what` names the option. */
+/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", with an optional "m" after each number, then, if
+ * the first node is not at 0,0,0, "@X,Y,Z". `what` names the option. EK_USAGE: malformed, a step
+ * that is not positive, more than 2^31 - 1 nodes. */
 enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
 
-/* The same as text [room]. */
+/* Writes that form to text [room]. */
 void grid_text(const struct grid *g, char *text, size_t room);
 
-/* {"n": [3], "origin": [3], "step": [3]}: new reference, NULL: no memory. Read again, `origin` may
- * be missing. EK_USAGE; `path` is for messages. */
+/* {"n": [3], "origin": [3], "step": [3]}: new reference, NULL: no memory. When it is read, `origin`
+ * may be missing and is then left as it was. EK_USAGE; `path` is for messages. */
 json_t *grid_json(const struct grid *g);
 enum ek_status grid_read(const char *path, const json_t *o, struct grid *g);
 
-/* Member `name` of such an object: a list of n numbers; what they are to be. */
+/* Reads member `name` of such an object: a list of n numbers that meet demand d. */
 enum ek_status grid_list(const char *path, const json_t *o, const char *name, size_t n,
                          const struct demand *d, double *x);
 extern const struct demand grid_counts, grid_steps, grid_places;

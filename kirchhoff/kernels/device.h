@@ -1,9 +1,8 @@
-/* kirchhoff/kernels/device.h – how batches lie in a device's buffers: rows of ints and floats, for
- * the kernels and for the host that fills them. */
+/* kirchhoff/kernels/device.h – layout of batches in a device's buffers, rows of ints and floats:
+ * for the kernels and for the host, which fills them. */
 
-/* An end: slots of up to four tables, their number, role of its weight; then weights, ways from the
- * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources and v there
- * (nodes.h). */
+/* An end. Ints: slots of up to four tables, how many, kind of weight (WEIGHT_…). Floats: weights of
+ * the tables, x and y from their sources, m, then as in struct nodes_end. */
 enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
 enum {
     END_W = 0,
@@ -16,33 +15,33 @@ enum {
     END_MIDWAY = 17,
     END_SQUARE = 18,
     END_TURN = 19,
-    END_BOX = 20,  /* least and largest x and y of its traces' midpoints */
-    END_FROM = 24, /* the way to the tables' first node */
+    END_BOX = 20,  /* bounds of its traces' midpoints: least and largest x, then y */
+    END_FROM = 24, /* vector to the tables' first node */
     END_FLOATS = 28
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
 enum { TRACE_START, TRACE_FIRST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
 
-/* Sizes. Cells and parts of axes x, y and of the nodes follow one another; behind the parts
- * stand the tables' steps, how far the end's node lies, and the ways of struct nodes_axis. Places:
- * x of columns, y of columns, reach and taper of nodes. */
+/* Sizes. `cells` and `parts` have axis x, axis y and the nodes in turn; `parts` goes on with
+ * `step`, `beyond` and the `way` of each axis (struct nodes_plan). `places`: x of columns, y of
+ * columns, reach and taper of nodes. */
 enum {
-    SHAPE_IMAGE_X, /* columns */
+    SHAPE_IMAGE_X, /* image columns along x */
     SHAPE_IMAGE_Y,
     SHAPE_IMAGE_Z, /* depths of a column, whole blocks */
     SHAPE_NODES,
-    SHAPE_DEPTHS, /* of the tables */
-    SHAPE_NY,
-    SHAPE_COLUMNS,  /* of a table */
-    SHAPE_STRIDE_X, /* of the tables' columns */
+    SHAPE_DEPTHS,   /* nodes of a table's column */
+    SHAPE_NY,       /* columns of a table along y */
+    SHAPE_COLUMNS,  /* columns of a table */
+    SHAPE_STRIDE_X, /* from a table's column to the next along x; 0: there is one */
     SHAPE_STRIDE_Y,
     SHAPE_LEVELS,
     SHAPE_STRIDE, /* samples of a level */
-    SHAPE_STEPS,  /* where the tables' steps stand */
-    SHAPE_END,    /* that node (struct nodes_plan) */
+    SHAPE_STEPS,  /* index of the tables' steps in parts */
+    SHAPE_END,    /* `end` of struct nodes_plan */
     SHAPE_FINE,   /* depths with nodes of their own */
     SHAPE_COUNT
 };
 
-enum { CLEAR_SPAN = 64 }; /* numbers that one item sets to 0 */
+enum { CLEAR_SPAN = 64 }; /* numbers that one work-item sets to 0 */

@@ -1,11 +1,11 @@
-/* kirchhoff/kernels/migrate.c – migration on a device: first the rows of all ends above a window of
- * columns, then each point of these takes its contributions from all traces. */
+/* kirchhoff/kernels/migrate.c – migration on a device: first the rows of all ends for a window of
+ * image columns, then at each point of the window the sum over all traces. */
 #include "kirchhoff/kernels/migrate.h"
 #include "kirchhoff/kernels/device.h"
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* How far a corner is: weight, way from its column, way from its source. */
+/* A corner's weight, and the way from its column and from its source, m. */
 struct corner {
     float w, dx, dy, sx, sy;
 };
@@ -25,7 +25,7 @@ FN struct migrate_arrival corner_add(GLOBAL const float *column, int nz, int k, 
     return s;
 }
 
-/* All corners of an end above one image column, at table depth k. */
+/* Weighted sum of an end's corners for one image column, at table depth k. */
 FN struct migrate_arrival corners_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
                                       GLOBAL const float *end_f, GLOBAL const int *shape,
                                       GLOBAL const float *step, int cell_x, int cell_y, float fx,
@@ -59,7 +59,7 @@ FN float larger(float a, float b)
     return a > b ? a : b;
 }
 
-/* All but S, between a and b or beyond. */
+/* Interpolates or extrapolates all fields but t, where S is. */
 FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migrate_arrival b,
                                           float f)
 {
@@ -72,7 +72,7 @@ FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migra
     return a;
 }
 
-/* An end's fields at node k of an image column. */
+/* An end's table fields at node k of an image column. */
 FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
                                    GLOBAL const float *end_f, GLOBAL const int *shape,
                                    GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
@@ -93,7 +93,7 @@ FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int 
     return x;
 }
 
-/* The end's node lies below the tables. */
+/* For an image whose end lies below the tables' last node: extrapolates from a through b. */
 FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_arrival b, float by,
                                      float way)
 {
@@ -102,7 +102,7 @@ FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_ar
     return x;
 }
 
-/* From the fields of tables, in their order; x, y, z: the way from the source. */
+/* Makes an arrival of table fields; (x, y, z): vector from the source. */
 FN struct migrate_arrival arrive(struct migrate_arrival a, float x, float y, float z)
 {
     const float r = migrate_root((x * x + y * y) + z * z), over = migrate_over(a.t, r);
@@ -116,20 +116,20 @@ FN struct migrate_arrival arrive(struct migrate_arrival a, float x, float y, flo
     return a;
 }
 
-/* How far x lies outside of low .. high. */
+/* How far x lies outside low .. high. */
 FN float outside(float x, float low, float high)
 {
     return x < low ? low - x : (x > high ? x - high : 0.0f);
 }
 
-/* Out of reach, and no rounding makes it nearer. */
+/* Whether a point is out of reach, with a margin for rounding. */
 FN int is_far(float dx, float dy, float reach)
 {
     const float far = reach * 1.001f + 1.0f;
     return dx * dx + dy * dy > far * far;
 }
 
-/* One item for each end, column of the window and node. */
+/* One work-item for each end, column of the window, and node. */
 KERNEL(migrate_rows, 64, 1, 1)
 (GLOBAL const float *tables, GLOBAL const int *ends_i, GLOBAL const float *ends_f,
  GLOBAL const int *shape, GLOBAL const int *cells, GLOBAL const float *parts,
@@ -147,7 +147,7 @@ KERNEL(migrate_rows, 64, 1, 1)
     if (is_far(outside(places[i], end_f[END_BOX], end_f[END_BOX + 1]),
                outside(places[nx + j], end_f[END_BOX + 2], end_f[END_BOX + 3]),
                places[nx + ny + nodes - 1]))
-        return; /* of every trace */
+        return; /* out of every trace's reach */
     const float by = parts[shape[SHAPE_STEPS] + 3];
     struct migrate_arrival a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
     if (k >= shape[SHAPE_END] && by != 1.0f)
@@ -182,7 +182,8 @@ KERNEL(migrate_rows, 64, 1, 1)
 
 /* ---- sums -------------------------------------------------------------------------------------*/
 
-/* Both ends' rows of a trace, at a column. */
+/* Where both ends' rows of a trace at a column begin; `start` of the trace; distance of the column
+ * from the midpoint, m. */
 struct pair {
     long s, g;
     float start, distance;
@@ -237,7 +238,7 @@ FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *p
     return level;
 }
 
-/* One item for each column of the window and depth: traces from .. to-1. */
+/* One work-item for each column of the window and depth: adds traces from .. to-1. */
 KERNEL(migrate_sum, 64, 1, 1)
 (GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
  GLOBAL const float *samples, GLOBAL const int *shape, GLOBAL const float *places,
@@ -262,7 +263,7 @@ KERNEL(migrate_sum, 64, 1, 1)
         const struct pair p =
             trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
         if (p.distance >= reach[k + 1])
-            continue; /* weights are 0; there may be no rows */
+            continue; /* weights are 0, and rows may be missing */
         const float wa = pair_weight(rows, p, par, reach, taper, nodes, k);
         const float wb = pair_weight(rows, p, par, reach, taper, nodes, k + 1);
         if (wa == 0.0f && wb == 0.0f)
@@ -281,7 +282,7 @@ KERNEL(migrate_sum, 64, 1, 1)
     }
 }
 
-/* Sums and folds of a new range. */
+/* Zeroes the sums and folds of a new range. */
 KERNEL(migrate_clear, 64, 1, 1)(GLOBAL double *sums, GLOBAL float *fold, long n)
 {
     const long item = GID(0);

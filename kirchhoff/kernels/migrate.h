@@ -1,14 +1,15 @@
-/* kirchhoff/kernels/migrate.h – the arithmetic of migration, one text for host and devices: single
- * precision without fused operations, so that both come to the same bits.
+/* kirchhoff/kernels/migrate.h – the arithmetic of migration, one source for host and devices:
+ * single precision without fused operations, so that both give the same bits.
  *
- * An *end* is a source or receiver. For each end and image column there is a row of *nodes*, one at
- * every fourth depth of the image, with what that end adds at that point; a trace adds those of its
- * two ends. README.md has the formulas. */
+ * An *end* is a source or a receiver. Each end has a row of *nodes* for each image column, with its
+ * time, weight and so on at every fourth depth; a trace combines those of its two ends. README.md
+ * has the formulas. */
 
-enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; computed together */
+enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths between nodes; in a block */
 
-/* Nodes stand at each depth above `fine`, whole blocks near the ends, where times and weights bend
- * within a step; from there on at every fourth one. A depth lies at a node or between two. */
+/* Above depth `fine` (whole blocks) every depth is a node, because near the ends times and weights
+ * bend within a step; from there on every fourth one is. migrate_part() is a depth's fraction of
+ * the way from its node to the next. */
 FN int migrate_node(int depth, int fine)
 {
     return depth < fine ? depth : fine + (depth - fine) / MIGRATE_STEP;
@@ -24,42 +25,43 @@ FN int migrate_depth(int node, int fine)
     return node < fine ? node : fine + (node - fine) * MIGRATE_STEP;
 }
 
-/* Of a table, at its nodes: the mean slowness S = T / r, r the distance from the source, s/m; its
- * gradient s/m^2; spreading over time m/s; the change of S with the source's place s/m^2. T has a
- * point like a cone's at the source, which no interpolation hits; S is smooth there, as is the
- * spreading per time, and neither changes where v is constant. Both are blended; T and its
- * gradients follow. */
+/* Fields of a table at its nodes: mean slowness S = T / r, r the distance from the source, s/m;
+ * gradient of S, s/m^2; spreading per time L / T, m/s; derivatives of S by the source's x and y,
+ * s/m^2. T has the tip of a cone at the source, which interpolation cannot follow; S and L / T are
+ * smooth there, and constant where v is. They are interpolated, and T and its gradients follow from
+ * them. */
 enum { TABLE_S, TABLE_GX, TABLE_GY, TABLE_GZ, TABLE_L, TABLE_HX, TABLE_HY, TABLE_FIELDS };
 
-/* Of an end, at its nodes: time in samples; its change over half a step of nodes; weight; change of
- * time from trace to trace, s; direction of the ray; on lines, sigma (below). */
+/* Fields of an end's row at its nodes: time, samples; its change over half a node step, samples;
+ * weight; change of time from trace to trace, s; direction of the ray, a unit vector; on lines,
+ * sigma (migrate_sigma()). */
 enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_Q, NODE_FIELDS };
 
-/* Time, in samples, of a node that nothing reaches. */
+/* Time, in samples, of a node that no ray reaches. */
 #define MIGRATE_NEVER -1e6f
 
-/* Single numbers for kernels. */
+/* Scalar parameters of the kernels. */
 enum {
-    PAR_TABLE_STEP, /* of z, m */
+    PAR_TABLE_STEP, /* depth step of the tables, m */
     PAR_SAMPLES,    /* per second */
-    PAR_HALF_STEP,  /* half the distance of nodes, m */
-    PAR_ANGLE0,     /* 4 cos^2 of the largest opening angle's half, and … */
+    PAR_HALF_STEP,  /* half the distance between nodes, m */
+    PAR_ANGLE0,     /* 4 cos^2 of half the largest opening angle, and … */
     PAR_ANGLE1,     /* … 1 / width of its taper */
     PAR_DIP0,       /* cos^2 of the largest dip */
     PAR_DIP1,       /* … 1 / width of its taper */
-    PAR_TOP,        /* last sample of a bank that may be read */
-    PAR_LAST,       /* last sample that the traces really have */
-    PAR_LINE,       /* 1: rows have sigma, 2: and its sum's root is part of each weight */
-    PAR_NEAR,       /* spreading is not less than this, m */
-    PAR_ROUND,      /* what is added and taken away to round a contribution; 0: it is not */
-    PAR_LEVEL,      /* [MIGRATE_LEVELS - 1] the S from which the next level is read, s */
+    PAR_TOP,        /* last sample of a level that may be read */
+    PAR_LAST,       /* last sample that has data */
+    PAR_LINE,       /* 1: rows have sigma; 2: and weights have the root of both ends' sum of it */
+    PAR_NEAR,       /* least spreading, m */
+    PAR_ROUND,      /* added and subtracted to round a contribution; 0: no rounding */
+    PAR_LEVEL,      /* [MIGRATE_LEVELS - 1] NODE_S above which the next level is read, s */
     MIGRATE_LEVELS = 8,
     PAR_COUNT = PAR_LEVEL + MIGRATE_LEVELS - 1
 };
 
-/* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
- * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times
- * sqrt(sigma). */
+/* Weight of an end. ONE: scale; SPREAD: scale * L; DECAY: scale / L; EMERGENCE, for receivers in
+ * true amplitude: scale * cos(emergence angle) / v / L. On lines SPREAD is divided by sqrt(sigma),
+ * and EMERGENCE multiplied. */
 enum {
     WEIGHT_ONE,
     WEIGHT_SPREAD,
@@ -71,14 +73,15 @@ enum {
 
 /* ---- from tables to nodes ---------------------------------------------------------------------*/
 
-/* The half-gradient rule at one corner: S at a place dx,dy away and for a source sx,sy away. */
+/* The half-gradient rule at one corner: S at a point (dx, dy) from the node and for a source (sx,
+ * sy) from the table's. */
 FN float migrate_corner(float s, float gx, float gy, float hx, float hy, float dx, float dy,
                         float sx, float sy)
 {
     return s + 0.5f * ((gx * dx + gy * dy) + (hx * sx + hy * sy));
 }
 
-/* Between two nodes of the table's z, the half-gradient rule again. */
+/* Interpolation between two nodes along z: linear, or (bent) by the half-gradient rule. */
 FN float migrate_between(float a, float b, float f)
 {
     return a + f * (b - a);
@@ -89,14 +92,14 @@ FN float migrate_between_bent(float a, float b, float pa, float pb, float f, flo
     return (a + f * (b - a)) + (0.5f * step) * ((f * (1.0f - f)) * (pa - pb));
 }
 
-/* Continued from a to a node that lies `by` times as far as the place of b, along the same
- * parabola; other fields are migrate_between() that. way: half of the way to that node, m. */
+/* Extrapolation from a through b to a node `by` times as far from a, along the same parabola; for
+ * other fields migrate_between() does it. way: half the distance from a to that node, m. */
 FN float migrate_beyond_bent(float a, float b, float pa, float pb, float by, float way)
 {
     return migrate_between(a, b, by) + (1.0f - by) * (way * (pa - pb));
 }
 
-/* 1 / x, square root: in double precision, in which every device rounds as IEEE 754 has it. */
+/* 1 / x and square root in double precision, which every device rounds as IEEE 754 demands. */
 FN float migrate_inverse(float x)
 {
     return (float)(1.0 / (double)x);
@@ -107,19 +110,20 @@ FN float migrate_root(float x)
     return (float)sqrt((double)x);
 }
 
-/* Without branches, so that the host computes many at once. */
+/* max(x, 0) without branches, so that the host vectorizes it. */
 FN float migrate_positive(float x)
 {
     return x > 0.0f ? x : 0.0f;
 }
 
-/* What arrives at one depth: time, slowness, spreading, change of time with the source's place. */
+/* An arrival at one depth: time, slowness, spreading, derivatives of time by the source's x, y. */
 struct migrate_arrival {
     float t, px, py, pz, l, sx, sy;
 };
 
-/* Of the distance r from the source and the blended S there: S / r; and what the rule for products
- * makes of the gradients of T = S r, along an axis where the way is x. */
+/* At distance r from the source, from the interpolated S: S / r, and by the product rule the
+ * derivatives of T = S r by the point and by the source, along an axis where they are x apart. g,
+ * h: those of S. */
 FN float migrate_over(float s, float r)
 {
     const float by = s * migrate_inverse(r);
@@ -136,9 +140,9 @@ FN float migrate_change(float over, float x, float r, float h)
     return r * h - over * x;
 }
 
-/* From an end that lies h m below the tables' source. Between the two the ray keeps its angle, with
- * the slowness midway: exact where v is constant there; what is horizontal, and L, follow as where
- * v is linear. square: v^2 at the source; turn: v there over v at the end. */
+/* The arrival from an end that lies h m below the tables' source. Between the two the ray keeps its
+ * angle, at slowness `midway`: exact where v is constant there. Horizontal components and L follow
+ * as where v is linear. square: v^2 at the source; turn: v there over v at the end. */
 FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float midway,
                                         float square, float turn)
 {
@@ -161,8 +165,8 @@ FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float
     return a;
 }
 
-/* How a ray spreads across the line: sigma = integral of v along it = L sqrt(v v_end), exact where
- * v is linear; square: of the slowness. */
+/* Spreading of a ray across the line: sigma = integral of v along the ray = L sqrt(v v_end), exact
+ * where v is linear. square: of the slowness at the point; emergence: 1 / v_end^2. */
 FN float migrate_sigma(float spread, float square, float emergence)
 {
     const float slowness = migrate_root(migrate_root(emergence) * migrate_root(square));
@@ -193,8 +197,9 @@ FN float migrate_clamp(float x)
     return x < 0.0f ? 0.0f : (x > 1.0f ? 1.0f : x);
 }
 
-/* Of the directions' sum (x, y, z): |sum|^2 = 4 cos^2 of half the opening angle, z^2 / |sum|^2 =
- * cos^2 of the dip, whatever that angle is. dip0 < 0: any dip. */
+/* Tapers of opening angle and dip, from the sum (x, y, z) of both ends' directions: |sum|^2 = 4
+ * cos^2 of half the opening angle, z^2 / |sum|^2 = cos^2 of the dip for any such angle. dip0 < 0:
+ * any dip. */
 FN float migrate_limits(float x, float y, float z, float angle0, float angle1, float dip0,
                         float dip1)
 {
@@ -211,7 +216,7 @@ FN float migrate_weight(float a, float b, float limits, float aperture)
     return (a * b) * (limits * aperture);
 }
 
-/* Between nodes a and b at fraction f: c is the half-slowness correction of both ends. */
+/* Time at fraction f between nodes a and b; c: half-slowness correction of both ends. */
 FN float migrate_time(float a, float b, float c, float f)
 {
     return migrate_between(a, b, f) + (f * (1.0f - f)) * c;
@@ -222,20 +227,20 @@ FN float migrate_reach(float u, float top)
     return u < 0.0f ? 0.0f : (u > top ? top : u);
 }
 
-/* A depth at time u and of weight w counts for the fold. */
+/* Whether a contribution of weight w at time u counts for the fold. */
 FN int migrate_counts(float u, float w, float first, float last)
 {
     return w > 0.0f && u >= first && u <= last;
 }
 
-/* The contribution, as a multiple of what `round` makes the last bit. */
+/* A contribution rounded to a multiple of the last bit of `round`. */
 FN float migrate_rounded(float x, float round)
 {
     return (x + round) - round;
 }
 
-/* A block of three nodes whose depths all lie behind the trace's last sample. c bends the times in
- * between, by a quarter of itself at most. */
+/* Whether all depths of a block of three nodes lie behind the trace's last sample. c bends the
+ * times in between, by a quarter of itself at most. */
 FN int migrate_behind(float u0, float u1, float u2, float c0, float c1, float last)
 {
     const float bend0 = c0 < 0.0f ? 0.25f * c0 : 0.0f, bend1 = c1 < 0.0f ? 0.25f * c1 : 0.0f;

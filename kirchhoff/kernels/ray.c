@@ -1,5 +1,5 @@
-/* kirchhoff/kernels/ray.c – what a device does to a front, one ray per work-item. The state is six
- * rows x, y, z, px, py, pz of `pitch` rays; a layer is a step in time, s, and how many of them. */
+/* kirchhoff/kernels/ray.c – advances a front's rays on a device, one per work-item. The state is
+ * six rows x, y, z, px, py, pz of `pitch` rays; a layer is a time step, s, and how many. */
 #include "kirchhoff/kernels/ray.h"
 
 KERNEL(ray_advance, 64, 1, 1)

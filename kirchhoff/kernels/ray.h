@@ -1,15 +1,15 @@
-/* kirchhoff/kernels/ray.h – kinematic rays: dx/dT = v^2 p, dp/dT = -grad v / v, Runge-Kutta of 4th
- * order in time.
+/* kirchhoff/kernels/ray.h – kinematic rays: dx/dT = v^2 p, dp/dT = -grad v / v, by 4th-order
+ * Runge-Kutta in time.
  *
- * The medium is v0 + k.x, or a grid of v and grad v, [nodes][4] floats, both interpolated linearly;
- * what lies outside the grid is as at its faces. After each step p gets the length 1 / v again. A
- * vector of rays on the host brings its own ray_cube() (kirchhoff/ray_lanes.h). */
+ * The medium is v0 + k.x, or a grid of v and grad v, [nodes][4] floats, interpolated linearly and
+ * constant beyond the grid's faces. After each step p is rescaled to length 1 / v. Vectors of rays
+ * on the host have their own ray_cube() (kirchhoff/ray_lanes.h). */
 
 struct ray_medium {
     double v0, kx, ky, kz;         /* linear */
     double ox, oy, oz, ix, iy, iz; /* grid: first node, 1 / step */
     double lx, ly, lz;             /* nodes - 1 */
-    int cube, sx, sy, sz;          /* grid? strides in nodes, 0 along x or y of one node */
+    int cube, sx, sy, sz;          /* 1: grid; strides in nodes, 0 along x or y if one node wide */
 };
 
 struct ray_speed {
@@ -46,7 +46,7 @@ FN struct ray_medium ray_medium_load(GLOBAL const double *a)
 }
 
 #ifndef KERNEL_LANES
-/* Cell along an axis; last: nodes - 1. */
+/* The cell that holds u along an axis; last: nodes - 1. */
 FN int ray_cell(double u, double last)
 {
     const double most = last > 1.0 ? last - 1.0 : 0.0;
@@ -63,7 +63,8 @@ FN double ray_between(double a, double b, double t)
     return a + t * (b - a);
 }
 
-/* Number c of the four at a place in the cell whose first node is `at`. */
+/* Component c of (v, grad v), interpolated at fractions (tx, ty, tz) of the cell whose first node
+ * is `at`. */
 FN double ray_blend(GLOBAL const float *node, int at, int sx, int sy, int sz, double tx, double ty,
                     double tz, int c)
 {
@@ -142,8 +143,8 @@ FN struct ray_state ray_rescale(struct ray_state s, struct ray_speed w)
     return s;
 }
 
-/* Rays that go on together: one on a device; on the host as many as keep a core busy while each of
- * them waits for its own velocities. */
+/* Rays advanced together: one on a device; on the host as many as keep a core busy while each waits
+ * for its velocities. */
 #ifndef RAY_TOGETHER
 #define RAY_TOGETHER 1
 #endif
@@ -151,7 +152,7 @@ struct ray_bundle {
     struct ray_state of[RAY_TOGETHER];
 };
 
-/* rate = d/dT at s + h * rate. */
+/* Returns d/dT at s + h * rate. */
 FN struct ray_bundle ray_stage(struct ray_medium m, GLOBAL const float *node, struct ray_bundle s,
                                double h, struct ray_bundle rate)
 {
@@ -171,7 +172,7 @@ FN struct ray_bundle ray_sum(struct ray_bundle s, double h, struct ray_bundle ra
     return s;
 }
 
-/* Moves on by `steps` steps of h s. */
+/* Advances by `steps` steps of h s. */
 FN struct ray_bundle ray_advance_by(struct ray_medium m, GLOBAL const float *node,
                                     struct ray_bundle s, double h, int steps)
 {
