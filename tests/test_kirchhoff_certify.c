@@ -1,5 +1,5 @@
-/* tests/test_kirchhoff_certify.c – residuals and reciprocity find what is wrong in a table and find
- * nothing in exact ones. */
+/* tests/test_kirchhoff_certify.c – residuals and reciprocity detect errors planted in a table and
+ * nothing in exact tables. */
 #include "kirchhoff/certify.h"
 #include "tests/kirchhoff.h"
 
@@ -46,12 +46,12 @@ static void wrong_ones_fail(void **state)
             for (int j = 0; j < grid.n[1]; j++)
                 for (int k = 12; k < grid.n[2]; k++) { /* the lower half */
                     const size_t n = grid_index(&grid, i, j, k);
-                    if (what == 0) /* as if v were a tenth less */
+                    if (what == 0) /* as if v were a tenth lower */
                         for (int a = 0; a < 3; a++)
                             t->p[a][n] *= 1.1F;
                     if (what == 1)
                         t->time[n] *= 1.1F;
-                    if (what == 2) /* turned */
+                    if (what == 2) /* reversed */
                         t->p[0][n] = -t->p[0][n];
                     if (what == 3)
                         t->kmah[n] = TTABLE_UNFILLED;

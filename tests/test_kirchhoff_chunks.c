@@ -1,5 +1,5 @@
-/* tests/test_kirchhoff_chunks.c – what migration stands on: filters do what their formulas say,
- * chunks hold each trace once, tables stay within their budget. */
+/* tests/test_kirchhoff_chunks.c – the parts below migration: filters follow their formulas, chunks
+ * hold each trace once, tables stay within their budget. */
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/chunks.h"
@@ -66,7 +66,7 @@ static void traces_are_differentiated_and_refined(void **state)
         }
 }
 
-/* A spike becomes the wavelet, around its place. */
+/* A spike becomes the wavelet, centred on its sample. */
 static void spikes_become_wavelets(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void tables_stay_within_their_budget(void **state)
     const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
     struct traveltime_cache *t = few_tables(5 * bytes);
     const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
-    static const size_t loads[] = {4, 6, 7, 11}; /* of four, two and one to come back, four */
+    static const size_t loads[] = {4, 6, 7, 11}; /* loads: four new tables, then two, one, four */
     for (int i = 0; i < 4; i++) {
         assert_int_equal(traveltime_cache_hold(t, sets[i], 4, NULL), EK_OK);
         assert_true(t->resident <= 5);
@@ -217,8 +217,8 @@ static void tables_stay_within_their_budget(void **state)
     traveltime_cache_close(t);
 }
 
-/* Each finds its own tables while others let theirs go: more than half of the budget is held at any
- * time. What one brings is what a thread alone brings. */
+/* Threads hold their own tables while others release theirs; at any time more than half of the
+ * budget is held. Each thread must get the same tables as if it ran alone. */
 static void units_share_what_they_bring(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_depths.c – every depth of an image, whatever their number, from sources and
- * receivers at any elevation, against a sum that knows nothing of nodes, rows and blocks: closed
- * forms and a wavelet's formula in double. */
+/* tests/test_kirchhoff_depths.c – images with any number of depths, from sources and receivers at
+ * any elevation, against a sum in double that knows nothing of nodes, rows and blocks, only closed
+ * forms and the wavelet's formula. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/generate.h"
 #include "tests/kirchhoff.h"
@@ -11,14 +11,14 @@
 enum { NS = 1501, TRACES = 6, MOST_DEPTHS = 48 };
 static const double dt = 0.004, v0 = 2000, k[3] = {0, 0, 0.5};
 static char path[96];
-static double at[TRACES][2][3], delay, pulses = 9; /* a second */
+static double at[TRACES][2][3], delay, pulses = 9; /* per second */
 
 static double draw(double low, double high)
 {
     return low + (high - low) * ((double)rand() / RAND_MAX);
 }
 
-/* Pulses all along the trace, so that every depth has something to see. */
+/* Pulses all along the trace, so that every depth gets a signal. */
 static double sample_at(double t)
 {
     return cos(2 * M_PI * pulses * t) * (1 + 0.5 * cos(2 * M_PI * pulses / 7 * t));
@@ -77,8 +77,8 @@ static double brute(double x, double y, double z)
     return sum;
 }
 
-/* The run's own check agrees, and does not where the deepest depths are spoilt, as they once
- * were. */
+/* The run's own check passes, and fails once the deepest depths are spoilt (as an old fault
+ * did). */
 static void judge(const struct migrate *m)
 {
     const int last = m->grid.n[2] - 1;
@@ -89,7 +89,7 @@ static void judge(const struct migrate *m)
     assert_false(resum_judge(m->resum).good);
 }
 
-/* The largest error over the column from a place down, relative to as many traces as there are. */
+/* The largest error over a column that starts at `top`, relative to the sum of perfect traces. */
 static double error_at(const double top[3], int nz, double dz, const char *tables)
 {
     struct migrate_options o;
@@ -119,7 +119,7 @@ static double error_of(int nz, double dz, const char *tables)
     return error_at((const double[]){700, 800, 600}, nz, dz, tables);
 }
 
-/* Tables that end where the image does, and tables that go on. */
+/* Tables that end with the image, and deeper ones. */
 static void every_number_of_depths(void **state)
 {
     (void)state;
@@ -134,7 +134,8 @@ static void every_number_of_depths(void **state)
         }
 }
 
-/* Few columns, many, odd and prime numbers of them; traces that begin before and after the shot. */
+/* One column and many, odd and prime numbers of them; traces that begin before and after the
+ * shot. */
 static void every_shape(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void every_shape(void **state)
     delay = 0;
 }
 
-/* On mountains, in boreholes, on the sea floor. */
+/* Ends on mountains, in boreholes, on the sea floor. */
 static void any_elevation(void **state)
 {
     (void)state;
@@ -182,7 +183,8 @@ static void any_elevation(void **state)
     }
 }
 
-/* An image that begins above sources and receivers in boreholes: times are right there, too. */
+/* The image begins above the sources and receivers, which are in boreholes: times are right there,
+ * too. */
 static void above_the_ends(void **state)
 {
     (void)state;
@@ -192,7 +194,7 @@ static void above_the_ends(void **state)
         fail_msg("%g", most);
 }
 
-/* Just beside and below a source, where times bend most between one depth and the next. */
+/* Just beside and below a source, where times curve most from depth to depth. */
 static void coarse_and_shallow(void **state)
 {
     (void)state;
@@ -209,8 +211,8 @@ static void coarse_and_shallow(void **state)
     pulses = 9;
 }
 
-/* No operator is as steep as the first low-pass level that is left out, however dense traces are.
- */
+/* However dense the traces, no operator is as steep as the first low-pass level that is not
+ * computed. */
 static void levels_that_are_read(void **state)
 {
     (void)state;
@@ -233,8 +235,8 @@ static void levels_that_are_read(void **state)
     }
 }
 
-/* Spreading near the surface, where sources are farther from one another than the image is deep:
- * traces that hardly change see nothing but weights. */
+/* Spreading near the surface, with sources farther apart than the image is deep: with traces that
+ * hardly vary, only the weights count. */
 static void shallow_spreading(void **state)
 {
     (void)state;
@@ -266,7 +268,7 @@ static void shallow_spreading(void **state)
     pulses = 9;
 }
 
-/* A survey over these events with ends between `above` and `below`, each at a height of its own. */
+/* Writes a survey over these events; each end has its own height between `above` and `below`. */
 static void write_survey(const struct generate_survey *g, int event, double above, double below)
 {
     const struct segy_new file = {.ns = g->ns, .dt = g->dt};
@@ -294,7 +296,7 @@ static void write_survey(const struct generate_survey *g, int event, double abov
     free(sample);
 }
 
-/* Height of the image's peak at a place, and how deep it is. */
+/* The height of the image's peak at a place, and its depth. */
 static double peak_of(enum migrate_weight weight, const char *velocity, const char *grid,
                       const char *tables, double *deep)
 {
@@ -321,8 +323,8 @@ static double peak_of(enum migrate_weight weight, const char *velocity, const ch
     return peak - 0.25 * (low - high) * shift;
 }
 
-/* Exact data of points and of a plane, from ends at any height: the strength and the place of a
- * point, and the reflectivity, come out as from a level survey. */
+/* Exact data of points and of a plane from ends at any height: a point's strength and place, and a
+ * plane's reflectivity, come out as from a level survey. */
 static void images_from_any_elevation(void **state)
 {
     (void)state;

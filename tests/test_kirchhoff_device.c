@@ -1,5 +1,5 @@
-/* tests/test_kirchhoff_device.c – rays on every device that can be had against rays on the host,
- * and tables by one shot that changes between both. */
+/* tests/test_kirchhoff_device.c – rays on every available device against rays on the host, and the
+ * tables of a shot that alternates between both. */
 #include "kirchhoff/ray_device.h"
 #include "kirchhoff/shot.h"
 #include "tests/kirchhoff.h"
@@ -33,7 +33,7 @@ static void test_rays(void **state)
         assert_int_equal(front_open(&f, source[0], speed, 3), EK_OK);
         assert_int_equal(front_open(&g, source[0], speed, 3), EK_OK);
         ray_advance_front(&job.field, f.state, f.room, 0, f.n, way, 2);
-        for (size_t first = 0; first < g.n; first += 200) { /* in pieces, as new rays come */
+        for (size_t first = 0; first < g.n; first += 200) { /* in pieces, as new rays arrive */
             const size_t count = g.n - first < 200 ? g.n - first : 200;
             assert_int_equal(ray_device_start(d, &g, first, count, way, 2), EK_OK);
             assert_int_equal(ray_device_finish(d, &g), EK_OK);
@@ -41,7 +41,7 @@ static void test_rays(void **state)
         for (size_t row = 0; row < RAY_ROWS; row++)
             for (size_t i = 0; i < f.n; i++) {
                 const double a = f.state[row * f.room + i], b = g.state[row * g.room + i];
-                /* the host blends a cube's numbers in float */
+                /* the host interpolates a cube's numbers in float */
                 assert_true(fabs(a - b) <= (row < 3 ? 0.05 : 3e-8));
                 if (m == 0)
                     assert_true(fabs(a - b) <= (row < 3 ? 1e-8 : 1e-14));
@@ -54,7 +54,7 @@ static void test_rays(void **state)
     }
 }
 
-/* A shot with the device in none, every, or every other group of steps. */
+/* Runs a shot with the device in none, every, or every other group of steps. */
 static struct ttable *run(const struct shot_job *job, struct ray_device *d, int every)
 {
     struct shot *s;

@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_eikonal.c – first arrivals by sweeping against closed forms, smooth and
- * sharp, and against themselves on a finer grid; the same bits on any number of threads and at any
- * level. */
+/* tests/test_kirchhoff_eikonal.c – first arrivals by fast sweeping against closed forms in smooth
+ * and layered media, and against a finer grid; the same bits with any number of threads and at any
+ * instruction level. */
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/certify.h"
@@ -30,7 +30,7 @@ static struct ttable *solve(const struct velocity *v, const struct grid *g, cons
     return t;
 }
 
-/* Every m-th node of `fine` is one of t: rms of the times' difference, s. */
+/* The rms difference of times in s; every m-th node of `fine` is a node of t. */
 static double times_off(const struct ttable *t, const struct ttable *fine, int m)
 {
     const struct grid *g = &t->grid;
@@ -88,8 +88,7 @@ static void closed_forms(void **state)
     }
 }
 
-/* Direct, transmitted and head waves at an interface without any smoothing, at a node and between
- * two. */
+/* Direct, transmitted and head waves at an unsmoothed interface, at a node or between two. */
 static void sharp_layers(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* tests/test_kirchhoff_geometry.c – spacings and areas of receivers that are regular, jittered,
- * turned, on lines, at one place; surveys that cannot be true. */
+ * rotated, on lines or all at one place; impossible surveys. */
 #include "kirchhoff/geometry.h"
 #include "tests/kirchhoff.h"
 
@@ -14,7 +14,7 @@ static double draw(double size)
     return size * (2 * ((double)rand() / RAND_MAX) - 1);
 }
 
-/* `shots` shots over nx x ny receivers dx, dy apart, jittered and turned. */
+/* `shots` shots over nx x ny receivers, dx and dy apart, jittered and rotated. */
 static void survey(int shots, int nx, int ny, double dx, double dy, double jitter, double turn)
 {
     segy.n = 0;
@@ -78,7 +78,8 @@ static void jitter_changes_little(void **state)
     }
 }
 
-/* Half of the receivers twice as dense: the areas of both halves differ by two, the sum stays. */
+/* Half of the receivers are twice as dense: the areas of the halves differ by a factor of two and
+ * the sum stays. */
 static void areas_follow_the_density(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void lines_and_single_places(void **state)
     g = found();
     assert_true(isinf(g.spacing[0]) && isinf(g.spacing[1]) && g.area == 0);
     geometry_close(&g);
-    survey(1, 12, 12, 25, 25, 0, 0); /* each receiver twice: half an area each */
+    survey(1, 12, 12, 25, 25, 0, 0); /* each receiver twice: half the area each */
     memcpy(trace + segy.n, trace, segy.n * sizeof *trace);
     for (size_t i = 0; i < segy.n; i++)
         order[segy.n + i] = (uint32_t)(segy.n + i);

@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_line.c – lines: reflectivity and phase of planes from point sources and from
- * line sources, strength of a point, crooked lines; and what is done to traces before the sum:
- * mutes, tapers, silent traces. Exact data of generate.h. */
+/* tests/test_kirchhoff_line.c – 2-D lines: reflectivity and phase of planes from point and line
+ * sources, strength of a point, crooked lines; and the preparation of traces: mutes, tapers, silent
+ * traces. Exact data of generate.h. */
 #include "kirchhoff/generate.h"
 #include "tests/kirchhoff.h"
 #include "tests/migrated.h"
@@ -9,7 +9,7 @@ enum { NS = 701, NZ = 41 };
 static const double DT = 0.004;
 static char path[96];
 
-/* A trace between two places, with headers that may say other ones. */
+/* A trace between two places, whose headers may name other ones. */
 struct shot_line {
     struct segy_writer *w;
     struct generate_survey medium;
@@ -40,7 +40,7 @@ static void add_point_source(struct shot_line *l, const double s[3], const doubl
     put(l, sample, s, g);
 }
 
-/* Sources every `dy` m across the line, until they are too far to be recorded. */
+/* Adds up sources every `dy` m across the line, out to where they arrive after the record ends. */
 static void add_line_source(struct shot_line *l, const double s[3], const double g[3])
 {
     const double dy = 20;
@@ -68,7 +68,7 @@ static struct migrate_options usual(double k)
     return o;
 }
 
-/* All chunks; a column of NZ depths, as it is or divided by the fold. */
+/* Migrates all chunks and reads a column of NZ depths, divided by the fold if so asked. */
 static void migrate(const struct migrate_options *o, bool divide, float column[NZ])
 {
     struct migrate *m = migrated(o);
@@ -78,7 +78,7 @@ static void migrate(const struct migrate_options *o, bool divide, float column[N
 }
 
 struct peak {
-    double value, at, skew; /* at: nodes; skew: of the side lobes, in the peak's size */
+    double value, at, skew; /* at: in nodes; skew: of the side lobes, relative to the peak */
 };
 
 static struct peak peak_of(const float column[NZ])
@@ -99,7 +99,7 @@ static struct peak peak_of(const float column[NZ])
 
 /* ---- planes -----------------------------------------------------------------------------------*/
 
-/* One shot at 1900 m over receivers every `dx` m, or unevenly up to `jitter` m beside. */
+/* One shot at 1900 m; receivers every `dx` m, moved by up to `jitter` m. */
 static void write_plane(double k, double dip, bool line_source, double dx, double jitter)
 {
     const struct generate_plane plane = {1000, 1500, 1500, {dip, 0}, 0.1};
@@ -141,7 +141,7 @@ static void planes_have_their_reflectivity(void **state)
     }
 }
 
-/* Where the filter or the weight of space is taken for a line, neither is right. */
+/* The 3-D filter and weight are both wrong for a line. */
 static void space_is_no_line(void **state)
 {
     (void)state;
@@ -197,12 +197,12 @@ static void points_have_their_strength(void **state)
     write_points(0, 0);
     const double all = strength(&o);
     assert_true(fabs(all - 1) < 0.03);
-    write_points(0, 20); /* a little beside the line */
+    write_points(0, 20); /* slightly off the line */
     assert_true(fabs(strength(&o) - 1) < 0.04);
-    /* Those that nobody has called dead count for nothing, not even for the fold. */
+    /* Silent traces not marked as dead count for nothing, not even in the fold. */
     write_points(3, 0);
     assert_true(fabs(strength(&o) / all - 1) < 0.02);
-    /* Neither do muted samples, nor traces beyond the largest offset. */
+    /* The same holds for muted samples and for traces beyond the largest offset. */
     write_points(0, 0);
     o.mute = "0:0,1200:0.4,1201:2.7";
     assert_true(fabs(strength(&o) / all - 1) < 0.03);
@@ -224,7 +224,7 @@ static void silent_traces_are_counted(void **state)
     migrate_close(m);
 }
 
-/* A single sample is signal, unless it is 0; a line of one trace is one. */
+/* A single sample is a signal unless it is 0; a single trace is a line. */
 static void one_trace_of_one_sample(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void mutes_are_linear(void **state)
 
 /* ---- crooked lines ----------------------------------------------------------------------------*/
 
-/* A place at `s` m along an arc of radius r, turned. */
+/* The place at `s` m along an arc of radius r, then rotated. */
 static void on_arc(double s, double r, double beside, double x[3])
 {
     const double a = s / r;
@@ -318,7 +318,7 @@ static void crooked_lines_are_straightened(void **state)
         segy_close(s);
         o.grid = "1x1x41:10x10x7@1800,70,860";
         o.line = "auto";
-        o.dimension = MIGRATE_3D; /* 2.5 is what a line has */
+        o.dimension = MIGRATE_3D; /* 2.5-D is the default of lines */
         o.weight = MIGRATE_AMPLITUDE;
         migrate(&o, false, column);
         const struct peak p = peak_of(column);

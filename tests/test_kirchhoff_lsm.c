@@ -1,5 +1,5 @@
-/* tests/test_kirchhoff_lsm.c – demigration is the adjoint of migration, trace for trace the same on
- * any unit; least squares explain more with each iteration, and sharpen a point. */
+/* tests/test_kirchhoff_lsm.c – demigration is the adjoint of migration and gives the same traces on
+ * any unit; least squares explain more with each iteration and sharpen a point. */
 #include "kirchhoff/generate.h"
 #include "kirchhoff/lsm.h"
 #include "tests/kirchhoff.h"
@@ -25,7 +25,8 @@ static int drop_file(void **state)
     return unlink(path);
 }
 
-/* Traces of a few shots: noise, or what one point of strength 1 sends. The third is dead. */
+/* Traces of a few shots: noise, or the reflections of one point of strength 1. The third is
+ * dead. */
 static void write_traces(const struct generate_diffractor *point)
 {
     struct generate_survey g = generate_surveys[GENERATE_SMALL];
@@ -59,7 +60,7 @@ static struct migrate_options usual(const char *grid)
     return o;
 }
 
-/* What all traces of a random image are, in `width` parts. */
+/* All traces predicted from an image, by a worker of `width` threads. */
 static float *forecast(const struct migrate *m, const double *image, int width)
 {
     struct migrate_worker *w;
@@ -143,7 +144,7 @@ static void run_step(struct lsm *l, struct migrate_worker *w, int number, bool *
     lsm_step(l, number, last);
 }
 
-/* Energy away from the point, over all of it. */
+/* The share of energy that is away from the point. */
 static double blur(const struct migrate *m, const double at[3])
 {
     double all = 0, away = 0;
@@ -192,7 +193,7 @@ static void points_become_sharper(void **state)
             assert_true(l->norm[i] < l->norm[i - 1]);
         assert_true(lsm_mismatch(l) < 1e-6);
         assert_true(blur(m, point.at) < 0.7 * before);
-        assert_int_equal(m->silent, 2 * ITERATIONS); /* in each step */
+        assert_int_equal(m->silent, 2 * ITERATIONS); /* in every pass */
         lsm_close(l);
         migrate_worker_close(w);
         migrate_close(m);

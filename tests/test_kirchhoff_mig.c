@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_mig.c – migration against what is known of the data: point diffractors come
- * out where they are and as strong as they are, planes with their depth, dip and reflectivity,
- * single spikes as isochrons. v = 2000 + 0.5 z, exact tables on a grid. */
+/* tests/test_kirchhoff_mig.c – migration of data with known answers: point diffractors at their
+ * place and strength, planes with their depth, dip and reflectivity, single spikes as isochrons. v
+ * = 2000 + 0.5 z, exact tables on a grid. */
 #include "kirchhoff/generate.h"
 #include "src/table.h"
 #include "kirchhoff/sum.h"
@@ -41,7 +41,7 @@ static struct migrate_options usual(const char *data)
 }
 
 struct peak {
-    double at[3], value, width[3]; /* m; -6 dB */
+    double at[3], value, width[3]; /* in m; at -6 dB */
 };
 
 static double image_at(const struct migrate *m, int class, const int at[3])
@@ -51,7 +51,7 @@ static double image_at(const struct migrate *m, int class, const int at[3])
     return (double)column[at[2]];
 }
 
-/* Along one axis through the highest point: a parabola's top, and the width above half of it. */
+/* Along one axis through the highest node: the top of a parabola, and the width at half height. */
 static void refine(const struct migrate *m, int class, const int top[3], int axis, struct peak *p)
 {
     int a[3], b[3];
@@ -174,7 +174,7 @@ static void planes_have_depth_and_dip(void **state)
     migrate_close(m);
 }
 
-/* The highest value of a single-shot image around a point of the plane. */
+/* The highest value of a single-shot image near a point of the plane. */
 static double reflectivity(const char *path, double x, double y)
 {
     struct migrate_options o = usual(path);
@@ -192,7 +192,7 @@ static double reflectivity(const char *path, double x, double y)
     return most;
 }
 
-/* One shot over a square of receivers; specular ones lie at least 800 m inside its edges. */
+/* One shot over a square of receivers; specular points lie at least 800 m inside its edges. */
 static void write_shot(const char *path, double x, double y)
 {
     struct generate_survey g = generate_surveys[GENERATE_S1];
@@ -233,7 +233,7 @@ static void reflectivity_comes_back(void **state)
 
 /* ---- one spike --------------------------------------------------------------------------------*/
 
-/* A trace with one spike images its isochron: tests/data has points of it. */
+/* A trace with one spike images its isochron; tests/data has points on it. */
 static void spikes_become_isochrons(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void spikes_become_isochrons(void **state)
 
 /* ---- limits -----------------------------------------------------------------------------------*/
 
-/* Image of one trace across it, at a depth that its ends see under wide angles. */
+/* The image of one trace on a line across it, at a depth that both ends see under wide angles. */
 static void across_one_trace(const char *path, double dip, double *to)
 {
     struct migrate_options o = usual(path);
@@ -302,7 +302,7 @@ static double drawn(uint64_t *seed, double low, double high)
     return low + (high - low) * random_uniform(seed);
 }
 
-/* A trace in drawn places, beside a drawn image. */
+/* Writes a random trace and makes up a random image grid. */
 static void put_drawn(const char *path, uint64_t *seed, char grid[80])
 {
     float sample[501];
@@ -319,8 +319,8 @@ static void put_drawn(const char *path, uint64_t *seed, char grid[80])
              drawn(seed, 100, 900));
 }
 
-/* An image of one trace is what its limits leave: the check knows where they cut, and how weights
- * change from node to node there. */
+/* A one-trace image consists mostly of its limits: the check must know where they cut and how
+ * weights change from node to node there. */
 static void limited_images_are_judged(void **state)
 {
     (void)state;
@@ -347,8 +347,8 @@ static void limited_images_are_judged(void **state)
     unlink(path);
 }
 
-/* A dip is the same limit for rays of any opening angle: all five degrees inside, nothing outside.
- */
+/* The dip limit is the same for rays of any opening angle: everything up to five degrees below it
+ * is kept, nothing above it. */
 static void dips_are_limited_at_any_angle(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static int drop_surveys(void **state)
 
 /* ---- instruction levels -----------------------------------------------------------------------*/
 
-/* A small image, from one level of anti-aliasing and from eight. */
+/* A small image with one level of anti-aliasing and with eight. */
 static void migrate_small(void *arg, double *to)
 {
     (void)arg;
@@ -427,7 +427,7 @@ static void every_level_has_the_same_bits(void **state)
 
 enum { DEPTHS = 128, NODES = 56, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
 
-/* Nodes whose times go on by about `slope` samples, and weights and spacings between 0 and 1. */
+/* Nodes whose times advance by about `slope` samples; weights and spacings between 0 and 1. */
 static void random_row(double slope, uint64_t *seed, float *row)
 {
     double time = slope < 0 ? 600 : 20 + 300 * random_uniform(seed);
@@ -440,8 +440,8 @@ static void random_row(double slope, uint64_t *seed, float *row)
     }
 }
 
-/* In v = 2000 a depth counts the traces that have a sample at its time: those that end between two
- * nodes, too. Two traces are one image; drawn places, lengths and steps. */
+/* At v = 2000 a depth counts the traces that have a sample at its time, also when the trace ends
+ * between two nodes. Each image has two traces; places, lengths and steps are random. */
 static void folds_count_depths(void **state)
 {
     (void)state;
@@ -449,7 +449,7 @@ static void folds_count_depths(void **state)
     char path[80], grid[80];
     float zero[1000] = {0};
     snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-fold.segy", (int)getpid());
-    zero[0] = 1; /* a signal */
+    zero[0] = 1; /* not silent */
     for (int i = 0; i < 40; i++) {
         const double step = 5 + (double)random_below(&seed, 40);
         const int nz = 1 + (int)random_below(&seed, 60), ns = 200 + (int)random_below(&seed, 800);
@@ -477,7 +477,7 @@ static void folds_count_depths(void **state)
             for (int t = 0; t < 2; t++) {
                 const double u = (hypot(put[t].sx, z) + hypot(put[t].gx, z)) / 2000 / file.dt;
                 count += u <= ns - 1;
-                close += fabs(u - (ns - 1)) < 0.25; /* interpolated times may say either */
+                close += fabs(u - (ns - 1)) < 0.25; /* too close: times are interpolated */
             }
             if (!close && image_fold(m->image, 0, 0)[k] != (float)count)
                 fail_msg("survey %d, %s, depth %d: fold %g, not %d", i, grid, k,
@@ -488,9 +488,9 @@ static void folds_count_depths(void **state)
     unlink(path);
 }
 
-/* Sums over times that go on slowly and fast, back, and beyond the trace, so that sixteen depths
- * need windows of each size, or none holds them; over columns of any number of blocks. Nothing lies
- * behind the samples that may be read. */
+/* Sums over times that advance slowly or fast, run backwards or leave the trace, so that sixteen
+ * depths need windows of each size or fit in none, over columns of any number of blocks. The buffer
+ * ends with the last sample that may be read. */
 static void sum_any(void *arg, double *to)
 {
     enum { STRIDE = SAMPLES + SUM_BEHIND };

@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_nodes.c – what ends send to the nodes of image columns, from tables with
- * far too few of them, against closed forms: at any depth, for any numbers of nodes, at every
- * level. */
+/* tests/test_kirchhoff_nodes.c – values of sources and receivers at the nodes of image columns,
+ * interpolated from far too coarse tables, against closed forms: at any depth, for any number of
+ * nodes, at every instruction level. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/tables_made.h"
@@ -12,7 +12,7 @@
 
 enum { STEP = 4, ENDS = 4, CASES = 12, MOST = 6000 };
 
-/* One case: tables, an image within them, and ends. */
+/* One case: tables, an image within them, sources and receivers. */
 struct scene {
     double v0, k[3];
     struct traveltime_cache *travel;
@@ -26,9 +26,9 @@ static int draw(uint64_t *seed, int low, int high)
     return low + (int)random_below(seed, (uint64_t)(high - low + 1));
 }
 
-/* Sources every 150 to 250 m; tables with cells of 40 to 60 m whose numbers are anything, one
- * along x or y too, and whose top is the surface; depths end where tables do, the last node of a
- * column beyond. */
+/* Sources every 150 to 250 m; tables with cells of 40 to 60 m and any number of nodes (also one
+ * along x or y) that begin at the surface. Depths end where the tables do; the last node of a
+ * column lies beyond. */
 static void open_scene(uint64_t seed, bool front, struct scene *s)
 {
     struct grid g = {.origin = {-37, 61, 0}};
@@ -50,7 +50,7 @@ static void open_scene(uint64_t seed, bool front, struct scene *s)
     }
     for (int a = 0; a < 2; a++) {
         surface.step[a] = draw(&seed, 150, 250);
-        surface.origin[a] = g.origin[a] - 2 * surface.step[a]; /* one source at a node */
+        surface.origin[a] = g.origin[a] - 2 * surface.step[a]; /* one source lies on a node */
         surface.n[a] = 7;
     }
     for (int e = 0; e < ENDS; e++)
@@ -83,7 +83,7 @@ static void note(double off, double *most)
         *most = off;
 }
 
-/* Of all nodes of a row that the image has. */
+/* Compares the nodes of a row that belong to the image. */
 static void compare(const struct scene *s, const double end[2], const int column[2], int n,
                     const float *row, struct errors *most)
 {
@@ -109,7 +109,8 @@ static void compare(const struct scene *s, const double end[2], const int column
     }
 }
 
-/* All rows of a scene to `to`, of which there are at most MOST; their errors. */
+/* Writes all rows of a scene, at most MOST numbers, to `to` and returns how many; adds their
+ * errors. */
 static int fill_scene(const struct scene *s, double *to, struct errors *most)
 {
     struct nodes_plan p;
@@ -147,7 +148,7 @@ static void fill_again(void *arg, double *to)
     fill_scene(arg, to, &most);
 }
 
-/* Exact by far more than a sample's share, from formulas and from tables of fronts. */
+/* Errors are far below a sample, from formulas and from tables of fronts. */
 static void every_depth(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void close_to(float is, double wanted, double slack)
         fail_msg("%g, not %g", (double)is, wanted);
 }
 
-/* A node's fields, n numbers from one to the next. */
+/* Compares a node's fields, which are n numbers apart. */
 static void compare_table(const struct velocity *v, const double source[3], const double x[3],
                           const float *field, int n)
 {
@@ -199,7 +200,7 @@ static void compare_table(const struct velocity *v, const double source[3], cons
     }
 }
 
-/* By formula, the node at the source included. */
+/* Tables by formula, including the node at the source. */
 static void tables_have_the_closed_forms(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/test_kirchhoff_ray.c – rays against rays of high accuracy, vectors of rays against single
+/* tests/test_kirchhoff_ray.c – rays against high-accuracy rays, vectors of rays against single
  * ones, sampled media against formulas. */
 #include "kirchhoff/ray.h"
 #include "tests/isa.h"
@@ -75,7 +75,7 @@ static void test_lens(void **state)
     table_close(t);
 }
 
-/* Along the axis of a lens both neighbours cross the ray at once. */
+/* On the axis of a lens the ray passes two caustics at once. */
 static void test_focus(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_focus(void **state)
 
 /* ---- fronts -----------------------------------------------------------------------------------*/
 
-/* No whole number of vectors; up to RAY_LANES - 1 rays after the last are overwritten. */
+/* Not a whole number of vectors; up to RAY_LANES - 1 rays past the last one are overwritten. */
 enum { RAYS = 19, PITCH = (RAYS + RAY_LANES - 1) / RAY_LANES * RAY_LANES };
 
 static void fan(const struct ray_field *f, const double s[3], double *state, double (*d)[3])
@@ -108,7 +108,7 @@ static void fan(const struct ray_field *f, const double s[3], double *state, dou
     }
 }
 
-/* Every ray ends where a single ray of small steps does. */
+/* Every ray ends where a single ray with small steps does. */
 static void check_fan(const char *text, double cell_size, double error)
 {
     const double s[3] = {50, -20, 10}, low[3] = {-3000, -3000, -1000}, high[3] = {3000, 3000, 3000};

@@ -1,6 +1,6 @@
-/* tests/test_kirchhoff_segy.c – traces in files: every sample format in both byte orders, revisions
- * 0 to 2, SU, headers elsewhere and with scalars, what the writer writes, and the refusal of what
- * is damaged. Files are built byte by byte from the standard, not by our writer. */
+/* tests/test_kirchhoff_segy.c – trace files: every sample format in both byte orders, revisions 0
+ * to 2, SU, headers at other places and with scalars, the writer's output, refusal of damaged
+ * files. Files are built byte by byte from the standard, not by our writer. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_internal.h"
 #include "src/file.h"
@@ -58,7 +58,7 @@ static bool is_unsigned(int format)
     return format == 10 || format == 11 || format == 12 || format == 15 || format == 16;
 }
 
-/* In the place of negative numbers unsigned formats have one whose first bit is set. */
+/* Unsigned formats have a number with the first bit set in place of negative numbers. */
 static float value(const struct made *m, long i)
 {
     const float x = values[i % NS];
@@ -89,7 +89,8 @@ static void add_trace(struct made *m, int number)
         encode(m, m->byte + m->n, value(m, i));
 }
 
-/* A SEG-Y file of this revision; texts < 0: as many, and the count is said to be variable. */
+/* Builds a SEG-Y file of this revision; texts < 0: -texts text headers, announced as a variable
+ * number. */
 static void build(struct made *m, int revision)
 {
     unsigned char *b = m->byte;
@@ -151,7 +152,7 @@ static void drop(struct made *m)
 
 static const struct segy_options usual;
 
-/* Everything that add_trace() put there comes back. */
+/* Everything that add_trace() wrote is read back. */
 static void check_whole(struct made *m, const struct segy_options *o)
 {
     struct segy *s;
@@ -207,8 +208,8 @@ static void extended_texts_and_headers(void **state)
         }
 }
 
-/* Texts behind the traces of revision 2, as many as bytes 3529-3532 say, or -1: some. As long as a
- * trace, too, they are none. */
+/* Revision 2 has texts behind the traces, as many as bytes 3529-3532 say, or -1 for any number. The
+ * reader must not take them for traces, even if they have a trace's length. */
 static void texts_behind_traces(void **state)
 {
     (void)state;
@@ -230,8 +231,8 @@ static void texts_behind_traces(void **state)
     }
 }
 
-/* Where revision 2 says where its traces begin, as many of them are read of a file however large.
- */
+/* If a revision 2 file states where its traces begin, their stated number is read, however large
+ * the file is. */
 static void traces_begin_where_is_said(void **state)
 {
     (void)state;
@@ -372,7 +373,7 @@ static void written_and_read(void **state)
 
 /* ---- damage -----------------------------------------------------------------------------------*/
 
-/* Opening, or reading some trace, fails with a line that has these words. */
+/* Opening the file or reading some trace fails with a message that contains these words. */
 static void refused(struct made *m, const char *words)
 {
     struct segy *s = NULL;
@@ -432,7 +433,7 @@ static void cut_anywhere(void **state)
     for (size_t n = 0; n < whole; n += n < 3600 ? 211 : 7) {
         m->n = n;
         if (n > 3600 && (n - 3600) % trace == 0)
-            continue; /* a whole file of fewer traces */
+            continue; /* a valid file with fewer traces */
         store(m, ".segy");
         refused(m, "");
     }
@@ -462,7 +463,7 @@ static void dead_and_short_traces(void **state)
     drop(m);
 }
 
-/* ---- odd, but readable ------------------------------------------------------------------------*/
+/* ---- odd but readable ------------------------------------------------------------------------ */
 
 static void check_odd(struct made *m, double dt, bool all_dead)
 {
@@ -479,7 +480,7 @@ static void check_odd(struct made *m, double dt, bool all_dead)
     drop(m);
 }
 
-/* What writers put into headers, found in public files. */
+/* Headers that contradict one another, as found in public files. */
 static void headers_against_one_another(void **state)
 {
     (void)state;
@@ -491,18 +492,18 @@ static void headers_against_one_another(void **state)
         m->extra = what == 4;
         build(m, what < 2 ? 0 : what == 4 ? 2 : 1);
         unsigned char *b = m->byte, *h = b + m->n - TRACES * (LONG + m->extra * SEGY_HEADER);
-        if (what == 0 || what == 1) /* texts of revision 0 */
+        if (what == 0 || what == 1) /* a number of texts in revision 0 */
             segy_set(b, 3505, 2, false, what ? -1 : 2);
         status_mute(1);
         for (int i = 0; i < TRACES; i++, h += LONG) {
-            if (what == 2) /* traces lie about their length, the binary header fills the file */
+            if (what == 2) /* traces give a wrong length, the binary header's fills the file */
                 segy_set(h, 115, 2, false, 462);
             if (what == 5)
                 segy_set(h, 117, 2, false, 2000);
-            if (what == 6) /* all dead */
+            if (what == 6) /* all marked as dead */
                 segy_set(h, 29, 2, false, 2);
         }
-        if (what == 3) { /* the binary header lies */
+        if (what == 3) { /* the binary header is wrong */
             segy_set(b, 3221, 2, false, 7);
         } else if (what == 4) { /* revision 2.1: 16 bits, then the kind of survey */
             segy_set(b, 3502, 1, false, 1);
@@ -510,7 +511,7 @@ static void headers_against_one_another(void **state)
             segy_set(b, 3509, 2, false, 258);
         } else if (what == 5) {
             dt = 0.002;
-        } else if (what == 7) { /* revision 1, counted */
+        } else if (what == 7) { /* revision 1 stored as a plain number */
             segy_set(b, 3501, 2, false, 1);
         } else if (what == 8) {
             segy_set(b, 3501, 2, false, 0x2425);
@@ -546,7 +547,7 @@ static void what_is_set_beats_headers(void **state)
     drop(m);
 }
 
-/* Lengths in feet, as the binary header or the caller says; places from a table in any order. */
+/* Lengths in feet, by the binary header or by option; coordinates from a table in any order. */
 static void feet_and_tables(void **state)
 {
     (void)state;
@@ -588,7 +589,7 @@ static void feet_and_tables(void **state)
     assert_near(s->trace[0].sx, 3.25, 0);
     assert_near(s->trace[0].gz, 5, 0);
     assert_near(s->trace[1].gy, 5, 0);
-    assert_near(s->trace[1].sz, 10, 0); /* the table has none */
+    assert_near(s->trace[1].sz, 10, 0); /* not in the table */
     segy_close(s);
     static const char *const bad[] = {"trace,sx,sy,gx,gy\n1,0,0,0,0\n", "trace,sx,sy,gx\n1,0,0,0\n",
                                       "trace,sx,sy,gx,gy\n1,0,0,0,0\n2,0,0,0,0\n1,0,0,0,0\n",

@@ -1,16 +1,16 @@
-/* tests/test_kirchhoff_shot.c – tables by wavefront construction against closed forms, whatever the
- * source, the threads, the cap; what rays cannot reach. */
+/* tests/test_kirchhoff_shot.c – tables by wavefront construction against closed forms, for any
+ * source, number of threads and ray limit; places that rays cannot reach. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/shot.h"
 #include "tests/kirchhoff.h"
 
-/* Largest and root-mean-square errors beyond 100 m from the source. */
+/* Largest and rms errors beyond 100 m from the source. */
 struct errors {
     double most, rms, slowness, spread; /* s, s, relative, relative */
     size_t n, unfilled;
 };
 
-/* The front's table, by the eikonal equation where that is wrong if it is mended. */
+/* The front's table; if `mended`, the eikonal equation replaces what is wrong. */
 static struct ttable *run_in(const struct velocity *v, const struct grid *g,
                              const struct shot_options *o, const double s[3], bool mended,
                              struct shot_numbers *numbers)
@@ -121,7 +121,7 @@ static void test_closed_forms(void **state)
 static const struct grid small = {{31, 31, 31}, {0, 0, 0}, {30, 30, 30}};
 static const char vertical[] = "gradient:v0=1500,k=0.6";
 
-/* Below the cap the front is made coarser instead of full of holes, and says so. */
+/* When limited to fewer rays, the front gets coarser without holes, and says so. */
 static void test_cap(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_cap(void **state)
     assert_true(e.rms <= 0.2e-3);
 }
 
-/* Rays that dive below the grid come back into it: without a margin they would be lost. */
+/* Rays that dive below the grid return to it; without a margin they would be lost. */
 static void test_diving_rays(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_diving_rays(void **state)
     assert_true(errors_of(vertical, &flat, s, &o, NULL).unfilled > 100);
 }
 
-/* What is asked to end early leaves the rest unfilled, and no wrong times. */
+/* A shot that is to end early leaves the later nodes unfilled and gives no wrong times. */
 static void test_last(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static void test_last(void **state)
     assert_true(e.most < 1e-3);
 }
 
-/* Behind a slow lens rays cross: where several arrive, the strongest has passed caustics or not and
- * is no earlier than the first one, which the eikonal equation knows. */
+/* Behind a slow lens rays cross: where several arrive, the strongest may have passed caustics and
+ * is no earlier than the first arrival, which the eikonal equation gives. */
 static void test_arrivals(void **state)
 {
     (void)state;
@@ -199,8 +199,8 @@ static void test_arrivals(void **state)
     velocity_close(v);
 }
 
-/* Beyond sharp interfaces, at a node or between two, fronts fail; mended, each node has a time,
- * that of the strongest arrival or of the first. */
+/* Fronts fail beyond sharp interfaces, at a node or between two. After mending each node has a
+ * time, of the strongest arrival or of the first. */
 static void test_mended(void **state)
 {
     (void)state;
@@ -238,8 +238,8 @@ static void test_mended(void **state)
     }
 }
 
-/* What tears a front or traps it ends it before it costs much; the table is whole all the same, and
- * no time is earlier than the first arrival's. */
+/* A front that a model tears or traps is ended before it costs much; the table is complete all the
+ * same, and no time is earlier than the first arrival. */
 static void test_given_up(void **state)
 {
     (void)state;

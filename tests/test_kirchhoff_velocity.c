@@ -1,5 +1,5 @@
 /* tests/test_kirchhoff_velocity.c – closed forms against reference values, models against their own
- * derivatives, tables and folders through files and faults. */
+ * derivatives, tables and folders written, read back and damaged. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/tfolder.h"
@@ -62,7 +62,7 @@ static void test_reference(void **state)
     table_close(t);
 }
 
-/* Time is the same both ways, and so is the spreading. */
+/* Time and spreading are the same in both directions. */
 static void test_reciprocity(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void test_reciprocity(void **state)
     assert_true(fabs(there.p[0] * 2500 + back.takeoff[0]) < 1e-12);
 }
 
-/* The limits: no gradient is a gradient of nearly nothing; the source itself. */
+/* Limits: a zero gradient equals a tiny one; the source itself. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static struct velocity *model(const char *text)
     return v;
 }
 
-/* Gradients and curvatures are what differences of v and of the gradient tend to. */
+/* Gradients and curvatures agree with finite differences of v and of the gradient. */
 static void check_derivatives(const struct velocity *v, const double x[3], double h, double error)
 {
     static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
@@ -179,7 +179,7 @@ static void test_bad_models(void **state)
     assert_null(v);
 }
 
-/* A cube of a linear model is that model; smoothing leaves its middle alone. */
+/* A cube sampled from a linear model equals that model; smoothing leaves its middle unchanged. */
 static void test_cube(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void test_cube(void **state)
             assert_true(fabs(gradient[a] - linear->k[a]) < 1e-5);
         velocity_close(v);
     }
-    static const float none[] = {-1, 0, NAN, INFINITY, 1e30F}; /* as files mark what they lack */
+    static const float none[] = {-1, 0, NAN, INFINITY, 1e30F}; /* as files mark gaps */
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         speed[7] = none[i];
         assert_fails(cube_from(&g, speed, 0, &v), EK_USAGE);
@@ -247,16 +247,16 @@ static void test_cube_files(void **state)
     unscratch(folder);
 }
 
-/* 3 x 4 traces of 5 samples 10 m apart, v = 1500 + 0.1 x - 0.2 y + 0.6 z; one may be left out, or
- * stand elsewhere. By cdp, or in SU files, which have none, by source. */
+/* 3 x 4 traces of 5 samples 10 m apart, v = 1500 + 0.1 x - 0.2 y + 0.6 z; one may be missing or
+ * displaced. Located by cdp, or by source in SU files, which have no cdp. */
 static void write_segy(const char *path, bool su, int without, double aside)
 {
     const struct segy_new file = {.su = su, .format = 5, .ns = 5, .dt = 0.010};
     struct segy_writer *w;
-    unlink(path); /* read before: no input is written over */
+    unlink(path); /* it was read before, and inputs are not overwritten */
     assert_int_equal(segy_create(path, &file, &w), EK_OK);
     for (int i = 0; i < 12; i++) {
-        const int n = i * 5 % 12; /* in no order */
+        const int n = i * 5 % 12; /* in a scrambled order */
         const double x = 100 + 25 * (n / 4), y = 40 + 50 * (n % 4) + (n == 7 ? aside : 0);
         float speed[5];
         for (int k = 0; k < 5; k++)
@@ -354,7 +354,7 @@ static void test_table(void **state)
     assert_memory_equal(read->kmah, t->kmah, 210);
     ttable_close(read);
     for (long at = 0; at < (long)ttable_bytes(&g); at += at < 440 ? 1 : 97) {
-        const bool sealed = at < 432 || at >= 1024; /* the rest of the header is empty */
+        const bool sealed = at < 432 || at >= 1024; /* the rest of the header is unused */
         change_byte(path, at);
         if (sealed)
             assert_fails(ttable_open(path, &read), EK_USAGE);
@@ -368,7 +368,7 @@ static void test_table(void **state)
     unscratch(folder);
 }
 
-/* Holes, some of them whole columns, and numbers that follow no law. */
+/* Holes, some of them whole columns, and numbers without any pattern. */
 static struct ttable *random_table(const int n[3], uint64_t *seed)
 {
     const struct grid g = {{n[0], n[1], n[2]}, {0, 0, 0}, {20, 25, 30}};
@@ -409,7 +409,8 @@ static struct ttable *written(const struct ttable *t, const char *path)
     return read;
 }
 
-/* Every way to change a table after it was rounded: none is lost, and none before it is kept. */
+/* Every way to change a table after it was rounded: the new value must be written, not the old
+ * one. */
 static void change(struct ttable *t, int way, size_t node, const struct ttable *other)
 {
     if (way == 0)
@@ -436,7 +437,7 @@ static void test_rounded(void **state)
             const size_t node = random_below(&seed, grid_nodes(&t->grid));
             assert_int_equal(ttable_round(t), EK_OK);
             ttable_count(t);
-            t->judged = 11; /* by what is left of the numbers */
+            t->judged = 11; /* as judged on rounded numbers */
             t->failing = 2;
             struct ttable *read = written(t, path);
             assert_same_table(t, read);

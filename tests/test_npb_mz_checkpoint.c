@@ -160,8 +160,7 @@ static void test_one_run_at_a_time(void **state)
     assert_non_null(strstr(status_message(), "works on it"));
     save(other, r.mz, 3); /* another file is not locked */
     assert_int_equal(mz_checkpoint_save(c, r.mz, 60, 3), EK_OK);
-    assert_int_equal(mz_checkpoint_open(link_at, &second),
-                     EK_USAGE); /* the same file by another name */
+    assert_int_equal(mz_checkpoint_open(link_at, &second), EK_USAGE); /* another name for it */
     status_mute(-1);
     mz_checkpoint_close(c);
     c = opened(link_at);

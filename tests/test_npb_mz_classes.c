@@ -75,8 +75,7 @@ static void norms_are_the_reference_s(void **state)
         rows++;
     }
     fclose(f);
-    assert_int_equal(rows, 9 * 10 + 9 * 10 +
-                               9 * 11); /* eight classes and a short run of F for each solver */
+    assert_int_equal(rows, 9 * 10 + 9 * 10 + 9 * 11); /* eight classes, a short run of F */
 }
 
 static void the_surface_is_a_norm_of_lu_alone(void **state)

@@ -109,8 +109,7 @@ static void try_mappings(bool apart)
                 assert_int_equal(device_carry(r.device[home[i]], NULL, i, &moved), EK_OK);
         }
         exchange(&r, home, &crossed);
-        assert_true(mapping >= MEMORIES ||
-                    crossed == 0); /* within one memory node nothing crosses */
+        assert_true(mapping >= MEMORIES || crossed == 0); /* a single memory node */
         for (int i = 0; i < mz->nzones; i++) {
             const size_t size = MZ_VARS * (size_t)mz->zone[i].volume * sizeof(double);
             if (home[i]) {
