@@ -1,5 +1,6 @@
-/* tests/test_okada_mogi_certify.c – certificates, checked by other mathematics: what a proof says
- * is out is out, a proof with a hole is none, and where something fits there is a box. */
+/* tests/test_okada_mogi_certify.c – certificates, checked by other mathematics: what a proof
+ * excludes is excluded, an incomplete proof is refused, and a trial that fits lies in an open
+ * box. */
 #include "tests/okada_mogi.h"
 
 #include <jansson.h>
@@ -38,8 +39,8 @@ static struct span sum_of_squares(const struct span *x)
     return r;
 }
 
-/* The displacements that sources of a box, with these amplitudes, can have at a station: plain
- * interval arithmetic, in long double. False: one window is out of reach of all. */
+/* The displacements that sources in a box with these amplitudes can cause at a station, by plain
+ * interval arithmetic in long double. False: some window is out of reach. */
 static bool reaches(const struct proof *p, const struct span *box, struct span amplitude)
 {
     const ld pi = acosl(-1);
@@ -68,7 +69,7 @@ static bool reaches(const struct proof *p, const struct span *box, struct span a
     return true;
 }
 
-/* Nothing in the box fits: seen at once, or in its halves. Amplitudes are halved as well. */
+/* Nothing in the box fits, as seen at once or in its halves. Amplitudes are halved as well. */
 static bool is_out(const struct proof *p, const struct span *box, struct span amplitude, int depth)
 {
     if (!reaches(p, box, amplitude))
@@ -122,8 +123,8 @@ static void read_proof(json_t *root, struct proof *p)
         (struct span){json_real_value(json_array_get(a, 0)), json_real_value(json_array_get(a, 1))};
 }
 
-/* Boxes that the proof leaves open; -1: it is none. *holds: an open box holds the truth (or
- * NULL). */
+/* The number of boxes that the proof leaves open, -1 for an invalid proof. *holds: some open box
+ * holds the point `at` (which may be NULL). */
 static long check_proof(json_t *root, const double *at, bool *holds)
 {
     struct proof p;
@@ -152,7 +153,7 @@ static long check_proof(json_t *root, const double *at, bool *holds)
                 const int axis = p.at[verdict[i] - '0'];
                 const struct span x = box[i][axis];
                 const double middle =
-                    (double)x.min + ((double)x.max - (double)x.min) / 2; /* as it was halved */
+                    (double)x.min + ((double)x.max - (double)x.min) / 2; /* as when proving */
                 memcpy(next[more], box[i], sizeof *next);
                 memcpy(next[more + 1], box[i], sizeof *next);
                 next[more++][axis].max = middle;
@@ -202,7 +203,7 @@ static struct job *open_job(const double *truth, double noise, double k, bool ro
     return job;
 }
 
-/* No point of the ranges fits, wherever one looks. */
+/* Random points of the ranges: none may fit. */
 static void seek(const struct job *job)
 {
     for (int i = 0; i < 20000; i++) {
@@ -243,7 +244,7 @@ static void test_random_jobs(void **state)
             json_t *levels = json_object_get(root, "levels"), *first = json_string("0");
             json_array_clear(levels);
             json_array_append_new(levels, first);
-            assert_int_equal(check_proof(root, NULL, &holds), -1); /* half a proof is none */
+            assert_int_equal(check_proof(root, NULL, &holds), -1); /* cut short: invalid */
         }
         json_decref(root);
         job_close(job);
@@ -251,7 +252,7 @@ static void test_random_jobs(void **state)
     assert_true(certified > 2);
 }
 
-/* Neither boxes nor proof depend on the number of threads, nor on who was first. */
+/* Boxes and proof depend neither on the number of threads nor on their order. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -271,7 +272,7 @@ static void test_threads(void **state)
     job_close(job);
 }
 
-/* A hole where the truth is, is found. */
+/* A proof that excludes the truth is refused. */
 static void test_holes(void **state)
 {
     (void)state;

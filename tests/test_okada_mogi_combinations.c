@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_combinations.c – jobs drawn from all that they can say, together: every
- * method accepts what the judge accepts of each trial by itself. EK_LONG=1 draws a thousand. */
+/* tests/test_okada_mogi_combinations.c – random combinations of all that jobs can specify: every
+ * method accepts what the judge accepts trial by trial. EK_LONG=1 draws a thousand. */
 #include "okada_mogi/judge.h"
 #include "tests/okada_mogi.h"
 
@@ -13,7 +13,7 @@ static bool one_in(long n)
     return draw(n) == 0;
 }
 
-/* Of a few words, separated by blanks. */
+/* One of a few words separated by blanks. */
 static const char *word(const char *words)
 {
     static char text[8][64];
@@ -28,11 +28,11 @@ static const char *word(const char *words)
     return text[turn];
 }
 
-/* What a job is drawn with. */
+/* The choices that a random job is built from. */
 struct drawn {
     bool lattice, heights;
     int sources;
-    char *at; /* where its text goes on */
+    char *at; /* end of the text so far */
 };
 
 static void say(struct drawn *d, const char *format, ...)
@@ -48,7 +48,7 @@ static double place(const struct drawn *d)
     return d->lattice ? 1e3 * (double)(draw(5) - 2) : job_random(-4e3, 4e3);
 }
 
-/* Points of scenes, some of them differences. Returns whether there are some. */
+/* Points of scenes, some of them differences. Returns whether there are differences. */
 static bool write_points(const struct drawn *d, const char *file)
 {
     const bool two = one_in(5);
@@ -138,7 +138,7 @@ static void say_scene(struct drawn *d, const char *name)
     say(d, "}");
 }
 
-/* Draws a job into files. */
+/* Writes the files of a random job. */
 static void draw_job(void)
 {
     static const char *const accepts[] = {
@@ -181,7 +181,8 @@ static void draw_job(void)
     job_write("job.json", text);
 }
 
-/* Of a list with some trials twice, from several batches, the best that the job asks for. */
+/* From the results of several batches, which may hold a trial twice, keeps as many of the best as
+ * the job asks for. */
 static void keep_best(const struct job *job, struct accepted *list)
 {
     const size_t most = (size_t)job->accept.best;
@@ -196,7 +197,7 @@ static void keep_best(const struct job *job, struct accepted *list)
     accepted_sort(list);
 }
 
-/* The judge's own list. */
+/* The judge's list. */
 static struct accepted judge_all(const struct job *job)
 {
     struct accepted list = {0};
@@ -211,7 +212,7 @@ static struct accepted judge_all(const struct job *job)
     return list;
 }
 
-/* Both methods' lists are the judge's; how many it holds. */
+/* Compares both methods' lists with the judge's; returns its length. */
 static size_t compare(const struct job *job)
 {
     struct accepted all = judge_all(job), exact = job_search(job, SEARCH_EXACT, 2),
@@ -227,8 +228,8 @@ static size_t compare(const struct job *job)
     return n;
 }
 
-/* Three points of a scene with offset and ramp: any trial explains them, and which does so best is
- * a matter of the last bits alone. */
+/* Three points of a scene with offset and ramp: every trial explains them, and the last bits alone
+ * decide which does so best. */
 static void test_explained(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void test_combinations(void **state)
         struct job *job;
         job_seed = (uint64_t)i * 0x9e3779b97f4a7c15u + 7;
         draw_job();
-        if (job_open(job_file("job.json"), NULL, &job)) /* near points, points on a line */
+        if (job_open(job_file("job.json"), NULL, &job)) /* points too near, or on a line */
             continue;
         if (job->trials < 20000) {
             const size_t n = compare(job);

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_expression.c – conditions that people write: their grammar against C's, and
- * searches under them against searches without, sifted here. */
+/* tests/test_okada_mogi_expression.c – users' constraints: the grammar against C's, and constrained
+ * searches against filtered unconstrained ones. */
 #include "okada_mogi/expression.h"
 #include "tests/okada_mogi.h"
 
@@ -58,7 +58,7 @@ static void test_grammar(void **state)
             fail_msg("%s", cases[i].text);
 }
 
-/* A random term, as text and as C has it. */
+/* A random term as text, and its value by C's rules. */
 static double random_term(int depth, char *text)
 {
     static const char *const names[] = {"Ec_m", "Nc_m", "d_m", "L_m"};
@@ -165,7 +165,7 @@ static bool first(const double *x)
     return x[2] < y[2] && y[3] > 0 && fabs(y[0] - x[0]) <= 2000;
 }
 
-/* All trials that the other search accepts, and that do. */
+/* The other search's trials that satisfy the constraints. */
 static void sift(int sources, const char *constraints, bool (*keeps)(const double *x))
 {
     struct job *plain = open_job(sources, ""), *job = open_job(sources, constraints);

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_forms.c – faults by other points and by other parameters, against the plain
- * form and conversions that stand here once more. */
+/* tests/test_okada_mogi_forms.c – faults given by other reference points and parameters, against
+ * the plain form and conversions that are written here anew. */
 #include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
@@ -17,7 +17,7 @@ static double cosine(double degrees)
     return sine(degrees + 90);
 }
 
-/* x, by its reference, as the plain form has it; from VSM's and okada85.m's manuals. */
+/* Converts x with a given reference to the plain form, by the manuals of VSM and okada85.m. */
 static void plain(const double *x, int reference, double *y)
 {
     const double ss = sine(x[STRIKE]), cs = cosine(x[STRIKE]), s = sine(x[DIP]), c = cosine(x[DIP]);
@@ -84,7 +84,7 @@ static void test_forms(void **state)
         x[REFERENCE] = reference;
         if (reference)
             assert_forward(with("", reference), x, with("", 0), y);
-        x[reference ? LAST : LAST - 1] = y[LAST - 1] = job_random(-1, 1); /* opens */
+        x[reference ? LAST : LAST - 1] = y[LAST - 1] = job_random(-1, 1); /* opening */
         assert_forward(with("opening_m", reference), x, with("opening_m", 0), y);
         double by[LAST + 1];
         memcpy(by, x, sizeof by);
@@ -127,7 +127,7 @@ static bool near_rectangle(const double *y, double within)
 {
     const double ss = sine(y[STRIKE]), cs = cosine(y[STRIKE]), s = sine(y[DIP]), c = cosine(y[DIP]);
     double least = INFINITY;
-    for (int i = 0; i <= 64; i++) /* the nearest of many points of it */
+    for (int i = 0; i <= 64; i++) /* the nearest of many points on it */
         for (int k = 0; k <= 64; k++) {
             const double along = (i / 64.0 - 0.5) * y[LENGTH], down = k / 64.0 * y[WIDTH],
                          left = (y[WIDTH] / 2 - down) * c;
@@ -138,7 +138,7 @@ static bool near_rectangle(const double *y, double within)
     return least <= within;
 }
 
-/* Every trial of a job, converted and predicted by the plain form. */
+/* Converts every trial of a job and predicts it by the plain form. */
 static void assert_job(int reference, const char *slips, int what)
 {
     struct job *job = open_job(reference, slips, "\"k_sigma\": 1");
@@ -198,7 +198,7 @@ static void test_jobs(void **state)
                2);
 }
 
-/* What would reach above the ground is no trial. */
+/* Faults that would reach above the ground are no trials. */
 static void test_above_ground(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void test_above_ground(void **state)
     job_close(job);
 }
 
-/* The third column of the only row, uU. */
+/* uU, the third column of the only row. */
 static double uplift(const char *table)
 {
     char *text;
@@ -231,7 +231,8 @@ static double uplift(const char *table)
     return u;
 }
 
-/* Tables of accepted trials have slip and Mw: slip counts, whatever the order; so does opening. */
+/* Tables of accepted trials have both slip and Mw: slip takes precedence in any order of columns,
+ * and opening counts as well. */
 static void test_forward(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_interval.c – the rule of intervals for operands of every kind, in the
- * host's vectors and in the text of devices: what fits is kept, what is out is left out. */
+/* tests/test_okada_mogi_interval.c – narrowing of amplitude intervals with operands of every kind,
+ * in the host's vectors and in device code: what fits is kept, what does not is excluded. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/interval.h"
@@ -12,7 +12,7 @@ static const double kinds[] = {0,      5e-324,   1e-310, 1e-290, 3e-160, 0.7,   
                                1.5e10, 1 / 3e-9, 1e160,  1e290,  1e308,  INFINITY};
 enum { KINDS = 2 * sizeof kinds / sizeof *kinds + 1, FREE = 6 };
 
-/* Zeros, next to nothing, numbers, infinities of both signs, and no number. */
+/* Zeros, tiny and ordinary numbers, infinities of both signs, and NaN. */
 static double kind(int i)
 {
     return i == KINDS - 1 ? NAN : i % 2 ? -kinds[i / 2] : kinds[i / 2];
@@ -38,14 +38,14 @@ static int list_rows(struct row *row)
     return n;
 }
 
-/* The product has all its digits, or is 0 indeed. */
+/* The product has full precision or is truly 0. */
 static bool is_precise(double a, double g)
 {
     return a == 0 || g == 0 || (fabs(a * g) > 1e-300 && isfinite(a * g));
 }
 
-/* An amplitude that the component allows, or says nothing about, is kept; one that is out by more
- * than rounding is not, where the response is neither next to nothing nor endless. */
+/* An amplitude that the component allows, or does not constrain, is kept; one outside by more than
+ * rounding is excluded unless the response is tiny or infinite. */
 static void expect(const struct row *r, const double *narrowed, double amplitude)
 {
     const double u = amplitude * r->g, hair = 1e-13;

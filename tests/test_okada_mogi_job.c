@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_job.c – job files and tables of stations: every usual order of columns,
- * unit and missing value, noise floors, ranges, and what is accepted. */
+/* tests/test_okada_mogi_job.c – job files and station tables: all common column orders, units and
+ * missing values, noise floors, ranges, acceptance. */
 #include "okada_mogi/utm.h"
 #include "src/random.h"
 #include "tests/okada_mogi.h"
@@ -31,7 +31,7 @@ static void assert_near(double x, double y)
 
 /* ---- stations ---------------------------------------------------------------------------------*/
 
-/* One station at E 500000 m, N 4200000 m of zone 33, in each way to write it. */
+/* One station at E 500000 m, N 4200000 m of zone 33, in every format. */
 struct way {
     const char *text, *format, *name;
     bool geographic, up, sigma;
@@ -83,7 +83,7 @@ static void test_ways_to_write_stations(void **state)
     }
 }
 
-/* Stations on both sides of longitude 180, in its two ways to count: neighbours in zone 1. */
+/* Stations on both sides of longitude 180, counted either way, are neighbours in zone 1. */
 static void test_date_line(void **state)
 {
     (void)state;
@@ -103,8 +103,8 @@ static void test_date_line(void **state)
     }
 }
 
-/* Files on both sides of the equator are projected as the first of them; what has no unit beside
- * what has one is told. */
+/* Files on both sides of the equator are projected like the first one; a file without units next to
+ * one with units is reported. */
 static void test_two_files(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_two_files(void **state)
     }
 }
 
-/* What is projected comes back: both hemispheres, the equator, the date line, beside the zone. */
+/* Projected points convert back: both hemispheres, the equator, the date line, outside the zone. */
 static void test_projection(void **state)
 {
     (void)state;
@@ -145,7 +145,8 @@ static void test_projection(void **state)
     }
 }
 
-/* Deviation and floor in quadrature; floors have the unit of the table, one or one each. */
+/* Deviation and floor add in quadrature; floors have the table's unit, one for all components or
+ * one each. */
 static void test_noise_floor(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void test_ranges(void **state)
     (void)state;
     double x[JOB_AXES];
     struct job *job = open_job(three, "", "\"k_sigma\": 2");
-    assert_true(job->trials == 5 * 1 * 4 * 4); /* 2000, 2300, 2600, 2900: the step fits 3 times */
+    assert_true(job->trials == 5 * 1 * 4 * 4); /* 2000, 2300, 2600, 2900: three steps fit */
     assert_int_equal(job->stations.ncomponents, 6);
     job_parameters(job, job->trials - 1, x);
     assert_true(x[0] == 1000 && x[1] == 25 && x[3] == 4e6);
@@ -190,7 +191,7 @@ static size_t count(const struct accepted *all, double k)
     return n;
 }
 
-/* Each way to accept against the list of all trials. */
+/* Every kind of acceptance, applied to the list of all trials. */
 static void test_acceptance(void **state)
 {
     (void)state;
@@ -230,7 +231,7 @@ static void test_acceptance(void **state)
     job_close(job);
 }
 
-/* Mw limits follow the rock's rigidity. */
+/* Mw limits depend on the rock's rigidity. */
 static void test_rigidity(void **state)
 {
     (void)state;
@@ -263,7 +264,7 @@ static void test_rigidity(void **state)
     }
 }
 
-/* Ranges in degrees hold what they say, and no more than their ends need. */
+/* Ranges in degrees contain what they say, extended no further than their ends require. */
 static void test_degrees(void **state)
 {
     (void)state;
@@ -323,7 +324,7 @@ static void test_degrees(void **state)
     status_mute(-1);
 }
 
-/* Ranges by steps hold the last value that people write, and nothing beyond it. */
+/* Ranges with a step contain the last value as the user meant it, and nothing beyond. */
 static void test_steps(void **state)
 {
     (void)state;
@@ -352,7 +353,7 @@ static void test_steps(void **state)
     }
 }
 
-/* A checkpoint of one form of a model is not that of another with the same numbers. */
+/* A checkpoint for one form of a model is not valid for another form with the same numbers. */
 static void test_sum(void **state)
 {
     (void)state;

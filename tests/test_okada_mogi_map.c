@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_map.c – what leaves for maps comes back from them; synthetic data are those
- * of their source, and as uncertain as they say. */
+/* tests/test_okada_mogi_map.c – map files are read back unchanged; synthetic data follow their
+ * source and have the stated uncertainty. */
 #include "okada_mogi/write.h"
 #include "okada_mogi/judge.h"
 #include "tests/okada_mogi.h"
@@ -8,7 +8,7 @@
 
 enum { SITES = 60, PIXELS = 200 };
 
-/* A fault in Chile, or a chamber; sites by longitude and latitude, a scene beside them. */
+/* A fault in Chile, or a chamber; sites by longitude and latitude, with a scene beside them. */
 static struct job *open_job(const char *stations, bool fault)
 {
     char text[2048];
@@ -61,7 +61,7 @@ static double number(const json_t *list, size_t i)
     return json_number_value(json_array_get(list, i));
 }
 
-/* Metres between two places, on a sphere. */
+/* The distance in metres and the azimuth between two places on a sphere. */
 static double apart(const json_t *a, const json_t *b, double *azimuth)
 {
     const double degree = M_PI / 180, lat = degree * (number(a, 1) + number(b, 1)) / 2;
@@ -91,7 +91,7 @@ static void test_fault(void **state)
         area += number(a, 0) * number(b, 1) - number(b, 0) * number(a, 1);
         const double l = apart(a, b, &azimuth);
         assert_true(fabs(l - (i == 3 || i == 1 ? 20e3 : 6e3)) < 0.01 * l);
-        if (i == 3) /* the upper edge, backwards; grid north is not north */
+        if (i == 3) /* the upper edge, reversed; grid north differs from true north */
             assert_true(fabs(remainder(azimuth - 30 - 180, 360)) < 1);
     }
     assert_true(area > 0);
@@ -115,7 +115,7 @@ static void test_fault(void **state)
     }
     assert_int_equal(vectors, SITES - SITES / 5);
     assert_int_equal(json_array_size(list), 1 + SITES + PIXELS + 2 * vectors);
-    double extent = 0; /* on the map the longest vector is a tenth of it */
+    double extent = 0; /* the longest vector is drawn a tenth as long */
     const struct stations *s = &job->stations;
     for (int k = 0; k < s->n; k++)
         extent = fmax(extent, hypot(s->east[k] - s->east[0], s->north[k] - s->north[0]));
@@ -148,7 +148,7 @@ static void test_chamber(void **state)
     job_close(job);
 }
 
-/* Jobs read what was written for GMT; the zone may be said instead of longitudes. */
+/* Jobs read the files written for GMT; a zone may be given in place of longitudes. */
 static void test_psvelo(void **state)
 {
     (void)state;
@@ -219,8 +219,8 @@ static char *text_of(const char *name)
     return text;
 }
 
-/* The residuals of the truth are normal deviates; unknown offsets and ramps are there to be
- * found. */
+/* The true source's residuals are normally distributed; unknown offsets and ramps can be
+ * recovered. */
 static void test_synthetic(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_models.c – the models against reference values of 128-bit and 50-digit
- * arithmetic, against Okada's own check list, and by their symmetries. */
+/* tests/test_okada_mogi_models.c – the models against 128-bit and 50-digit reference values,
+ * Okada's own check list, and their symmetries. */
 #include "okada_mogi/model.h"
 #include "tests/isa.h"
 #include "src/table.h"
@@ -13,8 +13,8 @@
 
 #define DATA "tests/data/okada_mogi/"
 
-/* What may be wrong, relative to the largest component of the row: the categories that lose digits
- * in any double code have more. */
+/* The permitted error relative to the row's largest component; larger for the categories that lose
+ * digits in any double-precision code. */
 static double tolerance(const char *category, double length)
 {
     if (!strcmp(category, "tiny"))
@@ -81,7 +81,7 @@ static void test_mogi_reference(void **state)
     table_close(t);
 }
 
-/* The published four digits: slip along strike, up dip, and opening. */
+/* The four published digits, for strike slip, dip slip and opening. */
 static void test_okada_check_list(void **state)
 {
     (void)state;
@@ -111,9 +111,9 @@ static void test_okada_check_list(void **state)
 
 /* ---- point sources ----------------------------------------------------------------------------*/
 
-/* Displacement u, in the strike's frame, of a point at (x, y) by a point source at depth d that
- * slips along strike (0), up dip (1) or opens (2) by a unit of potency: Okada (1985), eqs. (8) to
- * (10), for mu / (lambda + mu) = medium. */
+/* Displacement u, in the strike's frame, of (x, y) by a point source at depth d that slips along
+ * strike (0), up dip (1) or opens (2) with unit potency: Okada (1985), eqs. (8) to (10), for mu /
+ * (lambda + mu) = medium. */
 static void point_source(int kind, double x, double y, double d, double s, double c, double medium,
                          double *u)
 {
@@ -132,8 +132,8 @@ static void point_source(int kind, double x, double y, double d, double s, doubl
         u[k] = (kind == 2 ? 1 : -1) * (scale * at[k] + sum[kind][k]) / (2 * M_PI);
 }
 
-/* A fault is what its points are together: any dip, kind and rock, by quadrature (Gauss-Legendre of
- * 5 points in each of 24 x 24 parts). */
+/* A fault as the integral of point sources, with any dip, kind and rock (Gauss-Legendre quadrature
+ * with 5 x 5 points in each of 24 x 24 parts). */
 static void fault_by_points(const double *x, double e, double n, double *u)
 {
     static const double node[] = {0, 0.5384693101056831, 0.9061798459386640};
@@ -189,7 +189,7 @@ static void test_sums_of_points(void **state)
             if (!(fabs(u[k] - v[k]) <= 1e-10 * most))
                 fail_msg("dip %g, nu %g, opening %g: %.12g, not %.12g", x[4], x[9], x[10], u[k],
                          v[k]);
-        if (x[10] == 0) { /* the model without opening is the same */
+        if (x[10] == 0) { /* the model without opening agrees */
             model_forward(model_find("okada"), x, e, n, v);
             for (int k = 0; k < 3; k++)
                 assert_true(fabs(u[k] - v[k]) <= 1e-15);
@@ -209,7 +209,7 @@ static void test_rocks(void **state)
         assert_true(fabs(v[k] - u[k] * 0.6 / 0.75) <= 1e-15 * fabs(u[k]));
 }
 
-/* A lane's bits do not depend on what its neighbours compute: dips of both kinds side by side. */
+/* A lane's bits do not depend on its neighbours' values: both kinds of dips side by side. */
 static void test_lanes_are_apart(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_lanes_are_apart(void **state)
     }
 }
 
-/* From above the edges, corners and plane of faults of all dips: finite, and continuous. */
+/* Above the edges, corners and plane of faults of all dips, results are finite and continuous. */
 static void test_singular_places(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void test_singular_places(void **state)
         assert_true(fabs(a[k] - b[k]) < 1e-6);
 }
 
-/* What is computed once for a whole grid of angles is exact where it can be. */
+/* Values computed once for a whole grid of angles are exact at right angles. */
 static void test_right_angles(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* tests/test_okada_mogi_points.c – differences of two points (levelling, lines that are measured,
- * tilt), and stations above the datum of depths: against closed forms that stand here. */
+/* tests/test_okada_mogi_points.c – differences of two points (levelling, measured lines, tilt) and
+ * stations above the datum of depths, against closed forms that are written here anew. */
 #include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
-/* Mogi's sphere, seen from so high. */
+/* Mogi's sphere, seen from this height above the datum. */
 static void sphere(const double *x, double e, double n, double height, double *u)
 {
     const double d = x[2] + height,
@@ -99,7 +99,7 @@ static struct job *open_job(int sources)
     return job;
 }
 
-/* Every trial, judged here. */
+/* Judges every trial here and compares. */
 static void compare(struct job *job)
 {
     struct accepted exact = job_search(job, SEARCH_EXACT, 3),
@@ -130,7 +130,7 @@ static void test_searches(void **state)
     compare(open_job(2));
 }
 
-/* Depths down to the surface under stations that stand above it. */
+/* Depths down to the surface, below stations that stand above it. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_faults(void **state)
     }
 }
 
-/* Without a vector a difference is along the line: what it grows by. Longitudes do as well. */
+/* Without a vector, a difference is the change of the line's length. Longitudes work as well. */
 static void test_lines(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void test_lines(void **state)
     }
     stations_close(&s);
     stations_close(&t);
-    job_write("lines.csv", "E_m N_m uU sU z_ft h_sigma\n1 2 3 4 5 6\n"); /* nobody asks for them */
+    job_write("lines.csv", "E_m N_m uU sU z_ft h_sigma\n1 2 3 4 5 6\n"); /* heights not requested */
     status_mute(1);
     assert_int_equal(stations_read(job_file("lines.csv"), &format, &s), EK_OK);
     status_mute(-1);
@@ -195,7 +195,7 @@ static void test_lines(void **state)
     stations_close(&s);
 }
 
-/* A tilt is a difference over a few metres; synthetic data come back. */
+/* A tilt is a difference over a few metres; synthetic data are recovered. */
 static void test_tilt(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void test_tilt(void **state)
     job_close(job);
 }
 
-/* chi2 of correlated data by the inverse of their covariance; searches agree. */
+/* chi2 of correlated data by the inverse of their covariance; the searches agree. */
 static void test_correlation(void **state)
 {
     (void)state;

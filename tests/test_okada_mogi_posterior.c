@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_posterior.c – evidence, credible regions and Bayes factors: against the
- * closed form where only the volume is free, against sums over all trials, and between jobs. */
+/* tests/test_okada_mogi_posterior.c – evidence, credible regions and Bayes factors: against a
+ * closed form with only the volume free, against sums over all trials, and between jobs. */
 #include "okada_mogi/judge.h"
 #include "okada_mogi/posterior.h"
 #include "tests/okada_mogi.h"
@@ -26,7 +26,7 @@ static struct job *open_job(int sources, const char *accept, int places, int vol
     return job;
 }
 
-/* What a source left, with noise. */
+/* The displacements of a source, with noise. */
 static void write_stations(const double *x, double sigma)
 {
     FILE *f = fopen(job_file("stations.csv"), "w");
@@ -51,7 +51,7 @@ static struct posterior posterior_of(const struct job *job, json_t **json)
     assert_int_equal(spool_open(SPOOL_MEMORY, &spool), EK_OK);
     assert_true(all.n > 0);
     if (job->accept.best > 0 && all.n > (size_t)job->accept.best) {
-        accepted_sort_best(&all); /* as results do */
+        accepted_sort_best(&all); /* as in results */
         all.n = (size_t)job->accept.best;
         accepted_sort(&all);
     }
@@ -65,8 +65,8 @@ static struct posterior posterior_of(const struct job *job, json_t **json)
     return p;
 }
 
-/* One free number, chi2 a parabola: the evidence is a Gaussian's integral, regions are intervals
- * about the estimate, as wide as the normal distribution says. */
+/* With one free parameter, chi2 is a parabola: the evidence is a Gaussian integral, and regions are
+ * intervals about the estimate with the widths of the normal distribution. */
 static void test_closed_form(void **state)
 {
     (void)state;
@@ -114,7 +114,8 @@ static void test_closed_form(void **state)
     }
 }
 
-/* Whatever is accepted, the sum over all trials lies between the bounds; all trials are a sum. */
+/* Whatever is accepted, the sum over all trials lies between the bounds; if all trials are
+ * accepted, it is exact. */
 static void test_bounds(void **state)
 {
     (void)state;
@@ -153,7 +154,7 @@ static void test_bounds(void **state)
             }
             assert_true(p.log_evidence <= all + 1e-9 && all <= p.most + 1e-9);
             assert_true(i || isfinite(p.below));
-            if (i == 1) { /* its threshold keeps its word */
+            if (i == 1) { /* accepting up to its threshold holds the promised share */
                 char rms[64];
                 json_t *wide;
                 snprintf(rms, sizeof rms, "\"misfit\": \"rms\", \"misfit_below\": %.15g", p.below);

@@ -1,7 +1,7 @@
-/* tests/test_okada_mogi_proof.c – certificates of faults: what remainder() says of responses holds
- * at points of boxes, proofs are checked by other mathematics (quadrature of point sources with
- * derivatives in interval arithmetic, slips by trying all corners), and what they say is out is
- * looked for by brute force. */
+/* tests/test_okada_mogi_proof.c – certificates of faults: remainder() bounds the responses at
+ * points of boxes, proofs are checked by other mathematics (quadrature of point sources with
+ * derivatives in interval arithmetic, slips by trying all corners), and what they exclude is sought
+ * by brute force. */
 #include "tests/okada_mogi.h"
 
 #include <jansson.h>
@@ -24,7 +24,7 @@ static void respond(const struct model *m, const double *x, int b, const double 
     model_forward(m, y, at[0], at[1], u);
 }
 
-/* A random box; some of its edges have no length, and some boxes are tiny. */
+/* A random box; some edges have length zero, and some boxes are tiny. */
 static void draw_box(const struct model *m, double size, struct model_range *x)
 {
     static const double mogi[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {500, 8e3}, {1, 1}, {0, 0.4}};
@@ -98,7 +98,7 @@ static void test_remainders(void **state)
     test_remainder(model_with(model_find("okada"), "opening_m", 9));
 }
 
-/* Half the edges leave a quarter of the remainder; of a point there is none. */
+/* Halving the edges divides the remainder by four; for a point it is zero. */
 static void test_order(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ enum { FREE = 3, NODES = 6, STATIONS = 5, GEOMETRY = 7, OPENING = GEOMETRY, PARA
 struct span {
     double min, max;
 };
-/* A range of values and of derivatives along the free parameters. */
+/* A range of values, and of the derivatives by the free parameters. */
 struct dual {
     struct span v, d[FREE];
 };
@@ -169,7 +169,7 @@ static struct dual product(struct dual a, struct dual b)
     return r;
 }
 
-/* A function of these values and derivatives. */
+/* Applies the chain rule with this value and derivative of the outer function. */
 static struct dual chain(struct dual a, struct span value, struct span derivative)
 {
     struct dual r = {.v = value};
@@ -207,7 +207,7 @@ static struct dual inverse(struct dual a) /* a > 0 */
     return chain(a, wide(q, p), wide(-p * p, -q * q));
 }
 
-/* Sine and cosine are steeper than 1 nowhere. */
+/* The slopes of sine and cosine are at most 1. */
 static struct dual sine(struct dual degrees, double ahead)
 {
     const double radian = M_PI / 180, at = (degrees.v.min + degrees.v.max) / 2,
@@ -218,8 +218,8 @@ static struct dual sine(struct dual degrees, double ahead)
 
 /* ---- point sources ----------------------------------------------------------------------------*/
 
-/* Displacement of a point by a point of the fault, eqs. (8) to (10) of Okada (1985) for
- * lambda = mu, times -2 pi, by opening 2 pi: x along strike, y up dip, d down. */
+/* Displacement of a point by a point of the fault, eqs. (8) to (10) of Okada (1985) for lambda =
+ * mu, times -2 pi (opening: 2 pi): x along strike, y up dip, d down. */
 static void point_source(struct dual x, struct dual y, struct dual d, struct dual s, struct dual c,
                          struct dual (*u)[3])
 {
@@ -245,7 +245,8 @@ static void point_source(struct dual x, struct dual y, struct dual d, struct dua
     }
 }
 
-/* Of the whole fault by Gauss's quadrature; far enough from it that its error, 1e-7, is none. */
+/* The displacement by the whole fault, by Gauss quadrature; the fault is far enough away for its
+ * error of 1e-7 not to matter. */
 static void fault(const struct dual *x, const double *at, struct dual (*out)[3])
 {
     static const double node[] = {-0.932469514203152, -0.661209386466265, -0.238619186083197,
@@ -285,7 +286,7 @@ struct proof {
     double slip, station[STATIONS][2], low[STATIONS][3], high[STATIONS][3];
 };
 
-/* Some corner of a0 u0 + a1 u1 >= b is on the right side of all other lines. */
+/* Some corner of the half-planes a0 u0 + a1 u1 >= b lies within all of them. */
 static bool some_slip(int n, const double (*line)[3], double most)
 {
     for (int i = 0; i < n; i++)
@@ -302,7 +303,7 @@ static bool some_slip(int n, const double (*line)[3], double most)
     return false;
 }
 
-/* Some slip brings responses within g into all windows, with some of these openings. */
+/* Some slip together with some of these openings moves all responses within g into the windows. */
 static bool explains(const struct proof *p, struct span (*g)[3][3], struct span opening,
                      double most)
 {
@@ -330,7 +331,7 @@ static bool explains(const struct proof *p, struct span (*g)[3][3], struct span 
     return false;
 }
 
-/* Responses of a box: those of its middle and derivatives times half its edges. */
+/* Responses in a box: those at its middle plus derivatives times half its edges. */
 static void respond_within(const struct proof *p, const struct span *box, struct span (*g)[3][3])
 {
     struct dual x[PARAMETERS], middle[PARAMETERS];
@@ -383,7 +384,7 @@ static bool is_out(const struct proof *p, const struct span *box, int depth)
 
 static const char *const names[] = {"Ec_m",    "Nc_m", "d_m", "strike_deg",
                                     "dip_deg", "L_m",  "W_m", "opening_m"};
-static const int at_of[] = {0, 1, 2, 3, 4, 5, 6, 10}; /* among the model's parameters */
+static const int at_of[] = {0, 1, 2, 3, 4, 5, 6, 10}; /* positions among the model's parameters */
 
 static double at(const json_t *object, const char *key, size_t i)
 {
@@ -422,12 +423,12 @@ static void read_proof(const json_t *root, struct proof *p)
     }
 }
 
-/* Points that the proof says are out: random ones, ends and middles of edges. */
+/* Searches the box for points that fit: random ones, ends and middles of edges. */
 static bool found_by_force(const struct job *job, const struct proof *p, const struct span *box,
                            double most)
 {
     double x[MODEL_PARAMETERS] = {0};
-    struct span g[STATIONS][3][3] = {{{{0}}}}; /* of openings, where there are none, too */
+    struct span g[STATIONS][3][3] = {{{{0}}}}; /* openings too, even where there are none */
     x[9] = 0.25;
     for (int i = 0; i < PARAMETERS; i++) {
         const int how = (int)job_random(0, 4);
@@ -441,7 +442,7 @@ static bool found_by_force(const struct job *job, const struct proof *p, const s
         for (int b = 0; b < job->model->nbasis; b++) {
             double u[3];
             respond(job->model, x, b, p->station[i], u);
-            for (int c = 0; c < 3; c++) { /* weights of slip are negative */
+            for (int c = 0; c < 3; c++) { /* slip has negative weights */
                 const double response = b < 2 ? -u[c] : u[c];
                 g[i][b][c] = (struct span){response - 1e-12, response + 1e-12};
             }
@@ -449,7 +450,7 @@ static bool found_by_force(const struct job *job, const struct proof *p, const s
     return explains(p, g, opening, most);
 }
 
-/* Open boxes; -1: it is no proof. *holds: one holds the truth. */
+/* The number of open boxes, -1 for an invalid proof. *holds: one of them holds the truth. */
 static long check_proof(const struct job *job, const json_t *root, const double *truth,
                         bool rigorous, bool *holds)
 {
@@ -497,7 +498,7 @@ static long check_proof(const struct job *job, const json_t *root, const double 
 
 /* ---- jobs -------------------------------------------------------------------------------------*/
 
-/* Of five stations that saw it. */
+/* Five stations with the true source's displacements. */
 static void write_stations(const struct model *m, const double *truth)
 {
     FILE *f = fopen(job_file("stations.csv"), "w");
@@ -511,8 +512,8 @@ static void write_stations(const struct model *m, const double *truth)
     fclose(f);
 }
 
-/* Free parameters (bits) have a range that holds the truth, or begins behind it. What does not slip
- * may only open. */
+/* Free parameters (bits) get a range that holds the truth or begins beyond it. A source that does
+ * not slip may only open. */
 static struct job *open_job(const double *truth, unsigned free_ones, bool inside, double k)
 {
     static const double before[] = {3000, 3000, 2000, 20, 20, 2000, 2000, 1},
@@ -542,7 +543,7 @@ static struct job *open_job(const double *truth, unsigned free_ones, bool inside
     return job;
 }
 
-/* A hole where the truth is makes the proof none. */
+/* A proof that excludes the truth is refused. */
 static void refuse_hole(const struct job *job, json_t *root, const double *truth)
 {
     bool holds = false;
@@ -556,7 +557,7 @@ static void refuse_hole(const struct job *job, json_t *root, const double *truth
     assert_int_equal(check_proof(job, root, truth, true, &holds), -1);
 }
 
-/* The proof is one. Returns whether all is out. */
+/* Checks that the job's proof is valid. Returns whether it excludes everything. */
 static bool prove(const double *truth, unsigned free_ones, bool inside, double k)
 {
     struct job *job = open_job(truth, free_ones, inside, k);
@@ -578,7 +579,8 @@ static int rounds(void)
     return getenv("EK_LONG") ? 60 : 10;
 }
 
-/* The i-th of a series, with a truth out of these ranges; one of no width is a number. */
+/* Proof i of a series, with a truth drawn from these ranges; a range of width zero is a
+ * constant. */
 static bool prove_one(int i, const double range[MODEL_PARAMETERS][2], unsigned free_ones)
 {
     double truth[MODEL_PARAMETERS];
@@ -609,7 +611,7 @@ static void test_proofs(void **state)
     assert_true(certified >= rounds() / 4);
 }
 
-/* Dikes and sills, some of which slip as well, some of unknown opening. */
+/* Dikes and sills, some of which also slip or have an unknown opening. */
 static void test_openings(void **state)
 {
     (void)state;
@@ -633,7 +635,7 @@ static void test_openings(void **state)
     assert_true(certified >= rounds() / 4);
 }
 
-/* The checker's responses are the model's. */
+/* The checker's responses agree with the model's. */
 static void test_quadrature(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_refine.c – finer grids around accepted trials keep all of these, stay where
- * they may, and are jobs themselves. */
+/* tests/test_okada_mogi_refine.c – finer grids around accepted trials keep all of these, stay
+ * within their limits, and are valid jobs. */
 #include "okada_mogi/refine.h"
 #include "tests/okada_mogi.h"
 
@@ -37,7 +37,7 @@ static struct stats *stats_of(const struct job *job, const struct accepted *all)
     return s;
 }
 
-/* Number of the trial with these parameters on the job's grid; it must be there. */
+/* The number of the trial with these parameters, which must be on the job's grid. */
 static trial_number find_trial(const struct job *job, const double *x)
 {
     long place[JOB_AXES] = {0};
@@ -66,7 +66,7 @@ static bool holds(const struct accepted *all, trial_number trial)
     return begin < all->n && all->record[begin].trial == trial;
 }
 
-/* Three rounds, each with other factors. */
+/* Three rounds with different factors. */
 static void test_nested(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_nested(void **state)
         assert_int_equal(refine_job(job, s, &r, &refined), EK_OK);
         assert_int_equal(job_take(job->path, refined, NULL, &next), EK_OK);
         json_decref(refined);
-        assert_true(next->axis[2].n == 1 && next->axis[2].min == 100); /* nu is the first */
+        assert_true(next->axis[2].n == 1 && next->axis[2].min == 100); /* nu comes first */
         assert_int_equal(next->nconstraints, 1);
         assert_int_equal(next->accept.nk, 2);
         for (int c = 0; c < s->ncolumns; c++) {
@@ -136,7 +136,7 @@ static void test_factors(void **state)
     job_close(job);
 }
 
-/* A job file beside the job names its stations as the job does, one elsewhere finds them, too. */
+/* A job file next to the job names its stations as the job does; one elsewhere also finds them. */
 static void test_files(void **state)
 {
     (void)state;

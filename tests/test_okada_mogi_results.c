@@ -1,4 +1,5 @@
-/* tests/test_okada_mogi_results.c – what is made of accepted trials: spooled batches, files. */
+/* tests/test_okada_mogi_results.c – results of accepted trials: spooled batches, files, clusters,
+ * the final check. */
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/results.h"
 #include "okada_mogi/spool.h"
@@ -44,7 +45,7 @@ static enum ek_status expect_next(void *arg, const struct accepted_record *recor
     return EK_OK;
 }
 
-/* Trials 0, 3, 6, …; batches come in another order, one of them is empty. */
+/* Trials 0, 3, 6, …; batches arrive out of order, and one is empty. */
 static void spool_with_room(size_t memory)
 {
     static const int order[BATCHES] = {4, 0, 6, 2, 1, 5, 3};
@@ -106,7 +107,7 @@ static void test_spool_without_disk(void **state)
 
 /* ---- files ------------------------------------------------------------------------------------*/
 
-/* Bytes of the file that the records of all trials make. */
+/* The bytes of a file with the records of all trials. */
 static char *write_all(const struct job *job, enum accepted_format format, size_t *size)
 {
     struct accepted_file *f;
@@ -118,7 +119,7 @@ static char *write_all(const struct job *job, enum accepted_format format, size_
             .trial = i, .misfit = 0.5 * (double)i, .chi2 = (double)i, .rms = 0.25};
         assert_int_equal(accepted_file_put(f, &r, 1), EK_OK);
     }
-    assert_int_not_equal(access(job_file("out"), F_OK), 0); /* not before it is whole */
+    assert_int_not_equal(access(job_file("out"), F_OK), 0); /* absent until it is complete */
     assert_int_equal(accepted_file_end(f, EK_OK), EK_OK);
     FILE *in = fopen(job_file("out"), "r");
     assert_non_null(in);
@@ -208,7 +209,7 @@ static bool touch(int i, int k)
     return true;
 }
 
-/* Gives all that hang together with cell i its label. */
+/* Labels every cell connected with cell i. */
 static void flood(const bool *there, int *label, int i)
 {
     for (int k = 0; k < CELLS; k++)
@@ -229,7 +230,7 @@ static void each_cell(struct clusters *s, const bool *there,
         }
 }
 
-/* Random cells, from few to most of them, against a flood over all pairs. */
+/* Random cells, from few to most, against a flood fill over all pairs. */
 static void test_clusters(void **state)
 {
     (void)state;
@@ -275,7 +276,7 @@ static void test_clusters(void **state)
     assert_true(several > 5);
 }
 
-/* Little memory: two far blocks stay two, all trials are counted. */
+/* With little memory, two distant blocks stay apart and all trials are counted. */
 static void test_coarse_clusters(void **state)
 {
     (void)state;
@@ -301,8 +302,8 @@ static void test_coarse_clusters(void **state)
 
 /* ---- the check --------------------------------------------------------------------------------*/
 
-/* One trial of 2.6e9 explains everything, and it was lost: the check finds it, off the symmetry
- * axes by a descent. */
+/* One trial of 2.6e9 explains everything but was lost: the check finds it; off the symmetry axes it
+ * does so by a descent. */
 static void test_lost_trial(void **state)
 {
     (void)state;
@@ -334,7 +335,7 @@ static void test_lost_trial(void **state)
         long checked;
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
         assert_int_equal(results_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
-        /* right; lost; one number of its record wrong */
+        /* correct; lost; one number of its record wrong */
         for (int fault = 0; fault < 6; fault++) {
             struct accepted found =
                 fault == 1 ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_scenes.c – offsets and ramps: what is left is least, and does not depend on
- * what they were; how such data are read. */
+/* tests/test_okada_mogi_scenes.c – offsets and ramps: the remaining misfit is minimal and
+ * independent of their true values; reading such data. */
 #include "okada_mogi/judge.h"
 #include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
@@ -7,7 +7,7 @@
 enum { MOST = 60 };
 static const struct scene OFFSET = {.unknowns = 1}, RAMP = {.unknowns = 3};
 
-/* A scene of n points with deviations of all sizes, some on a lattice, some twice. */
+/* A scene of n points with sigmas of all sizes, some on a lattice, some repeated. */
 static void fill(struct stations *s, int n, int kind)
 {
     static char *scene[MOST];
@@ -36,7 +36,8 @@ static double largest(const struct stations *s, const struct scene *c, const dou
     return most;
 }
 
-/* The function is convex: where no step, of many sizes and directions, leads down, it is least. */
+/* The function is convex, so a point from which no step of many sizes and directions leads down is
+ * its minimum. */
 static double walk_down(const struct stations *s, const struct scene *c, const double *d)
 {
     double at[SCENES_UNKNOWNS] = {0}, best = largest(s, c, d, at);
@@ -78,7 +79,7 @@ static void test_least(void **state)
         assert_true(fabs(least - again) <= 1e-9 * least + 1e-12);
         assert_true(least <= walked * (1 + 1e-9));
         assert_true(least >= walked * 0.98); /* walks stop early in narrow valleys */
-        for (int k = 0; k < 4; k++) {        /* what is out may be known before the end */
+        for (int k = 0; k < 4; k++) {        /* may stop early when beyond reach */
             const double reach = least * (const double[]){0.2, 0.9, 0.9999, 1.0001}[k];
             const double known = scene_least(c, &s, d, reach, work);
             assert_true(known <= least * (1 + 1e-9) && (known > reach) == (k < 3 && least > 0));
@@ -89,7 +90,7 @@ static void test_least(void **state)
             assert_true(fabs(d[k] - moved[k]) < 1e-9);
             square[0] += d[k] * d[k] / (s.sigma[3 * k] * s.sigma[3 * k]);
         }
-        for (int a = 0; a < c->unknowns; a++) { /* at right angles to all that could be taken off */
+        for (int a = 0; a < c->unknowns; a++) { /* orthogonal to all that can be removed */
             double dot = 0, norm = 0;
             for (int k = 0; k < n; k++) {
                 const double per = 1 / (s.sigma[3 * k] * s.sigma[3 * k]);
@@ -103,7 +104,7 @@ static void test_least(void **state)
     }
 }
 
-/* Data without a plane's worth of residual leave nothing. */
+/* Data that a plane explains leave a residual of zero. */
 static void test_planes(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void test_files(void **state)
 
 enum { POINTS = 14, ALL = POINTS + 6 };
 
-/* Two scenes of points, two of them at the same place, and stations of two more components. */
+/* Two scenes of points, two of them at the same place, and stations with two more components. */
 static void write_scenes(double offset)
 {
     char table[4000] = "E_m,N_m,value_m,sigma_m,lE,lN,lU,scene\n";
@@ -208,8 +209,8 @@ static void write_scenes(double offset)
                               "500,200,0.01,0,0.1,0.05,0.05,0.05,0.4\n-900,1500,,,0.05,,,0.05,\n");
 }
 
-/* chi2 of residuals d [n] of variances and covariances a [n][n + unknowns] whose last columns are
- * the unknowns' shapes: the unknowns are data of no weight, by Gauss and Jordan. */
+/* chi2 of residuals d [n] with variances and covariances a [n][n + unknowns] whose last columns are
+ * the unknowns' shapes, by Gauss-Jordan elimination: the unknowns are data of weight zero. */
 static double chi2_of(double (*a)[ALL + 4], int n, int unknowns, const double *d)
 {
     enum { SIDE = ALL + 4 };
@@ -242,7 +243,7 @@ static double chi2_of(double (*a)[ALL + 4], int n, int unknowns, const double *d
 
 static const double sill = 4e-4, range = 2500;
 
-/* Of a scene whose covariance, offset and ramp are known or not. */
+/* chi2 of a scene whose covariance, offset and ramp are known or not. */
 static double scene_chi2(const struct stations *s, const double *u, const char *name,
                          bool correlated, int unknowns)
 {
@@ -267,7 +268,7 @@ static double scene_chi2(const struct stations *s, const double *u, const char *
     return chi2_of(a, n, unknowns, d);
 }
 
-/* Of the two stations. */
+/* chi2 of the two stations. */
 static double station_chi2(const struct stations *s, const double *u)
 {
     const int i = s->n - 2, k = s->n - 1;
@@ -299,7 +300,7 @@ static const char *const covariance_accepts[] = {
     "\"misfit\": \"rms\", \"misfit_below\": %g", "\"misfit\": \"rms\", \"best\": 20",
     "\"k_sigma\": %g", "\"keep_all\": true, \"misfit\": \"rms\""};
 
-/* Searches agree with one another, and chi2 with what stands above. */
+/* Searches agree with one another, and their chi2 with the functions above. */
 static size_t compare_covariance(int model, int accept, int asc, int dsc)
 {
     static const char *const unknown[] = {"\"offset\": false", "\"offset\": true", "",
@@ -317,7 +318,7 @@ static size_t compare_covariance(int model, int accept, int asc, int dsc)
     assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
     struct accepted exact = job_search(job, SEARCH_EXACT, 3),
                     brute = job_search(job, SEARCH_BRUTE, 1);
-    if (accept == 1) { /* each batch has its best; the best of all are the same */
+    if (accept == 1) { /* batches keep their own best; compare the best of all */
         accepted_sort_best(&exact);
         accepted_sort_best(&brute);
         for (int i = 0; i < 20; i++)
@@ -381,8 +382,8 @@ static void test_covariance_refused(void **state)
     status_mute(-1);
 }
 
-/* Errors that are drawn have the covariance: their whitened sum of squares is as chi2's should be;
- * and the job reads its own deviations again. */
+/* Generated errors have the covariance: their whitened sum of squares is as expected of chi2; and
+ * the job reads the sigmas that it wrote. */
 static void test_generated(void **state)
 {
     (void)state;
@@ -412,7 +413,7 @@ static void test_generated(void **state)
         job_close(made);
         job_close(job);
     }
-    assert_true(fabs(sum - n) < 4 * sqrt(2.0 * n)); /* variance of chi2: 2 */
+    assert_true(fabs(sum - n) < 4 * sqrt(2.0 * n)); /* a chi2 variable has variance 2 */
     unlink(job_file("los.csv"));
 }
 

@@ -1,6 +1,5 @@
-/* tests/test_okada_mogi_search.c – the exact search finds what the brute one finds, record by
- * record, for any model, number of sources, order of axes and division into batches; and the known
- * sets. */
+/* tests/test_okada_mogi_search.c – the exact search finds the same records as brute force for any
+ * model, number of sources, order of axes and division into batches; the known sets. */
 #include "okada_mogi/device.h"
 #include "okada_mogi/judge.h"
 #include "tests/isa.h"
@@ -8,7 +7,7 @@
 
 /* ---- random jobs ------------------------------------------------------------------------------*/
 
-/* One axis: a few values around a true one that lies on the grid. */
+/* One axis: a few values around a true one, which is on the grid. */
 struct axis {
     const char *name;
     double low, high, spacing;
@@ -28,7 +27,7 @@ static const struct axis point_axes[] = {
 
 static double truth[JOB_AXES];
 
-/* Optional parameters of random jobs: nu, 0 = not named, and whether faults may open. */
+/* Optional parameters of random jobs: nu (0: not given), and whether faults may open. */
 static double poisson;
 static bool opens;
 
@@ -40,7 +39,7 @@ static void set_usual(const struct model *m, int sources)
                 truth[s * m->nparameters + p] = m->parameter[p].usual;
 }
 
-/* "parameters" of a job; n values on most axes, the true one at a random place among them. */
+/* Writes a job's "parameters"; most axes have n values, with the true one at a random place. */
 static int write_axes(char *out, size_t room, const struct axis *axes, const struct model *m,
                       int sources, int most)
 {
@@ -80,7 +79,7 @@ static int write_axes(char *out, size_t room, const struct axis *axes, const str
 
 static double noise = 0.003;
 
-/* Stations with what the true sources do, wrong by some noise, some components missing. */
+/* Stations with the true sources' displacements, some noise and some missing components. */
 static void write_stations(const struct model *m, int sources, int n)
 {
     char text[8192];
@@ -105,8 +104,8 @@ static void write_stations(const struct model *m, int sources, int n)
     job_write("stations.csv", text);
 }
 
-/* Data along vectors, of two scenes; the second one is wrong by an offset and a ramp that the job
- * leaves unknown. NULL: none. */
+/* Data along vectors in two scenes; the second has an offset and a ramp that are unknown to the
+ * job. NULL: none. */
 static const char *unknowns;
 
 static void write_scenes(const struct model *m, int sources, int n)
@@ -175,7 +174,7 @@ static size_t compare_methods(struct job *job)
     return n;
 }
 
-/* How many times as many jobs: EK_LONG=N takes N times `times`. */
+/* Number of jobs: EK_LONG=N multiplies `times` by N. */
 static int longer(int times)
 {
     const char *n = getenv("EK_LONG");
@@ -195,7 +194,7 @@ static void compare_many(const struct model *m, int sources, int most, int jobs,
         found += compare_methods(job);
         job_close(job);
     }
-    assert_true(found > (size_t)all); /* or nothing has been compared */
+    assert_true(found > (size_t)all); /* else nothing was compared */
 }
 
 static void test_one_fault(void **state)
@@ -206,7 +205,7 @@ static void test_one_fault(void **state)
                  "\"magnitude\": [4, 7.2], \"slip_over_length\": [0, 1e-4]");
 }
 
-/* Another rock, and faults that open: three bases, and no amplitude. */
+/* Another rock, and faults that open: three bases and no amplitude. */
 static void test_opening(void **state)
 {
     (void)state;
@@ -220,7 +219,7 @@ static void test_opening(void **state)
     opens = false;
 }
 
-/* Any linear datum, with and without unknowns; scenes alone. */
+/* Any linear datum, with and without unknowns; scenes without stations. */
 static void test_scenes(void **state)
 {
     (void)state;
@@ -266,9 +265,8 @@ static void test_another_model(void **state)
 
 /* ---- symmetric jobs ---------------------------------------------------------------------------*/
 
-/* Where basis responses vanish, are parallel, or are zeros of either sign: angles at multiples of
- * 45 degrees, stations on the axes of symmetry, upper edges at the ground, amplitudes of all
- * signs. */
+/* Basis responses vanish, are parallel, or are zeros of either sign: angles at multiples of 45
+ * degrees, stations on axes of symmetry, upper edges at the ground, amplitudes of all signs. */
 static const struct axis lattice_okada[] = {
     {"Ec_m", -1e4, 1e4, 5e3},      {"Nc_m", -1e4, 1e4, 5e3},    {"d_m", 0, 5e3, 2.5e3},
     {"strike_deg", -180, 270, 45}, {"dip_deg", 0, 90, 45},      {"L_m", 1e4, 3e4, 1e4},
@@ -281,7 +279,7 @@ static const struct axis lattice_mogi[] = {
     {"dV_m3", -2e6, 2e6, 1e6},
 };
 
-/* Whole numbers of steps within the range, the true one among them. */
+/* A range of whole steps that contains the true value. */
 static int write_lattice(char *out, size_t room, const struct axis *axes, const struct model *m,
                          int sources, int most)
 {
@@ -305,8 +303,8 @@ static int write_lattice(char *out, size_t room, const struct axis *axes, const 
     return used;
 }
 
-/* Stations on a lattice that has the sources' own places in it; what they show is exact, or wrong
- * by a whole number of deviations. */
+/* Stations on a lattice that includes the sources' own places; their data are exact or wrong by a
+ * whole number of sigmas. */
 static void write_lattice_stations(const struct model *m, int sources, double sigma, double wrong)
 {
     char text[8192];
@@ -359,7 +357,7 @@ static struct job *lattice_job(int number)
     return job;
 }
 
-/* Of the best, only they: what else was seen depends on the way. */
+/* Keeps only the best records: which others were seen depends on the method. */
 static void only_best(const struct job *job, struct accepted *a)
 {
     if (!job->accept.best)
@@ -372,7 +370,7 @@ static void only_best(const struct job *job, struct accepted *a)
 static struct accepted search_on(const struct job *job, enum search_method method,
                                  struct backend *backend);
 
-/* What the judge alone says, asked about every trial. */
+/* The judge's verdict on every trial. */
 static struct accepted judge_all(const struct job *job)
 {
     struct accepted all = {0};
@@ -386,7 +384,7 @@ static struct accepted judge_all(const struct job *job)
     return all;
 }
 
-/* A job's sets, by any method on the host and on devices, are those of the judge. */
+/* Any method, on the host and on devices, gives the judge's set. */
 static size_t compare_lattice(const struct job *job, int number, struct backend *const *device,
                               int ndevices)
 {
@@ -407,7 +405,7 @@ static size_t compare_lattice(const struct job *job, int number, struct backend 
     return n;
 }
 
-/* A hundred; EK_LONG=N: N times two thousand, devices with every fiftieth. */
+/* A hundred jobs; EK_LONG=N: N times two thousand. Every fiftieth also runs on devices. */
 static void test_lattice(void **state)
 {
     (void)state;
@@ -436,7 +434,7 @@ static void test_lattice(void **state)
 
 enum { FEEDERS = 3 };
 
-/* Judged by one thread, two, three in turn: one run does what all do. */
+/* The number of judging threads varies from run to run; one run covers all trials. */
 static struct accepted search_on(const struct job *job, enum search_method method,
                                  struct backend *backend)
 {
@@ -447,7 +445,7 @@ static struct accepted search_on(const struct job *job, enum search_method metho
     const struct search_sink sink = {job_append, &found};
     assert_int_equal(search_open(job, method, &s), EK_OK);
     assert_int_equal(search_device_open(s, backend, 1 + run % FEEDERS, &d), EK_OK);
-    d->least = 1 + (long)(run++ % 4) * 50; /* several launches, the last one of what is left */
+    d->least = 1 + (long)(run++ % 4) * 50; /* several launches, the last one smaller */
     const trial_number half = job->trials / 2 + 1;
     for (trial_number first = 0; first < job->trials; first += half)
         assert_int_equal(search_device_run(d, NULL, (struct trial_range){first, half}, &sink),
@@ -458,7 +456,7 @@ static struct accepted search_on(const struct job *job, enum search_method metho
     return found;
 }
 
-/* Every method on a device, record by record as on the host. */
+/* Compares every method on a device with the host, record by record. */
 static void compare_on(struct backend *b, const struct model *m, int sources, int most,
                        const char *constraints)
 {
@@ -485,7 +483,8 @@ static int by_most(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Two thirds of 41^3 geometries are accepted: a launch finds more than is fetched at first. */
+/* Two thirds of 41^3 geometries are accepted: a launch finds more than the first transfer
+ * fetches. */
 static void compare_full(struct backend *b)
 {
     struct job *job = random_job(model_find("mogi"), 1, 8, "\"k_sigma\": 1e6", "");
@@ -520,8 +519,8 @@ static void compare_full(struct backend *b)
 #define SPHERE_AT(name)                                                                            \
     "{\"name\": \"Ns_m" name "\", \"value\": 500}, {\"name\": \"d_m" name "\", \"value\": 3e3}, "
 
-/* Two thirds of some 40,000 trials are accepted, more than are held at a time, where amplitudes are
- * slower than directions: those of a geometry are not found in their trials' order. */
+/* Two thirds of some 40,000 trials are accepted, more than are held at a time. Amplitudes vary more
+ * slowly than directions, so that a geometry's trials are not found in order. */
 static void compare_parts(struct backend *b)
 {
     static const struct {
@@ -614,7 +613,7 @@ static void test_opencl_device(void **state)
 
 /* ---- other wishes -----------------------------------------------------------------------------*/
 
-/* The best n of everything, whatever they are worth. */
+/* The best n of everything, however bad. */
 static void test_best(void **state)
 {
     (void)state;
@@ -636,7 +635,7 @@ static void test_best(void **state)
     }
 }
 
-/* What explains the data to the last bit: nothing but rounding is tolerated then, and must be. */
+/* Data explained to the last bit: only rounding errors are tolerated then, and they must be. */
 static void test_no_tolerance(void **state)
 {
     (void)state;
@@ -658,7 +657,7 @@ static void test_no_tolerance(void **state)
     noise = 0.003;
 }
 
-/* keep_all keeps exactly what the constraints allow. */
+/* keep_all keeps exactly what satisfies the constraints. */
 static void test_keep_all(void **state)
 {
     (void)state;
@@ -677,7 +676,7 @@ static void test_keep_all(void **state)
     job_close(job);
 }
 
-/* Rake before the geometry: no short cut is possible, the answer is the same. */
+/* With the rake before the geometry no short cut is possible; the answer is the same. */
 static void test_any_order_of_axes(void **state)
 {
     (void)state;
@@ -734,7 +733,7 @@ static void test_known_sets(void **state)
     known_set("parkfield-g1-k2.5");
 }
 
-/* Every instruction level finds the same trials, by each method. */
+/* Every instruction level finds the same trials by each method. */
 static void test_levels(void **state)
 {
     (void)state;

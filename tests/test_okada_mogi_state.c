@@ -1,6 +1,5 @@
-/* tests/test_okada_mogi_state.c – what is done, and the file that says so: ranges against a
- * map, checkpoints that come back as they were, and are believed only where they are whole and of
- * the same job. */
+/* tests/test_okada_mogi_state.c – the state of a search and its file: ranges against a map;
+ * checkpoints are read back unchanged, and accepted only if whole and of the same job. */
 #include "tests/okada_mogi.h"
 
 #include "okada_mogi/search_state.h"
@@ -58,7 +57,7 @@ static enum ek_status put_once(void *arg, struct trial_range gap, struct accepte
     return EK_OK;
 }
 
-/* Ranges overlap as they like: what is new of them is put, each trial once. */
+/* Ranges overlap at random; the trials that are new are put once each. */
 static void what_is_new_is_put_once(void **state)
 {
     (void)state;
@@ -201,7 +200,7 @@ static void write_bytes(const char *path, const char *bytes, size_t n)
     fclose(f);
 }
 
-/* Every byte changed, every length cut: nothing of it is believed. */
+/* With any byte changed or any length cut, the whole file is refused. */
 static void damaged_checkpoints_are_refused(void **state)
 {
     static char bytes[1 << 16];
@@ -245,7 +244,7 @@ static uint64_t sum_of(const char *accept, const char *k, double max, double obs
     return sum;
 }
 
-/* A checkpoint is of a job with these very numbers. */
+/* The checksum of a job depends on each of its numbers. */
 static void sums_tell_jobs_apart(void **state)
 {
     const uint64_t sum = sum_of("k_sigma", "2", 10, 0.01);

@@ -1,5 +1,5 @@
-/* tests/test_okada_mogi_stats.c – statistics of accepted trials against sums done anew, a known
- * cloud, and what is said about it. */
+/* tests/test_okada_mogi_stats.c – statistics of accepted trials against direct sums and a known
+ * cloud; the warnings. */
 #include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
@@ -67,7 +67,7 @@ static double weight_of(const struct accepted *all, size_t i, int w)
     return w == STATS_ALIKE ? 1 : exp(-(all->record[i].chi2 - least) / 2);
 }
 
-/* Column c of record i, by other means. */
+/* Column c of record i, computed differently. */
 static double column_of(const struct job *job, const struct accepted *all, size_t i, int c)
 {
     static const int parameter[] = {0, 2, 3};
@@ -127,7 +127,7 @@ static void test_sums(void **state)
     job_close(job);
 }
 
-/* Marginals and pairs hold each trial once. */
+/* Marginals and pairs count each trial once. */
 static void test_counts(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static bool warned(const json_t *o, const char *of, const char *where)
     return false;
 }
 
-/* A range that ends too early is told; one that holds the cloud is not. */
+/* A range that ends too early gives a warning; one that holds the cloud does not. */
 static void test_warnings(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void test_warnings(void **state)
     }
 }
 
-/* Strikes all around have no end; a vertical dip is the model's, not the job's. */
+/* A full circle of strikes has no end; a vertical dip is the model's limit, not the job's. */
 static void test_ends_that_are_none(void **state)
 {
     (void)state;
@@ -233,8 +233,8 @@ static void test_ends_that_are_none(void **state)
     job_close(job);
 }
 
-/* Campi Flegrei on a grid of 100 m, as others found it: mean and deviation of the cloud at
- * k = 2.5, 349 trials. */
+/* Campi Flegrei on a 100 m grid, as published: mean and deviation of the cloud at k = 2.5, 349
+ * trials. */
 static void test_campi(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* tests/test_okada_mogi_translation.c – an unknown translation of the network: the searches agree
- * with intervals that meet, with variances about a weighted mean, and with one another. */
+ * with intersected intervals, with variances about a weighted mean, and with one another. */
 #include "okada_mogi/judge.h"
 #include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
@@ -24,9 +24,9 @@ static const char *const sources[] = {
     "{\"name\": \"d_m.2\", \"value\": 1500}, {\"name\": \"dV_m3.2\", \"min\": -1e6, \"max\": 2e6, "
     "\"n\": 7}]"};
 
-/* Displacements [STATIONS][3] of a trial, moved and disturbed by `noise` sigma at most. Kind 1: a
- * lattice; 2: components are missing, one direction altogether, or but for one; 3: data along
- * vectors, too. */
+/* Writes displacements [STATIONS][3] of a trial, translated and disturbed by up to `noise` sigma.
+ * Kind 1: a lattice; 2: with components missing, one direction wholly or but for one station; 3:
+ * also data along vectors. */
 static void write_stations(const double (*u)[3], const double *move, double noise, int kind)
 {
     char table[6000] = "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,value_m,sigma_m,lE,lN,lU\n";
@@ -68,8 +68,8 @@ static struct job *open_job(int model, const char *accept, bool translation)
     return job;
 }
 
-/* What a trial's record should hold, from its predictions alone. Of an interval's two ends: the
- * least maximum is the largest |d - d'| / (sigma + sigma') of two data. */
+/* Computes a trial's record from its predictions alone. The least maximum over translations is the
+ * largest |d - d'| / (sigma + sigma') of two data. */
 static void expect(const struct stations *s, const double *u, double *most, double *chi2)
 {
     *most = *chi2 = 0;
@@ -101,7 +101,7 @@ static void expect(const struct stations *s, const double *u, double *most, doub
     }
 }
 
-/* Exact, brute and what stands above accept the same; returns how many. */
+/* Exact, brute and the functions above accept the same trials; returns how many. */
 static size_t compare(struct job *job, double k, double below)
 {
     struct accepted exact = job_search(job, SEARCH_EXACT, 3),
@@ -162,7 +162,7 @@ static void test_searches(void **state)
     assert_true(some > 25);
 }
 
-/* The n best are the same, too. */
+/* The best n are the same, too. */
 static void test_best(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void test_best(void **state)
     }
 }
 
-/* Whether a trial is among the accepted, and how many these are. */
+/* Whether a trial is among the n accepted ones. */
 static bool finds(const struct job *job, trial_number truth, size_t *n)
 {
     struct accepted found = job_search(job, SEARCH_EXACT, 2);
@@ -194,8 +194,8 @@ static bool finds(const struct job *job, trial_number truth, size_t *n)
     return in;
 }
 
-/* What a source left, moved: found with the translation, never without; what is found does not
- * depend on it, and what is reported tells it. */
+/* A source's displacements, translated: found with the translation, never without. The set found
+ * does not depend on the translation, and the report states it. */
 static void test_planted(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void test_planted(void **state)
     }
 }
 
-/* --generate moves by a translation of its own, whatever that of the present data. */
+/* --generate adds its own translation */
 static void test_generated(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* tests/bench/devices.c – what each device can do at best, to hold results against: bytes/s of a
- * copy on the device (read and written), of a kernel a = b + s*c, from and to the host, between two
- * devices of one back end; time of an empty launch and of its wait. Arguments: devices, as cuda:0;
- * without any, all that `auto` may take. Prints a Markdown table. MEGABYTES (256) sizes buffers. */
+/* tests/bench/devices.c – each device's best figures, to compare results with: bytes/s of a copy on
+ * the device (reads plus writes), of the kernel a = b + s*c, from and to the host, between two
+ * devices of a back end; seconds of an empty launch and of waiting for it. Arguments: devices such
+ * as cuda:0; default: all that `auto` would use. Prints a Markdown table. MEGABYTES (256) is the
+ * size of buffers. */
 #include "backends/backend.h"
 #include "src/clock.h"
 #include "src/embed.h"
@@ -21,7 +22,7 @@ static const char text[] =
     "(GLOBAL double *a, GLOBAL const double *b, GLOBAL const double *c, double s, int n)\n{\n"
     "    int i = GID(0);\n    if (i < n)\n        a[i] = b[i] + s * c[i];\n}\n";
 
-/* What is measured on; several buffers of `bytes` each. */
+/* The device under test; the buffers have `bytes` each. */
 struct bench {
     struct backend *b;
     struct backend_program *program;
@@ -84,7 +85,7 @@ static enum ek_status empty_and_wait(struct bench *x, int times)
     return EK_OK;
 }
 
-/* Seconds for one of `times`, the best of some rounds. */
+/* Seconds for one of `times` calls, the best of several rounds. */
 static enum ek_status best(struct bench *x, enum ek_status (*what)(struct bench *, int), int times,
                            double *seconds)
 {
@@ -127,7 +128,7 @@ static enum ek_status measure(struct bench *x)
     const struct {
         enum ek_status (*what)(struct bench *, int times);
         int times;
-        double unit; /* what a number in the table is, per second or second */
+        double unit; /* unit of the number in the table, per second or second */
         bool rate;
     } table[] = {{copy, 5, 2e-9 * (double)x->bytes, true},
                  {triad, 5, 3e-9 * (double)x->bytes, true},
@@ -166,7 +167,7 @@ static enum ek_status one(struct backend_device d, size_t bytes)
     return st;
 }
 
-/* Between two devices, both ways of getting there. */
+/* Between two devices, directly and through the host. */
 static enum ek_status between(const struct backend_device d[2], size_t bytes)
 {
     struct backend *b[2] = {NULL, NULL};

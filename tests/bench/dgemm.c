@@ -1,5 +1,5 @@
-/* tests/bench/dgemm.c – one task of the DGEMM benchmark: C = A B of order N with OpenBLAS, on as
- * many threads as OPENBLAS_NUM_THREADS says. Prints "dgemm N: x s". */
+/* tests/bench/dgemm.c – one task of the DGEMM benchmark: C = A B of order N by OpenBLAS on
+ * OPENBLAS_NUM_THREADS threads. Prints "dgemm N: x s". */
 #include "src/clock.h"
 
 #include <cblas.h>

@@ -1,11 +1,11 @@
-/* tests/bench/fuzz.c – damaged files: whatever the bytes are, a reader answers with what it read or
- * with one line, within bounds and in time.
+/* tests/bench/fuzz.c – damaged files: whatever the bytes, a reader returns data or a one-line
+ * error, within bounds and in time.
  *
- *   fuzz [ROUNDS [READER]]   seeds are the repository's files and those in SEEDS/READER/
- *   fuzz seeds               writes all of them to SEEDS/READER/, prints the readers' names
+ *      fuzz [ROUNDS [READER]]   seeds are the repository's files and those in SEEDS/READER/
+ *      fuzz seeds               writes all seeds to SEEDS/READER/, prints the readers' names
  *
- * `make fuzz` makes seeds with the programs and lets clang's libFuzzer, which follows the branches
- * that the bytes take, work on each reader: READER says which. */
+ * `make fuzz` creates seeds with the programs and runs clang's libFuzzer, which is guided by the
+ * branches that the bytes take, on each reader: READER selects it. */
 #include "cu/bench/explain.h"
 #include "cu/moldable/job.h"
 #include "cu/sched/profile.h"
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_READ = 50, MOST_SEED = 1 << 16, MOST_SEEDS = 64, SECONDS = 20 };
 
-static char folder[64]; /* where damaged files lie; what a job file names lies beside it */
+static char folder[64]; /* of damaged files and of the files that a job file names */
 
 /* ---- the readers ------------------------------------------------------------------------------*/
 
@@ -178,7 +178,7 @@ static void read_microjobs(const char *path)
         microjobs_close(&job);
 }
 
-/* A line of text, as people write it behind an option. */
+/* A line of text, like an option's argument. */
 static void read_words(const char *path)
 {
     char *text;
@@ -202,7 +202,7 @@ static void read_words(const char *path)
     free(text);
 }
 
-/* `file`: what a damaged one is called; `beside`: what it names, copied there. */
+/* `file`: name of the damaged copy; `beside`: a file that it refers to, copied there. */
 static const struct reader {
     const char *name, *file, *seeds, *beside;
     void (*read)(const char *path);
@@ -248,7 +248,7 @@ static const struct reader *find(const char *name)
     exit(2);
 }
 
-/* What breaks a reader is left in the folder. */
+/* Writes the input and reads it. An input that breaks a reader stays in the folder. */
 static void try(const struct reader *r, const void *bytes, size_t n)
 {
     char path[128];
@@ -297,7 +297,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef LIBFUZZER
 
-/* ---- seeds, and damage done to them -----------------------------------------------------------*/
+/* ---- seeds and mutations
+ * ---------------------------------------------------------------------- */
 
 static struct seed {
     size_t n;
@@ -315,7 +316,7 @@ static void add_seeds(const char *pattern)
             s->n = in ? fread(s->bytes, 1, MOST_SEED, in) : 0;
             if (in)
                 fclose(in);
-            nseeds += s->n > 0 && s->n < MOST_SEED; /* a part of a large one teaches little */
+            nseeds += s->n > 0 && s->n < MOST_SEED; /* a truncated seed teaches little */
         }
     globfree(&found);
 }
@@ -329,7 +330,7 @@ static size_t draw(size_t below)
     return below ? state % below : 0;
 }
 
-/* Good SEG-Y of every format, byte order and revision. */
+/* Valid SEG-Y files of every format, byte order and revision. */
 static void add_segy(void)
 {
     enum { NS = 9, TRACES = 4 };
@@ -352,7 +353,7 @@ static void add_segy(void)
     }
 }
 
-/* Puts `n` bytes in place of `old` of them. */
+/* Replaces `old` bytes by `n` others. */
 static void splice(size_t at, size_t old, const void *bytes, size_t n)
 {
     if (now.n - old + n > MOST_SEED)
@@ -362,7 +363,7 @@ static void splice(size_t at, size_t old, const void *bytes, size_t n)
     now.n += n - old;
 }
 
-/* A byte of SEG-Y's headers on which sizes and offsets hang. */
+/* Changes a byte of SEG-Y's headers that determines sizes or offsets. */
 static void change_header(void)
 {
     static const size_t word[] = {3217, 3221, 3225, 3269, 3273, 3297, 3501, 3503,
@@ -372,7 +373,7 @@ static void change_header(void)
         now.bytes[at] = (uint8_t)(draw(3) ? draw(256) : draw(2) * 255);
 }
 
-/* Another number, word or nothing in place of one that stands there. */
+/* Replaces a number by another one, a word or nothing. */
 static void change_word(void)
 {
     static const char *const words[] = {"0",
@@ -421,17 +422,17 @@ static void damage(void)
     const size_t at = draw(now.n), n = draw(now.n - at < 64 ? now.n - at : 64), a = draw(other->n);
     const uint8_t byte = (uint8_t)draw(256);
     switch (draw(8)) {
-    case 0: /* a byte */
+    case 0: /* change a byte */
         if (now.n)
             now.bytes[at] = draw(3) ? byte : (uint8_t)(draw(2) * 255);
         break;
-    case 1: /* some are gone */
+    case 1: /* remove some bytes */
         splice(at, n, "", 0);
         break;
-    case 2: /* some of another one */
+    case 2: /* bytes of another seed */
         splice(at, draw(2) ? n : 0, other->bytes + a, draw(other->n - a < 64 ? other->n - a : 64));
         break;
-    case 3: /* cut off */
+    case 3: /* truncate */
         now.n = draw(8) ? now.n : at;
         break;
     case 4:

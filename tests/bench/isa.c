@@ -1,7 +1,7 @@
-/* tests/bench/isa.c – one core: every rate of code over lanes on each instruction level,
- * interleaved. LEVELS ("v3 v4") names the levels, the first of which the others are divided by;
- * those that the processor lacks are left out. RATES="bt okada" takes only these, ROUNDS (5) of
- * each. Times are of the thread's cpu, the median counts. */
+/* tests/bench/isa.c – one core: the rates of all vectorised code at each instruction level,
+ * interleaved. LEVELS ("v3 v4") selects the levels, the first of which the others are divided by;
+ * those that the processor lacks are skipped. RATES="bt okada" runs only these, ROUNDS (5) times
+ * each. Medians of the thread's cpu time. */
 #include "src/isa.h"
 #include "kirchhoff/ray.h"
 #include "mcsem/cell.h"
@@ -21,7 +21,8 @@ static void must(enum ek_status st)
         exit((int)st);
 }
 
-/* Each opens what it needs, and returns units of work a second of cpu at the level in force. */
+/* Each function opens what it needs and returns units of work per second of cpu time at the current
+ * level. */
 
 static double npb(const char *solver, int steps)
 {
@@ -54,7 +55,7 @@ static double lu(void)
     return npb("lu-mz", 12);
 }
 
-/* Sources on a sphere of numbers that any model takes. */
+/* Random sources with values that any model accepts. */
 static double responses(const char *name)
 {
     static _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][SOURCES + MODEL_LANES];
@@ -98,7 +99,7 @@ static double mogi(void)
     return responses("mogi");
 }
 
-/* Pairs from 0.5 to 12 km apart over 40 layers, with all derivatives. */
+/* Pairs 0.5 to 12 km apart over 40 layers, with all derivatives. */
 static double pairs(enum cell_mode mode, size_t n)
 {
     const struct cell_options options = {
@@ -213,7 +214,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those of LEVELS that this binary has and the processor runs. */
+/* The levels of LEVELS that this binary contains and the processor supports. */
 static int choose_levels(const char *of[MOST_LEVELS])
 {
     static char text[128];

@@ -1,6 +1,6 @@
 /* tests/bench/kirchhoff.c – image updates per second on one core: the innermost loop with weights,
- * limits and anti-alias levels, and whole chunks with all that they need.
- * Times are of the thread's cpu, the median of several runs. */
+ * limits and anti-alias levels, and whole chunks with everything they need. Medians over several
+ * runs of the thread's cpu time. */
 #include "kirchhoff/generate.h"
 #include "kirchhoff/migrate.h"
 #include "tests/bench/kirchhoff_column.h"
@@ -20,7 +20,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median and least seconds of work(arg). */
+/* The median and minimum seconds of work(arg). */
 static void measure(void (*work)(void *), void *arg, double *median, double *least)
 {
     double s[RUNS];
@@ -74,7 +74,7 @@ struct whole_run {
     struct batch *again;
 };
 
-/* What the certificate costs a chunk. */
+/* The certificate's cost per chunk. */
 static void sum_again(void *arg)
 {
     struct whole_run *r = arg;
@@ -91,7 +91,7 @@ static void run_chunks(void *arg)
             exit(3);
 }
 
-/* S1: chunks from the file to the image, all included but the computing of tables. */
+/* S1: chunks from the file to the image, everything but the computation of tables. */
 static int bench_chunks(const char *path, double anti_alias)
 {
     struct migrate_options o;

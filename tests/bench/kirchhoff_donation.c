@@ -1,8 +1,9 @@
-/* tests/bench/kirchhoff_donation.c – what donation is worth: uneven shots on simulated units, with
- * devices left unused, fixed to workers, and donated; medians over random shot sets.
+/* tests/bench/kirchhoff_donation.c – the gain of donation: uneven shots on simulated units with
+ * devices unused, fixed to workers, and donated; medians over random sets of shots.
  *
- * With numbers of shots as arguments it prints instead, as JSON for tests/replay.py, what each way
- * makes of SEEDS sets of so many shots on the paper's node, and who did what in one of them. */
+ * With numbers of shots as arguments it prints instead, as JSON for tests/replay.py, the result of
+ * each way for SEEDS sets of that many shots on the paper's node, and the schedule of one of
+ * them. */
 #include "tests/donation.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static const struct donation_case PAPER = {.workers = 16,
                                            .skew = 0.8};
 
 /* ---- for the replay ---------------------------------------------------------------------------*/
-/* What a worker has been doing without a change; printed once it does something else. */
+/* A worker's current activity; printed when the worker changes to another. */
 struct bar {
     int shot;
     bool device;

@@ -1,6 +1,6 @@
-/* tests/bench/kirchhoff_eikonal.c – first arrivals on one core: their difference from a solution
- * with four times finer steps, and nodes a second. Seconds are the thread's own. Arguments: names
- * of models, none: all. */
+/* tests/bench/kirchhoff_eikonal.c – first arrivals on one core: nodes per second, and the
+ * difference from a solution with steps four times finer. Seconds are the thread's own. Arguments:
+ * names of models, default all. */
 #include "kirchhoff/eikonal.h"
 #include "kirchhoff/velocity_cube.h"
 
@@ -12,7 +12,7 @@
 
 enum { FINER = 4, REPEATS = 3 };
 
-/* Faulted, dipping, folded layers of 25 to 75 m, jumps up to 900 m/s. */
+/* Faulted, dipping, folded layers 25 to 75 m thick with jumps of up to 900 m/s. */
 static double faulted(const double x[3])
 {
     const double down = x[0] + 0.3 * x[2] > 520 ? 45 : x[0] + 0.3 * x[2] > 250 ? -30 : 0;
@@ -31,7 +31,7 @@ static double salt(const double x[3])
                : 1700 + 0.7 * x[2];
 }
 
-/* A model and its tables; `cube`: sampled every so many metres, 0: the text says it all. */
+/* A model and its tables. `cube`: sampling step in m, 0: the text defines the model fully. */
 static const struct model {
     const char *name, *text;
     double (*speed)(const double x[3]);
@@ -77,7 +77,7 @@ static struct velocity *open_model(const struct model *m)
     return st ? NULL : v;
 }
 
-/* Of so many times finer steps; seconds: of the fastest of some solutions. */
+/* Solves with steps `finer` times as fine; seconds: of the fastest of `repeats` solutions. */
 static struct ttable *solve(const struct model *m, const struct velocity *v, int finer, int repeats,
                             double *seconds)
 {

@@ -1,5 +1,5 @@
-/* tests/bench/kirchhoff_tt.c – travel times on one core: point-steps of the ray kernel a second;
- * whole tables, their nodes a second and their errors. Seconds are the thread's own. */
+/* tests/bench/kirchhoff_tt.c – travel times on one core: point-steps per second of the ray kernel;
+ * whole tables with their nodes per second and errors. Seconds are the thread's own. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/shot.h"
 
@@ -70,7 +70,7 @@ static struct ttable *make_table(const struct shot_job *job, const double source
     return t;
 }
 
-/* Errors of all nodes beyond 100 m from the source. */
+/* Errors over all nodes beyond 100 m from the source. */
 static void errors(const struct ttable *t, const struct velocity *v, double *rms, double *most)
 {
     double sum = 0;

@@ -1,8 +1,8 @@
-/* tests/bench/mcsem.c – one core of mcsem: pairs a second in exact and in shared mode with all
- * derivatives, by how much the modes differ, and what a cell costs, a + b pairs. 3 frequencies; a
- * sea of 1.5 km over 40 or 91 layers, sources 0.5 to 12 km from the receiver. Times are of this
- * thread's cpu, the median of some runs. First, or alone with "uncertainty", the equations of the
- * published case. PEER_DIPOLE1D and PEER_EMPYMOD name peers on the same
+/* tests/bench/mcsem.c – one core of mcsem: pairs per second in exact and shared mode with all
+ * derivatives, the difference between the modes, and the cost of a cell, a + b pairs. 3
+ * frequencies, 1.5 km of sea over 40 or 91 layers, sources 0.5 to 12 km from the receiver. Medians
+ * of this thread's cpu time. The equations of the published case come first, or alone with the
+ * argument "uncertainty". PEER_DIPOLE1D and PEER_EMPYMOD name other programs to run on the same
  * case. */
 #include "mcsem/cell.h"
 #include "mcsem/forward.h"
@@ -39,7 +39,7 @@ static double median(double *x, int n)
 
 /* ---- the case -------------------------------------------------------------------------------- */
 
-/* One column: 1 ohm m, a reservoir of 50 in the middle. */
+/* One column: 1 ohm m with a reservoir of 50 ohm m in the middle. */
 static struct earth *sea_floor(int layers)
 {
     struct earth *e;
@@ -49,7 +49,7 @@ static struct earth *sea_floor(int layers)
     return e;
 }
 
-/* How the source is towed: level, a point; or a wire of 270 m that strays as real ones do. */
+/* How the source is towed: a level point, or a 270 m wire that strays as real ones do. */
 struct tow {
     const char *name;
     double length, stray, dip;
@@ -57,7 +57,7 @@ struct tow {
 static const struct tow tows[] = {{"point, level", 0, 0, 0}, {"wire, strays", 270, 3, 0.017}};
 enum { TOWS = sizeof tows / sizeof *tows };
 
-/* Sums of a few evenly spread numbers are nearly normally distributed. */
+/* The sum of a few uniform numbers is nearly normally distributed. */
 static double stray(double by)
 {
     return by * (drand48() + drand48() + drand48() + drand48() - 2) * sqrt(3);
@@ -87,7 +87,7 @@ static struct survey *towed(const struct tow *t, size_t npairs, const struct ear
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Seconds of a cell: fields, derivatives, normal equations. */
+/* Seconds of a cell: fields, derivatives and normal equations. */
 static double cell_seconds(enum cell_mode mode, const struct survey *s, const struct earth *e,
                            int runs, struct cell_report *report, double complex *response)
 {
@@ -106,7 +106,7 @@ static double cell_seconds(enum cell_mode mode, const struct survey *s, const st
     return median(seconds, runs);
 }
 
-/* a + b n through the points, by least relative squares. */
+/* Fits a + b n to the points by relative least squares. */
 static void fit(int points, const double *n, const double *seconds, double *a, double *b)
 {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -122,7 +122,7 @@ static void fit(int points, const double *n, const double *seconds, double *a, d
     *a = (y - *b * x) / w;
 }
 
-/* Cells of several sizes; what a cell of PAIRS has for a response. */
+/* Times cells of several sizes; stores the response of a cell with PAIRS pairs. */
 static double bench_mode(enum cell_mode mode, const struct tow *tow, const struct earth *e,
                          double complex *response)
 {
@@ -170,7 +170,7 @@ static void bench_case(int layers, const struct tow *tow)
 
 /* ---- single pairs ---------------------------------------------------------------------------- */
 
-/* Exact mode by filter: with and without derivatives. */
+/* Exact mode by filter, with and without derivatives. */
 static void bench_filters(int layers)
 {
     struct earth *e = sea_floor(layers);
@@ -202,10 +202,10 @@ static void bench_filters(int layers)
     earth_close(e);
 }
 
-/* ---- how sure -------------------------------------------------------------------------------- */
+/* ---- uncertainty ----------------------------------------------------------------------------- */
 
-/* The published grid, 40,139 unknowns, with sums of random rows: a solution, and variances,
- * resolution and depth of all unknowns out of the factor. */
+/* The published grid, 40,139 unknowns, with sums of random rows: a solution, and all unknowns'
+ * variances, resolution and depth from the factor. */
 static void bench_uncertainty(void)
 {
     const struct prior_options options = {.differences = 1, .rho_min = 0.1, .rho_max = 1e4};

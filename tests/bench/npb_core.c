@@ -1,7 +1,7 @@
 /* tests/bench/npb_core.c – the NPB-MZ solvers on one core: nominal Mop/s, beside the core's own
  * peaks measured here and, where PEER_BT, PEER_SP or PEER_LU names the official Fortran binary of
- * the same class, beside that, interleaved. SOLVERS (bt sp lu), CLASS (A), STEPS of our runs (50),
- * REPEAT (3). */
+ * the same class, beside that binary, interleaved. SOLVERS (bt sp lu), CLASS (A), STEPS of our runs
+ * (50), REPEAT (3). */
 #include "npb_mz/mz.h"
 #include "src/clock.h"
 #include "tests/lanes_peak.h"
@@ -13,10 +13,10 @@
 
 enum { MOST = 99, STREAM = 1 << 23 };
 
-/* What this implementation issues to the multiply pipes per interior point and step: 120 in the
- * operator and 12 for derived variables (again before a sweep or line that has not got them), and
- * BT 304 a node forward and 25 back on each of three lines; SP 195 along x and y together and 105
- * along z; LU 93 in the lower and 109 in the upper sweep. */
+/* Instructions that this implementation issues to the multiply pipes per interior point and step:
+ * 120 in the operator and 12 for derived variables (again before a sweep or line that lacks them),
+ * and BT 304 per node forward and 25 back on each of three lines; SP 195 along x and y together and
+ * 105 along z; LU 93 in the lower and 109 in the upper sweep. */
 static const struct {
     const char *word, *solver, *peer;
     double instructions_per_point;
@@ -38,7 +38,7 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
-/* Bytes a second of a copy much larger than the caches, reads and writes together. */
+/* Bytes per second of a copy much larger than the caches, reads plus writes. */
 static double memory_rate(void)
 {
     double best = 0.0, *a = malloc(STREAM * sizeof *a), *b = malloc(STREAM * sizeof *b);
@@ -65,7 +65,7 @@ static double our_rate(struct mz *mz, struct mz_work *work, int steps)
     return mz_mop(mz) * steps / mz->class->steps / (clock_now() - start);
 }
 
-/* The peer's own figure, on one thread; 0 if it prints none. */
+/* The peer's own figure on one thread; 0 if it prints none. */
 static double peer_rate(const char *path)
 {
     char command[4200], line[256];
@@ -95,8 +95,8 @@ static double interior(const struct mz *mz)
     return sum;
 }
 
-/* Shares of the core's peaks: instructions issued on doubles, and the least traffic (u read twice
- * and written, forcing read) against what a copy reaches. */
+/* Shares of the core's peaks: of the rate of double-precision instructions, and of a copy's
+ * bandwidth by the least traffic (u read twice and written, forcing read). */
 static void print_shares(const struct mz *mz, double rate, double instructions_per_point)
 {
     const double steps = rate * mz->class->steps / mz_mop(mz), fma = lanes_peak();
@@ -127,7 +127,7 @@ static void compare(struct mz *mz, struct mz_work *work, int core, int repeat, i
         printf("   %s: %.0f Mop/s; ratio of medians %.2f\n", peer, other, rate / other);
 }
 
-/* 0, 1 for a wrong result, 3 for lack of memory. */
+/* Returns 0, 1 for a wrong result, 3 if memory is short. */
 static int measure(int core, const struct mz_class *class)
 {
     const int repeat = setting("REPEAT", 3);

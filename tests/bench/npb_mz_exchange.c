@@ -1,6 +1,6 @@
 /* tests/bench/npb_mz_exchange.c – the exchange against a plain memcpy of the same bytes,
- * interleaved; and the resident memory of an open problem against its fields. Class by CLASS
- * (A). */
+ * interleaved; and an open problem's resident memory against its fields. CLASS (A) selects the
+ * class. */
 #include "npb_mz/mz.h"
 #include "src/clock.h"
 #include "tests/mz_alone.h"

@@ -1,6 +1,6 @@
 /* tests/bench/okada_mogi.c – one core: responses, brute and exact searches. JOBS="a.json b.json"
- * searches other jobs than the examples. Times are the least of many short runs: what disturbs the
- * machine only ever adds. */
+ * replaces the example jobs. Times are the minimum of many short runs, because disturbances only
+ * ever add. */
 #include "okada_mogi/search.h"
 #include "src/clock.h"
 
@@ -16,7 +16,7 @@ static double uniform(double min, double max)
     return min + (max - min) * drand48();
 }
 
-/* A source like those that people look for. */
+/* A typical source. */
 static void draw(const struct model *m, double *x)
 {
     for (int p = 0; p < m->nparameters; p++) {
@@ -34,7 +34,7 @@ static void draw(const struct model *m, double *x)
 
 static void bench_responses(const struct model *m)
 {
-    /* Rows that lie 4 KiB apart would fall into the same sets of the cache. */
+    /* Rows 4 KiB apart would fall into the same cache sets, hence the padding. */
     static _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][SOURCES + MODEL_LANES];
     static _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     double x[MODEL_PARAMETERS], v[MODEL_VALUES], east[MODEL_LANES], north[MODEL_LANES];

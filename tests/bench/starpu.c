@@ -1,7 +1,7 @@
-/* tests/bench/starpu.c – Evenkeel's team beside StarPU on the same tasks: 1,024 busy loops with the
- * spread of BT-MZ's zones (largest / smallest about 20), of 50 us, 200 us and 1 ms on mean, on 1
- * and 2 workers. For each: makespan over (sum of the tasks' own times / workers), and what a task
- * costs that does nothing. Medians of steps; both without binding; StarPU's models calibrated
+/* tests/bench/starpu.c – Evenkeel's team against StarPU on the same tasks: 1,024 busy loops with
+ * the spread of BT-MZ's zones (largest / smallest about 20), 50 us, 200 us and 1 ms on average, on
+ * 1 and 2 workers. For each: makespan over (sum of the tasks' own times / workers), and the cost of
+ * an empty task. Medians of steps; neither binds threads; StarPU's models are calibrated
  * beforehand. Built with StarPU where pkg-config finds starpu-1.3; else it says so. */
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static double cost[TASKS]; /* mean 1 */
 static double turns_per_second;
 
 struct task {
-    long turns; /* of the busy loop */
+    long turns; /* iterations of the busy loop */
     double seconds;
 };
 static struct task task[TASKS];
@@ -66,7 +66,7 @@ static void set_mean(double seconds)
         task[t].turns = (long)(seconds * cost[t] * turns_per_second);
 }
 
-/* What one step measured. */
+/* The measurements of one step. */
 struct step {
     double makespan, ratio; /* ratio: over the sum of the tasks' times / workers */
 };
@@ -163,7 +163,7 @@ static void starpu_execute(void *buffers[], void *arg)
     execute(arg);
 }
 
-/* Tasks of one size share a history. */
+/* Tasks of equal size share a history. */
 static uint32_t footprint(struct starpu_task *t)
 {
     return (uint32_t)((struct task *)t->cl_arg)->turns;
@@ -198,7 +198,7 @@ static enum ek_status run_starpu(const char *policy, int workers, double mean)
     conf.ncpus = workers;
     conf.ncuda = conf.nopencl = 0;
     conf.sched_policy_name = policy;
-    conf.calibrate = 2; /* forget former runs, which had other sizes */
+    conf.calibrate = 2; /* forget earlier runs with other sizes */
     if (starpu_init(&conf))
         FAIL(EK_UNAVAILABLE, "StarPU does not start with %d workers under %s", workers, policy);
     for (int i = 0; i < WARM_UP; i++)
@@ -210,7 +210,7 @@ static enum ek_status run_starpu(const char *policy, int workers, double mean)
     return EK_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------*/
+/* ---- comparison ------------------------------------------------------------------------------ */
 static enum ek_status read_costs(void)
 {
     struct plan_case c;
@@ -236,7 +236,7 @@ static enum ek_status compare(double mean, int workers)
     return EK_OK;
 }
 
-/* A folder of its own: models of other programs stay as they are. */
+/* Uses a folder of its own to leave other programs' models untouched. */
 static void prepare_starpu(const char *folder)
 {
     setenv("STARPU_HOME", folder, 1);

@@ -1,6 +1,6 @@
-/* tests/bench/waterlevel.c – the predicted makespans of Dietze, Hofmann and Rünger's Figs. 6 to 9:
+/* tests/bench/waterlevel.c – predicted makespans for Figs. 6 to 9 of Dietze, Hofmann and Rünger:
  * sleep, DGEMM and FEM tasks on the nodes of their Table 1, by every method and our own. Their
- * speed factors are assumed (the paper gives clock rates only): the shapes are compared, not the
+ * speed factors are assumed (the paper gives only clock rates), so compare the shapes, not the
  * seconds. */
 #include "cu/moldable/moldable.h"
 
@@ -42,7 +42,7 @@ static void print_head(const char *title)
     printf(" %9s\n", "bound");
 }
 
-/* Position of a method in the list. */
+/* The position of a method in the list. */
 static int number_of(const char *name)
 {
     int m = 0;
@@ -94,7 +94,7 @@ static void figure(const char *title, const char *law, const char *nodes)
            100 * t.ours_gain / t.cases);
 }
 
-/* Fig. 9: nodes are added in the order of their speed; T_s = all tasks on one core of sb1. */
+/* Fig. 9: nodes are added in order of speed; T_s = all tasks on one core of sb1. */
 static void speedups(int tasks)
 {
     static const struct {
