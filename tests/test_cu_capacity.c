@@ -393,10 +393,8 @@ static void times_of_runs_and_types(void **state)
     assert_int_equal(capacity_answer_open(&a, &p.c, 0), EK_OK);
     assert_true(fabs(a.makespan[capacity_find(&p.c, 1)] - 6) < 1e-12); /* one unit of two cores */
     assert_true(fabs(a.makespan[capacity_find(&p.c, 2)] - 8) < 1e-12);
-    assert_true(fabs(a.makespan[capacity_find(&p.c, 3)] - 2) <
-                1e-12); /* each runs the task it is good at */
-    assert_true(fabs(a.makespan[capacity_find(&p.c, 4)] - 2) <
-                1e-12); /* core 2 or 1 s, device 2 s */
+    assert_true(fabs(a.makespan[capacity_find(&p.c, 3)] - 2) < 1e-12); /* each its good task */
+    assert_true(fabs(a.makespan[capacity_find(&p.c, 4)] - 2) < 1e-12); /* core 2 or 1, device 2 */
     capacity_answer_close(&a);
     close_plan(&p);
 }
@@ -414,8 +412,7 @@ int main(void)
         cmocka_unit_test(bad_machines_are_refused),
         cmocka_unit_test(bad_tasks_are_refused),
         cmocka_unit_test(times_of_runs_and_types),
-        cmocka_unit_test(
-            stopping_keeps_what_is_finished), /* last, because it stops all later runs */
+        cmocka_unit_test(stopping_keeps_what_is_finished), /* last: it stops all later runs */
     };
     return cmocka_run_group_tests(tests, scratch_folder, scratch_remove);
 }

@@ -203,7 +203,7 @@ static void failed_tasks_go_elsewhere(void **state)
     assert_int_equal(coordinator_next(c, 2, one, 1, &b), COORDINATOR_BATCH);
     coordinator_lost(c, 1);
     assert_true(coordinator_failed(c, 2, b, 2));
-    assert_int_equal(coordinator_next(c, 2, one, 2, &b), COORDINATOR_BATCH); /* none other left */
+    assert_int_equal(coordinator_next(c, 2, one, 2, &b), COORDINATOR_BATCH); /* nobody else left */
     assert_true(coordinator_failed(c, 2, b, 3));
     assert_int_equal(coordinator_failures(c, 0, &aside), 3);
     assert_true(aside);

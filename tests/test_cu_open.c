@@ -240,8 +240,7 @@ static void places_without_binding_are_bound(void **state)
 static void places_of_another_machine_are_refused(void **state)
 {
     (void)state;
-    assert_exits(units("OMP_PLACES='{0:2}:1:1,{70000}'", "", ""),
-                 2); /* more than any machine has */
+    assert_exits(units("OMP_PLACES='{0:2}:1:1,{70000}'", "", ""), 2); /* beyond any machine */
     assert_exits(units("OMP_PLACES='{9000:2}:2:2'", "2x2", ""), 3);
     assert_says("names cpus 9000-9003, which this process may not use");
     assert_exits(units("OMP_PLACES='{0:3}:1:1, {4}:1:1'", "1x4+1", "host:0"), 2);
@@ -296,8 +295,7 @@ static void devices_and_layout_must_agree(void **state)
     assert_exits(units("", "1x1+1", "host:999"), 3);
     assert_exits(units("", "9x9+999", ""), 3);
     assert_says("999 devices");
-    assert_exits(units(two_places(""), "1x1+1", "host:999"),
-                 3); /* the unit's own thread finds out */
+    assert_exits(units(two_places(""), "1x1+1", "host:999"), 3); /* found by the unit's thread */
 }
 
 static void a_thread_limit_is_noticed(void **state)

@@ -303,8 +303,7 @@ static void links_and_idle_units(void **state)
         unit[c].seconds = known;
     json = record_case(r, "idle", 9);
     const json_t *link = json_object_get(json, "link");
-    const double raised =
-        (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* scaled so that the mean time fits */
+    const double raised = (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* to fit the mean time */
     assert_close(json_number_of(link, "latency_s"), raised, 1e-3);
     assert_close(1 / json_number_of(link, "bandwidth_Bps"), 1e-3 * raised, 1e-3);
     const json_t *cpu = json_array_get(json_object_get(json, "units"), 0);

@@ -564,8 +564,7 @@ static void busy_neighbours(void **state)
         struct random_match m;
         if (seed <= 1100)
             random_case(&c, RANDOM_CROWD, seed, 256);
-        else /* once mistook the neighbours' influence for launches: a step took ten times as long
-              */
+        else /* neighbours' influence was once taken for launches: a step ten times as long */
             random_case(&c, RANDOM_CROWD, 9100059, 128);
         assert_int_equal(random_match(&c, &m), EK_OK);
         if (m.ratio > 1.15)

@@ -164,8 +164,7 @@ static void static_moves_once(void **state)
     struct team *t = open_team(&b, "static");
     assert_int_equal(team_run(t, STEPS), EK_OK);
     assert_int_equal(team_result(t)->migrations, team_unit_tasks(t, 2) / STEPS);
-    assert_int_equal(b.largest_batch[2],
-                     team_unit_tasks(t, 2) / STEPS); /* a device gets all its tasks at once */
+    assert_int_equal(b.largest_batch[2], team_unit_tasks(t, 2) / STEPS); /* devices get all */
     team_close(t);
 }
 
@@ -312,7 +311,7 @@ static void several_threads_feed_a_device(void **state)
             struct team *t;
             setenv("CU_FAULT", lost ? "unit:2@step:4" : "", 1);
             assert_int_equal(team_open(&set, &job, &bare, &b, sched_at(p)->name, &t), EK_OK);
-            assert_int_equal(t->view[2].width, 1); /* policies count cores by width */
+            assert_int_equal(t->view[2].width, 1); /* what policies, which count cores, see */
             assert_int_equal(team_run(t, 6), EK_OK);
             assert_int_equal(team_result(t)->retired, lost);
             assert_int_equal(b.count, 6 * TASKS);
@@ -492,8 +491,7 @@ static struct ek_range sleeper_next(void *st, int cu)
 {
     struct sleeper *s = st;
     const size_t own = has_tasks(s, 2) ? 3 : 0;
-    assert_true(cu < 2 ||
-                s->step % 7 < 3); /* the third begins with data of the second still there */
+    assert_true(cu < 2 || s->step % 7 < 3); /* the third begins with the second's data */
     if (s->taken[cu] || !has_tasks(s, cu))
         return (struct ek_range){0, 0};
     s->taken[cu] = true;
@@ -609,9 +607,7 @@ static void policies_hear_what_faces_cost(void **state)
     assert_int_equal(team_run(t, 3), EK_OK);
     assert_true(heard == link.latency); /* nothing has crossed yet */
     assert_int_equal(team_run(t, 4), EK_OK);
-    assert_true(heard >
-                SLOW /
-                    4); /* two faces cross; an exchange without them takes less than half as long */
+    assert_true(heard > SLOW / 4); /* two faces cross; an exchange without takes < SLOW / 2 */
     team_close(t);
 }
 

@@ -68,8 +68,7 @@ static json_t *traced(void)
         team_record(t);
         assert_int_equal(team_run(t, STEPS), EK_OK);
         assert_int_equal(trace_add(trace, &set, t, policies[p]), EK_OK);
-        assert_int_equal(trace_add(trace, &set, t, policies[p]),
-                         EK_OK); /* only the first repeat counts */
+        assert_int_equal(trace_add(trace, &set, t, policies[p]), EK_OK); /* ignores repeats */
         team_close(t);
     }
     assert_int_equal(trace_write(trace, path, result), EK_OK);

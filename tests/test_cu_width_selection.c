@@ -42,8 +42,7 @@ static void as_wide_as_tasks_are_few(void **state)
         {64, 8, 1, 0.8}, /* many tasks: no core is wasted on imperfect scaling */
         {1, 8, 8, 0.8},  /* all cores for a single task */
         {2, 8, 4, 0.9},      {4, 8, 2, 0.9},  {3, 12, 4, 0.7},
-        {MOST, 64, 1, 0.99}, {64, 8, 1, 1.5}, /* faster than linear on two cores is not extrapolated
-                                                 to eight */
+        {MOST, 64, 1, 0.99}, {64, 8, 1, 1.5}, /* superlinear on two: not believed of eight */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct width_selection m = {0};
