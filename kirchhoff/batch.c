@@ -1,4 +1,4 @@
-/* kirchhoff/batch.c – from the file and the tables to what is summed. */
+/* kirchhoff/batch.c – makes batches from the file of traces and the tables. */
 #include "kirchhoff/batch.h"
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
@@ -69,7 +69,7 @@ static void need_node(struct batch *b, int node)
     b->node[b->nnodes++] = node;
 }
 
-/* What v is between the tables' surface and an end. */
+/* Velocities between the tables' surface and an end, for migrate_lower(). */
 static enum ek_status find_datum(struct traveltime_cache *travel, const double place[4],
                                  struct nodes_end *end)
 {
@@ -83,7 +83,7 @@ static enum ek_status find_datum(struct traveltime_cache *travel, const double p
     return EK_OK;
 }
 
-/* The end at this place, a new one where there is none yet. */
+/* Finds the end at this place, or adds one. */
 static enum ek_status add_end(struct batch *b, double x, double y, double z, int which, int *number)
 {
     const struct batch_weights *w = &b->in->weights;
@@ -126,8 +126,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     return EK_OK;
 }
 
-/* A trace counts for the area that its receiver stands for, less at large offsets, and not before
- * its mute. */
+/* Scales a trace by its receiver's area, fades it out at large offsets, mutes it. */
 static void weigh(const struct batch_input *in, uint32_t index, float *raw)
 {
     const struct segy_trace *t = &in->segy->trace[index];
@@ -142,7 +141,7 @@ static void weigh(const struct batch_input *in, uint32_t index, float *raw)
         mute_apply(in->mute, offset, t->delay, in->segy->dt, in->segy->ns, raw);
 }
 
-/* All samples are the same, or the only one is 0. */
+/* Whether all samples are equal, or the only one is 0. */
 static bool is_silent(const float *raw, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
@@ -151,7 +150,7 @@ static bool is_silent(const float *raw, uint32_t n)
     return n > 1 || raw[0] == 0;
 }
 
-/* What is to be migrated of a trace, and whether the file has signal there. */
+/* Reads what is to be migrated of a trace; *silent: the file has no signal there. */
 static enum ek_status read_trace(const struct batch_input *in, uint32_t index, float *raw,
                                  bool *silent)
 {
@@ -165,7 +164,8 @@ static enum ek_status read_trace(const struct batch_input *in, uint32_t index, f
     return EK_OK;
 }
 
-/* A dead trace that nobody has marked lies beyond every aperture, so that no fold counts it. */
+/* Moves a trace that is dead, but not marked as such, beyond every aperture, so that no fold counts
+ * it. */
 static void leave_out(struct batch *b, int t)
 {
     b->trace[t].mx = b->trace[t].my = 1e30F;
@@ -197,7 +197,7 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
     return st;
 }
 
-/* Each its own run of traces: threads that write to one page get in one another's way. */
+/* Each thread fills its own run of traces: threads that write to one page slow each other down. */
 static void fill_part(void *arg, int thread)
 {
     struct batch *b = arg;

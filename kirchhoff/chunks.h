@@ -1,10 +1,9 @@
-/* kirchhoff/chunks.h – the traces of a migration in the order in which they are worked on.
+/* kirchhoff/chunks.h – the traces of a migration in working order.
  *
- * Traces whose sources lie in the same block of surface cells, and whose receivers do, need the
- * same tables: they are a *chunk*. Chunks follow one another along a Morton curve through the four
- * coordinates of source and receiver blocks, so that neighbours in time share tables whatever the
- * memory holds; a block is the smallest square of 2^b cells that gives chunks of the wanted
- * size. */
+ * Traces that share a block of surface cells for their sources, and one for their receivers, need
+ * the same tables: they form a *chunk*. Chunks follow a Morton curve through the four coordinates
+ * of source and receiver blocks, so that consecutive ones share tables whatever fits in memory. A
+ * block is the smallest square, 2^b cells wide, that gives chunks of the wanted size. */
 #pragma once
 
 #include "kirchhoff/geometry.h"
@@ -12,19 +11,18 @@
 #include "kirchhoff/traveltime_cache.h"
 #include <stdint.h>
 
-/* Offset classes: number floor((offset - first) / width); one class takes all offsets where width
- * is 0. */
+/* Offset classes: class floor((offset - first) / width); width 0: one class for all offsets. */
 struct chunks_classes {
     int n;
     double first, width; /* m */
-    double most;         /* m: larger offsets are of no class; 0: any */
+    double most;         /* m: larger offsets are in no class; 0: no limit */
 };
 
 struct chunks_options {
     struct chunks_classes classes;
-    double reach;     /* largest distance from a trace's midpoint to the image, m; INFINITY: any */
+    double reach;     /* largest distance from midpoint to image, m; INFINITY: no limit */
     double box[2][2]; /* the image's least and largest x and y, m */
-    long chunk;       /* traces that a chunk should have at least; 0: by their number */
+    long chunk;       /* least traces of a chunk; 0: by the number of all traces */
     enum geometry_share share;
 };
 
@@ -34,19 +32,19 @@ enum chunks_reason { CHUNKS_USED, CHUNKS_OFFSET, CHUNKS_FAR, CHUNKS_REASONS };
 struct chunks {
     const struct segy *segy; /* borrowed */
     size_t n;                /* traces used */
-    uint32_t *order;         /* [n] their numbers in the index, chunk by chunk */
+    uint32_t *order;         /* [n] trace numbers in the index, chunk by chunk */
     size_t nchunks;
-    size_t *first; /* [nchunks + 1] in order */
-    int cells;     /* of a block's side */
+    size_t *first; /* [nchunks + 1] positions in order */
+    int cells;     /* along a block's side */
     size_t count[CHUNKS_REASONS];
     struct geometry geometry; /* of the traces used */
 };
 
-/* EK_USAGE: a source or receiver outside the tables' surface nodes (trace and place are named), or
- * no trace left; EK_UNAVAILABLE: memory. Caller owns *s; close accepts NULL. */
+/* EK_USAGE: a source or receiver lies outside the tables' surface nodes (the message names trace
+ * and place), or no trace is left; EK_UNAVAILABLE: memory. Caller owns *s; close accepts NULL. */
 enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cache *travel,
                            const struct chunks_options *o, struct chunks **s);
 void chunks_close(struct chunks *s);
 
-/* A trace's class, -1: none. */
+/* A trace's offset class; -1: none. */
 int chunks_class(const struct chunks_classes *c, const struct segy_trace *t);

@@ -1,4 +1,4 @@
-/* kirchhoff/disk.c – room on disks. */
+/* kirchhoff/disk.c – free space of file systems. */
 #include "kirchhoff/disk.h"
 #include "cu/bench/memory.h"
 #include "src/file.h"
@@ -15,7 +15,7 @@ enum ek_status disk_check(const char *path, size_t bytes)
         return EK_OK;
     snprintf(folder, sizeof folder, "./%s", path);
     char *const from = *path == '/' ? folder + 2 : folder;
-    while (statvfs(from, &disk)) { /* the folder may be made later */
+    while (statvfs(from, &disk)) { /* the folder may not exist yet */
         if (!(slash = strrchr(from + 1, '/')))
             return EK_OK;
         *slash = '\0';

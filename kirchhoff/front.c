@@ -1,4 +1,4 @@
-/* kirchhoff/front.c – the net of triangles: made, split, measured, thinned out. */
+/* kirchhoff/front.c – the mesh of triangles: made, refined, measured, thinned out. */
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"
 #include "src/arena.h"
@@ -9,7 +9,7 @@
 
 /* ---- memory -----------------------------------------------------------------------------------*/
 
-/* `rows` rows of numbers, each copied to the beginning of a longer one. */
+/* Copies each of `rows` rows of numbers to the beginning of a longer one. */
 static bool grow_rows(double **at, size_t rows, size_t n, size_t from, size_t to)
 {
     double *made = aligned_alloc(64, rows * to * sizeof *made);
@@ -40,7 +40,7 @@ static bool grow_triangles(struct front *f, size_t room)
     return true;
 }
 
-/* Room for so many rays and triangles. EK_UNAVAILABLE. */
+/* Makes room for this many rays and triangles. EK_UNAVAILABLE: memory. */
 static enum ek_status front_room(struct front *f, size_t rays, size_t triangles)
 {
     const size_t was = f->room, room = (rays + rays / 2 + RAY_LANES + 63) / 64 * 64;
@@ -81,7 +81,7 @@ void front_close(struct front *f)
 
 /* ---- the sphere -------------------------------------------------------------------------------*/
 
-/* Adds a ray at the source; there is room. */
+/* Adds a ray at the source; the caller has made room. */
 static void front_ray(struct front *f, const double source[3], const double direction[3])
 {
     const double length = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
@@ -98,14 +98,14 @@ static void front_ray(struct front *f, const double source[3], const double dire
 }
 
 /* ---- edges ------------------------------------------------------------------------------------*/
-/* The edges to halve, found by their ends: open addressing, at most half full. */
+/* Hash set of the edges to halve, by their ends: open addressing, at most half full. */
 struct edges {
     size_t n, size;
     struct edge {
-        int a, b, middle; /* a < b; middle: its new ray, -1 none yet */
-        double length;    /* metres; longer edges are halved first */
+        int a, b, middle; /* a < b; middle: its new ray, -1: none yet */
+        double length;    /* m^2, the square; longer edges are halved first */
     } * edge;
-    size_t *side, room; /* those found, 3 times the triangle and which of its sides */
+    size_t *side, room; /* [room] 3 * triangle + its side, of those found */
 };
 
 /* ---- the set ----------------------------------------------------------------------------------*/
@@ -147,7 +147,7 @@ static void insert(struct edges *e, int a, int b, double length)
 
 /* ---- which edges ------------------------------------------------------------------------------*/
 
-/* Square of the distance of two rays in three of the rows, m^2. */
+/* Squared distance between two rays in the first three rows. */
 static double apart(const double *rows, size_t room, int a, int b)
 {
     double sum = 0;
@@ -158,7 +158,7 @@ static double apart(const double *rows, size_t room, int a, int b)
     return sum;
 }
 
-/* Square of the chord between the directions of two rays. */
+/* Squared chord between the directions of two rays. */
 static double turned(const struct front *f, int a, int b)
 {
     const double *p = f->state + 3 * f->room;
@@ -174,8 +174,8 @@ static double turned(const struct front *f, int a, int b)
 
 enum edge_state { SHORT, LONG, TORN };
 
-/* A long edge is torn where its rays, as near as they left the source, have no ray between them
- * that would help: beside a jump of v that some rays pass and others do not. */
+/* A long edge is torn if its rays left the source so close together that no ray between them would
+ * help: beside a jump of v that some rays pass and others do not. */
 static enum edge_state edge_state(const struct front *f, const struct front_limits *l, int a, int b)
 {
     const double chord = 2 * sin(fmin(l->angle, M_PI) / 2);
@@ -193,7 +193,7 @@ bool front_torn(const struct front *f, const struct front_limits *l, const int t
            edge_state(f, l, t[2], t[0]) == TORN;
 }
 
-/* The long edges of all triangles, or all where there are no limits. */
+/* Collects the long edges of all triangles; without limits, all edges. */
 static enum ek_status mark(const struct front *f, const struct front_limits *l, struct edges *e)
 {
     size_t sides = 0;
@@ -224,8 +224,8 @@ static enum ek_status add_sliver(struct front_slivers *s, const int corner[4])
     return EK_OK;
 }
 
-/* The ray in the middle. It begins with the caustics of the end that has passed fewer: measuring it
- * adds what it has passed beyond those. */
+/* The ray in the middle of an edge. It begins with the caustics of the end that has passed fewer;
+ * measuring adds those it has passed beyond them. */
 static int middle_of(struct front *f, const double source[3], struct edge *e)
 {
     double d[3];
@@ -241,8 +241,8 @@ static int middle_of(struct front *f, const double source[3], struct edge *e)
     return e->middle;
 }
 
-/* Triangle number t is replaced by its parts: halved across its longest marked edge, then again
- * each half. At most three edges are marked, so that at most three parts are added. */
+/* Replaces triangle t by its parts: halved across its longest marked edge, then each half again. At
+ * most three edges are marked, so at most three parts are added. */
 static enum ek_status halve(struct front *f, const double source[3], const struct edges *e,
                             size_t t, struct front_slivers *slivers)
 {
@@ -278,11 +278,11 @@ static enum ek_status halve_marked(struct front *f, const double source[3], cons
     return EK_OK;
 }
 
-/* Halves all edges, at the source. EK_UNAVAILABLE. */
+/* Halves all edges of a front at the source. EK_UNAVAILABLE: memory. */
 static enum ek_status front_halve_all(struct front *f, const double source[3])
 {
     struct edges e = {.n = 0};
-    /* All corners are at the source: their directions are their places. */
+    /* All corners are still at one place: lengths are those between directions. */
     double *const state = f->state;
     f->state = f->takeoff;
     enum ek_status st = mark(f, NULL, &e);
@@ -311,7 +311,7 @@ enum ek_status front_split(struct front *f, const double source[3], struct front
     return st;
 }
 
-/* a.(b x c) of the directions of three rays. */
+/* a.(b x c) of three rays' take-off directions. */
 static double triple_product(const struct front *f, int a, int b, int c)
 {
     const double *x = f->takeoff, *y = x + f->room, *z = y + f->room;
@@ -324,7 +324,7 @@ static bool neighbours(const struct front *f, int a, int b)
     double cosine = 0;
     for (size_t i = 0; i < 3; i++)
         cosine += f->takeoff[i * f->room + (size_t)a] * f->takeoff[i * f->room + (size_t)b];
-    return cosine > 0.4; /* 0.447 from a corner to the next, -0.447 to the one after */
+    return cosine > 0.4; /* 0.447 between adjacent corners, else -0.447 or -1 */
 }
 
 /* Twelve corners at (0, ±1, ±g) and its cyclic permutations, g the golden ratio; a face wherever
@@ -383,7 +383,7 @@ static void area_of(const double *rows, size_t room, const int t[3], double area
     }
 }
 
-/* The front's area and the solid angle that belong to each ray: those of its triangles, seen along
+/* Sums for each ray the areas of its triangles, on the front and on the unit sphere, as seen along
  * the ray. */
 static void add_areas(struct front *f)
 {
@@ -405,7 +405,7 @@ static void add_areas(struct front *f)
     }
 }
 
-/* An area below this share of a sphere's of the same radius may have either sign: it is noise. */
+/* Areas below this share of a sphere's of the same radius are noise and may have either sign. */
 static const double flat = 1e-4;
 
 void front_measure(struct front *f, double time)
@@ -448,7 +448,7 @@ static void move_ray(struct front *f, size_t to, size_t from)
 
 void front_drop(struct front *f, const bool *gone)
 {
-    int *number = (int *)f->scratch[0]; /* -1: nobody needs it; then its new number */
+    int *number = (int *)f->scratch[0]; /* -1: not needed; else the new number */
     size_t kept = 0, n = 0;
     memset(number, -1, f->n * sizeof *number);
     for (size_t t = 0; t < f->ntriangles; t++) {

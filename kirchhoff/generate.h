@@ -1,5 +1,5 @@
-/* kirchhoff/generate.h – synthetic surveys over v = v0 + k z whose images are known: point
- * diffractors and plane reflectors, exact times and amplitudes, Ricker wavelets of zero phase.
+/* kirchhoff/generate.h – synthetic surveys over v = v0 + k z with known images: point diffractors
+ * and plane reflectors, exact times and amplitudes, zero-phase Ricker wavelets.
  *
  * A diffractor of strength a gives a / (16 pi^2 L_s L_g) w(t - T_s - T_g). A plane of reflectivity
  * R gives R / (4 pi L) at its specular point, 1 / L = cos(theta) / (v L_s L_g sqrt|det H|), H the
@@ -27,7 +27,7 @@ struct generate_plane {
     double z0, x0, y0, slope[2], reflectivity;
 };
 
-/* What lies below. */
+/* The diffractors and reflectors of a model. */
 struct generate_events {
     const char *name, *summary;
     int ndiffractors, nplanes;
@@ -35,7 +35,7 @@ struct generate_events {
     const struct generate_plane *plane;
 };
 
-/* Those that have names. */
+/* Built-in surveys and models. */
 enum { GENERATE_SMALL, GENERATE_MEDIUM, GENERATE_S1, GENERATE_SURVEYS };
 enum { GENERATE_POINTS, GENERATE_PLANE, GENERATE_FLAT, GENERATE_ALL, GENERATE_EVENTS };
 extern const struct generate_survey generate_surveys[];
@@ -43,10 +43,10 @@ extern const struct generate_events generate_events[];
 
 /* Source and receiver of trace i, in the order of the file: shot by shot. m. */
 void generate_place(const struct generate_survey *g, int i, double source[3], double receiver[3]);
-/* A trace between two places: out [ns], replaced. */
+/* The trace between two places: out [ns] is overwritten. */
 void generate_trace(const struct generate_survey *g, const struct generate_events *e,
                     const double source[3], const double receiver[3], float *out);
 
-/* Writes all traces to `path`: SU where it ends in .su, else SEG-Y. EK_USAGE: unknown name (the
- * nearest is named); EK_UNAVAILABLE: not writable. */
+/* Writes all traces to `path`: SU if it ends in .su, else SEG-Y. EK_USAGE: unknown name (the
+ * message suggests the nearest); EK_UNAVAILABLE: not writable. */
 enum ek_status generate_file(const char *survey, const char *events, const char *path);
