@@ -49,8 +49,7 @@ static inline int lanes_ceil(int n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* ---- operations that the compiler does not turn into one instruction
- * ----------------------------- */
+/* ---- operations that the compiler does not turn into one instruction --------------------------*/
 
 /* Each has a portable form, lane by lane, and an intrinsic where vectors are as wide as the
  * processor's. Both give the same bits. */

@@ -114,7 +114,7 @@ static void the_first_tasks_go_in_order(void **state)
     }
     take.patience = 3;
     assert_int_equal(take_next(&take, 2).begin, 0);
-    take.patience = INT_MAX; /* from now on nobody waits */
+    take.patience = INT_MAX; /* yet nobody waits from now on */
     assert_int_equal(take_next(&take, 2).begin, 7);
     assert_int_equal(take_next(&take, 1).begin, 14);
     assert_int_equal(take_next(&take, 0).begin, 21);

@@ -63,8 +63,7 @@ static double task_cost(const char *policy, int threads)
     return median(ns);
 }
 
-/* Reports a range as done and returns its seconds; with faces, each task's time varies by up to 10
- * %. */
+/* Reports a range as done; returns its seconds. With faces, task times vary by up to 10 %. */
 static double timed_range(struct sched *s, int cu, struct ek_range r, bool faces, unsigned *noise)
 {
     double sum = 0, each[TASKS];

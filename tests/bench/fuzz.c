@@ -297,8 +297,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef LIBFUZZER
 
-/* ---- seeds and mutations
- * ---------------------------------------------------------------------- */
+/* ---- seeds and mutations ----------------------------------------------------------------------*/
 
 static struct seed {
     size_t n;
