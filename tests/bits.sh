@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # tests/bits.sh – which results are the same to the last bit on every instruction level that this
-# processor runs: a table of programs, and for each level the first one whose bits it has. Results
-# are what a program writes, but for times. Fails where the README says otherwise: mcsem and
-# kirchhoff-mig agree on all levels, the others on all with fused multiply-adds and on all without.
-# Environment: BIN; LEVELS names levels instead; SMALL=1 takes the smallest problems, RESULTS=… only these;
-# OPTION=1 asks for levels by --isa, while CU_ISA says what is none.
+# processor supports: a table of programs, and for each level the first one whose bits it has.
+# Results are a program's output without times. Fails where it contradicts the README: mcsem and
+# kirchhoff-mig agree on all levels, the others on all levels with fused multiply-adds and on all
+# without. Environment: BIN; LEVELS selects levels; SMALL=1 takes the smallest problems, RESULTS=…
+# only these; OPTION=1 selects levels by --isa while CU_ISA is invalid.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
 work=$(mktemp -d)

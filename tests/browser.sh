@@ -1,7 +1,7 @@
-# tests/browser.sh – for tests that look at pages: source it, then `page_says PAGE SCRIPT` prints
-# what the script, run inside a copy of the page in headless Chromium, had said with say() when it
-# called done(). Uncaught errors and console.error of the page come out as "error: …". `expect LINE` looks
-# for a line in $said. After tests/check.sh.
+# tests/browser.sh – for tests of HTML pages: after tests/check.sh, source it. `page_says PAGE
+# SCRIPT` runs the script inside a copy of the page in headless Chromium and prints what it had
+# passed to say() when it called done(). The page's uncaught errors and console.error come out as
+# "error: …". `expect LINE` looks for a line in $said.
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 [ -n "$browser" ] || { echo 'no Chromium here'; exit 77; }

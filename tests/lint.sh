@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/lint.sh – what a reader should not have to check: formatting, layering, top level, forbidden
-# names, warnings of both compilers (COMPILERS=clang: of that alone). Prints each finding, exits 1 if
-# there is any.
+# tests/lint.sh – checks that a reader should not have to make: formatting, layering, files in the
+# top level, forbidden names, warnings of both compilers (COMPILERS=clang: of that alone). Prints
+# each finding and exits 1 if there is any.
 set -u
 export LC_ALL=C.UTF-8
 found=0

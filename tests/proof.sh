@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# tests/proof.sh – `make proof`: what a sceptic would run, one row each: the claim, the command that anybody
-# can type, whether it holds, and what it printed. One page, PROOF=FILE ($BUILD/proof.html).
+# tests/proof.sh – `make proof`: what a sceptic would run, one row each: the claim, a command that
+# anybody can type, whether the claim holds, and the output. One page, PROOF=FILE
+# ($BUILD/proof.html).
 #
-# Claims are of the kinds of the table's first column; ONLY=word takes rows that hold it. Peers are taken
-# where they are (PEER_BT=…, PEER_EMPYMOD=… as in `make bench`) and skipped with the reason where not.
-# `bash tests/proof.sh FUNCTION …` runs one of the functions below, as the page's commands say.
-# Environment: BIN, BUILD as make sets them. Exit 1: a row is red. Last line: "N held, N failed, N skipped".
+# The table's first column is the kind of claim; ONLY=word selects rows that contain it. Peers
+# (PEER_BT=…, PEER_EMPYMOD=… as in `make bench`) are skipped with the reason where missing. `bash
+# tests/proof.sh FUNCTION …` runs one of the functions below, as the page's commands do.
+# Environment: BIN, BUILD as make sets them. Exit 1: a row is red. Last line: "N held, N failed, N
+# skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BIN=${BIN:-bin} BUILD=${BUILD:-build} LC_ALL=C OMP_WAIT_POLICY=passive

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, two more at a time than there are
-# cores (at most 6, or JOBS), each with its own time limit and with private caches; prints the CPU
-# seconds of each, what failed and, last, "N passed, N failed[, N skipped]".
-# Environment: BUILD, BIN, SAN as make sets them; EK_LONG=1 runs instead what takes long:
-# tests/e2e/long/*.sh and the tests that ask for EK_LONG, with their long parts; TESTS=word runs only
-# tests whose name holds it.
+# cores (at most 6, or JOBS), each with its own time limit and private caches; prints the CPU
+# seconds of each, what failed and, last, "N passed, N failed[, N skipped]". Environment: BUILD,
+# BIN, SAN as make sets them; EK_LONG=1 runs the long tests instead: tests/e2e/long/*.sh and the
+# long parts of tests that know EK_LONG; TESTS=word selects tests whose name contains it.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
 # Threads that wait for one another sleep: there are more of them than cores, of many tests at a time.

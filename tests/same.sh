@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/same.sh OLD NEW – runs the programs of two builds, folders OLD and NEW, on small problems and
-# compares bit by bit what they compute: norms, accepted sets, models, tables, images, simulated
+# tests/same.sh OLD NEW – runs the programs of two builds, folders OLD and NEW, on small problems
+# and compares their results bit by bit: norms, accepted sets, models, tables, images, simulated
 # steps. For changes that must not change results. Exits 1 if any differs. About ten seconds.
 set -u
 [ $# = 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
-# tests/e2e/bt_mz.sh – bt-mz from its command line: results, exit codes, one helpful line per error.
-# Needs BIN and jq-free JSON checks by grep; run through tests/run.sh.
+# tests/e2e/bt_mz.sh – bt-mz from the command line: results, exit codes, one helpful line per error.
+# Needs BIN; run through tests/run.sh.
 . tests/check.sh
 needs_two_cpus
 

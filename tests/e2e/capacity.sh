@@ -1,5 +1,5 @@
-# tests/e2e/capacity.sh – cu-plan --machine from its command line: the examples, restarts after Ctrl-C
-# and after a kill, exit codes. Needs BIN; run through tests/run.sh.
+# tests/e2e/capacity.sh – cu-plan --machine from the command line: the examples, restarts after
+# Ctrl-C and after a kill, exit codes. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 plan() { "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json "$@"; }
 refused() { # exit code, words that the one line must hold, arguments…

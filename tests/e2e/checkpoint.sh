@@ -1,5 +1,5 @@
-# tests/e2e/checkpoint.sh – a run that is killed goes on to the same bits, with other units and ranks
-# too; a cut, damaged or foreign checkpoint is refused and nothing is lost.
+# tests/e2e/checkpoint.sh – a killed run continues from its checkpoint to the same bits, also with
+# other units and ranks; a truncated, damaged or foreign checkpoint is refused and nothing is lost.
 . tests/check.sh
 file=$work/state
 

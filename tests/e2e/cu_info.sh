@@ -1,4 +1,4 @@
-# tests/e2e/cu_info.sh – cu-info from its command line: drawings, the OMP_PLACES line, JSON, errors.
+# tests/e2e/cu_info.sh – cu-info from the command line: drawings, the OMP_PLACES line, JSON, errors.
 # Needs BIN; run through tests/run.sh.
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh

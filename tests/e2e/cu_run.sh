@@ -1,5 +1,5 @@
-# tests/e2e/cu_run.sh – cu-run from its command line: plans, runs, failures, interruptions, a lost
-# node behind a stand-in for ssh, calibration, bad input. Needs BIN; run through tests/run.sh.
+# tests/e2e/cu_run.sh – cu-run from the command line: plans, runs, failures, interruptions, a node
+# lost behind a stand-in for ssh, calibration, bad input. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 needs_two_cpus
 bin=$(cd "$BIN" && pwd)

@@ -1,7 +1,8 @@
-# tests/e2e/cu_run_optimum.sh – plans of small drawn jobs on up to four cores of unlike nodes, with
-# dependencies, GPUs, memory and limits of width: every method's plan is checked, no plan is shorter
-# than the bound, and evenkeel's is as short as the best of all semi-active schedules. For many tasks on
-# many unlike nodes evenkeel is no worse than the other methods that are quick there.
+# tests/e2e/cu_run_optimum.sh – plans of small random jobs on up to four cores of different nodes,
+# with dependencies, GPUs, memory and width limits: every method's plan is checked, no plan is
+# shorter than the bound, and evenkeel's is as short as the best semi-active schedule. For many
+# tasks on many different nodes evenkeel is no worse than the other methods that are fast enough
+# there.
 . tests/check.sh
 python3 tests/moldable_optimum.py "$BIN/cu-run" "$work/job.json" "${SEED:-1}" "${CASES:-60}" || failed=1
 

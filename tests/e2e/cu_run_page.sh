@@ -1,5 +1,5 @@
-# tests/e2e/cu_run_page.sh – the page of cu-run plan in a browser: no error, a row for each method, a
-# block for each task, and a click on a row shows its schedule. Needs BIN and Chromium.
+# tests/e2e/cu_run_page.sh – the page of cu-run plan in a browser: no error, a row for each method,
+# a block for each task, and a click on a row shows its schedule. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 

@@ -1,6 +1,6 @@
-# tests/e2e/damage.sh – damaged files of earlier runs: flipped bits, truncated, extended, a block of zeros, empty. The
-# next run refuses such a file (exit 2, one line, the file stays) or has the usual result; caches are never refused.
-# ROUNDS=4 per file (make fuzz: more), SEED=1.
+# tests/e2e/damage.sh – damaged files of earlier runs: flipped bits, truncated, extended, a block of
+# zeros, empty. The next run refuses such a file (exit 2, one line, the file stays) or gives the
+# usual result; caches are never refused. ROUNDS=4 per file (make fuzz: more), SEED=1.
 . tests/check.sh
 export BIN=$(cd "$BIN" && pwd) HERE=$PWD XDG_CACHE_HOME=$work/cache CU_PROFILE_DIR=.
 cd "$work" || exit 1

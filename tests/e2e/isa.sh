@@ -1,5 +1,6 @@
-# tests/e2e/isa.sh – instruction levels of every program: unknown names, levels that the processor lacks, the
-# option overrides the variable, and all levels give the same bits. Needs BIN; run through tests/run.sh.
+# tests/e2e/isa.sh – instruction levels of every program: unknown names and levels that the
+# processor lacks are refused, the option overrides the variable, and all levels give the same bits.
+# Needs BIN; run through tests/run.sh.
 . tests/check.sh
 unset CU_ISA CU_LAYOUT CU_DEVICES
 levels() { "$BIN/cu-info" --json | python3 -c '

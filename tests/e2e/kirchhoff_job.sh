@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/kirchhoff_job.sh – a migration as a job: the image of one run from microjobs on one node
-# and three ranks, with compute processes killed, after the whole job was killed, with damaged parts,
-# and what happens where a microjob never succeeds.
+# tests/e2e/kirchhoff_job.sh – a migration as a cu-run job: microjobs give the image of a single run
+# on one node and on three ranks, with compute processes killed, after the whole job was killed, and
+# with damaged parts; a microjob that never succeeds.
 set -u
 bin=$(realpath "${BIN:-bin}")/kirchhoff-mig
 . tests/check.sh

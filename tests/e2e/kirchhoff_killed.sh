@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/kirchhoff_killed.sh – a migration that is killed (SIGKILL) at drawn moments goes on from what it saved, to the
-# bits of an undisturbed run: cores, devices, slabs, ranks, least squares. What does not fit the disk is told once.
+# tests/e2e/kirchhoff_killed.sh – a migration killed (SIGKILL) at random moments continues from what
+# it saved to the bits of an undisturbed run: cores, devices, slabs, ranks, least squares. A full
+# disk is reported once.
 set -u
 bin=${BIN:-bin}/kirchhoff-mig
 . tests/check.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/kirchhoff_mig.sh – bin/kirchhoff-mig from the command line: synthetic data to images, the
-# same bits on every unit, policy and number of ranks; files that others read; what it refuses.
+# tests/e2e/kirchhoff_mig.sh – bin/kirchhoff-mig from the command line: from synthetic data to
+# images, the same bits on every unit, policy and number of ranks; files for other programs; refused
+# input.
 set -u
 bin=${BIN:-bin}/kirchhoff-mig
 . tests/check.sh

@@ -1,5 +1,6 @@
-# tests/e2e/kirchhoff_page.sh – the migration's page in a browser: slices, fold, gathers and spectra are
-# drawn, the wavelet's frequency is where the spectrum has its peak, the strongest point is where the diffractor is, units have bars. Needs BIN and Chromium.
+# tests/e2e/kirchhoff_page.sh – the migration's page in a browser: it draws slices, fold, gathers
+# and spectra, the spectrum peaks at the wavelet's frequency, the strongest point is the diffractor,
+# units have bars. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 "$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy"

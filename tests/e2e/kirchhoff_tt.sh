@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/e2e/kirchhoff_tt.sh – bin/kirchhoff-tt from the command line: single times and rays, tables
-# that do not depend on layout, policy, donation or ranks; resuming, interruption, faults; what it
-# refuses.
+# that do not depend on layout, policy, donation or ranks; resuming, interruption, faults; refused
+# input.
 set -u
 bin=${BIN:-bin}/kirchhoff-tt
 . tests/check.sh

@@ -1,5 +1,5 @@
-# tests/e2e/layout_auto.sh – --layout auto: layouts are tried on the problem, the best one runs and is
-# remembered; what is given otherwise (OMP_PLACES, a layout) is not tried. Needs BIN.
+# tests/e2e/layout_auto.sh – --layout auto tries layouts on the problem, runs the best one and
+# remembers it; with OMP_PLACES or an explicit layout it tries none. Needs BIN.
 . tests/check.sh
 needs_two_cpus
 export CU_PROFILE_DIR=$work/profiles

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/library.sh – what make install leaves is enough for programs outside of the tree: the
-# examples are built with what pkg-config says and nothing else, from C and C++, and take no names.
+# tests/e2e/library.sh – the installed files suffice for programs outside of the tree: the examples
+# build from C and C++ with only the flags of pkg-config, and headers of their own may have any name
+# of ours.
 set -u
 [ -n "${SAN:-}" ] && { echo 'sanitized builds are not installed'; exit 77; }
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem.sh – bin/mcsem from the command line: a synthetic survey is inverted, with the same
-# model for any layout, policy and number of ranks, and after an interruption; single fields; what it
-# refuses.
+# tests/e2e/mcsem.sh – bin/mcsem from the command line: inverts a synthetic survey to the same model
+# for any layout, policy and number of ranks, and after an interruption; single fields; refused
+# input.
 . tests/check.sh
 bin=${BIN:-bin}/mcsem
 survey=$work/survey.csv

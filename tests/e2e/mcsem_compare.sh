@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_compare.sh – the thesis' experiments: five schedulers with the same model to the
-# last bit (PSNR infinite), and what they would do on a cluster with the cells' measured times.
+# tests/e2e/mcsem_compare.sh – the thesis' experiments: five schedulers give the same model to the
+# last bit (PSNR infinite); their predicted makespans on a cluster from the cells' measured times.
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 bin=${BIN:-bin}

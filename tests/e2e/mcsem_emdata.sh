@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_emdata.sh – MARE2DEM's data files: a survey written as one is the same survey, in
-# whatever kinds of numbers, version and phase convention; what is wrong is said with its line.
+# tests/e2e/mcsem_emdata.sh – MARE2DEM's data files: a survey converted to one is the same survey,
+# for every data type, version and phase convention; errors are reported with their line.
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 bin=${BIN:-bin}/mcsem

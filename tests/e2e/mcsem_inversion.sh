@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_inversion.sh – what comes out of an inversion: the data explained to their errors
-# within 15 or 20 iterations, the body where it is, and (EK_LONG=1) nothing where there is none.
+# tests/e2e/mcsem_inversion.sh – the result of an inversion: data explained to their errors within
+# 15 or 20 iterations, the body at its place, and (EK_LONG=1) nothing where there is none.
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 bin=${BIN:-bin}/mcsem

@@ -1,5 +1,5 @@
-# tests/e2e/mcsem_page.sh – the report of an inversion in a browser: no error, slices of the recovered
-# and the true model that follow a click, misfit, cells and load. Needs BIN and Chromium.
+# tests/e2e/mcsem_page.sh – the report of an inversion in a browser: no error, slices of the
+# recovered and the true model that follow a click, misfit, cells and load. Needs BIN and Chromium.
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 . tests/browser.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_surveys.sh – surveys as they come: bad starts, outliers, null data, a sea floor that
-# is not flat, missing errors, numbers out of all bounds; and runs whose work must not be lost.
+# tests/e2e/mcsem_surveys.sh – realistic surveys: bad starting models, outliers, null data, an
+# uneven sea floor, missing errors, absurd numbers; and runs whose work must not be lost.
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 bin=${BIN:-bin}/mcsem

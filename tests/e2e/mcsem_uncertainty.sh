@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/e2e/mcsem_uncertainty.sh – of earths drawn from what an inversion assumes, of a smoothness
-# that it is not told, 68 % of the layers lie within one standard deviation: 8 earths, 100 with
-# EK_LONG.
+# tests/e2e/mcsem_uncertainty.sh – for earths drawn from an inversion's assumptions, with a
+# smoothness that it is not told, 68 % of the layers lie within one standard deviation: 8 earths,
+# 100 with EK_LONG.
 . tests/check.sh
 skip_under_sanitizers 'inversions of many earths'
 bin=${BIN:-bin}/mcsem

@@ -1,6 +1,7 @@
-# tests/e2e/memory.sh – the n-th allocation of a program fails: it exits 3 with one line, or does without and has the
-# usual result; it never crashes, hangs or fails verification. n is drawn from SEED (1), ROUNDS=8 per program (all:
-# every n, as with EK_LONG and for programs with few allocations). Needs BIN; run through tests/run.sh.
+# tests/e2e/memory.sh – the n-th allocation of a program fails: it exits 3 with one line, or does
+# without and gives the usual result; it never crashes, hangs or fails verification. n is drawn from
+# SEED (1), ROUNDS=8 per program (all: every n, as with EK_LONG and for programs with few
+# allocations). Needs BIN; run through tests/run.sh.
 . tests/check.sh
 skip_under_sanitizers 'and allocations are their own'
 export OMP_WAIT_POLICY=passive BIN=$(cd "$BIN" && pwd)

@@ -1,5 +1,5 @@
-# tests/e2e/npb_report.sh – scripts that parse the official suite's output find what they look for;
-# its input file and timer flag are honoured; norms and references are in the JSON, too.
+# tests/e2e/npb_report.sh – scripts that parse the official suite's output work on ours; its input
+# file and timer flag are honoured; the JSON also has the norms and their references.
 . tests/check.sh
 bin=$(cd "$BIN" && pwd)
 cd "$work" || exit 1

@@ -1,4 +1,4 @@
-# tests/e2e/okada_mogi.sh – okada and mogi from their command lines: examples, forward mode, ranges,
+# tests/e2e/okada_mogi.sh – okada and mogi from the command line: examples, forward mode, ranges,
 # devices, exit codes, one helpful line per error. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 examples=okada_mogi/examples

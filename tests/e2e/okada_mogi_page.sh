@@ -1,6 +1,6 @@
 # tests/e2e/okada_mogi_page.sh – the report of a search in a browser: no error, all tables and
-# figures, the tooltips of map and corner plot, the vertical map, and a page without any accepted
-# trial. Needs BIN and Chromium.
+# figures, tooltips of the map and the corner plot, the vertical map, and a page without accepted
+# trials. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 folder=$PWD/okada_mogi/examples

@@ -1,5 +1,5 @@
-# tests/e2e/okada_mogi_results.sh – what comes after a search, from the command line: binary rows,
-# statistics, nested refinement. Needs BIN; run through tests/run.sh.
+# tests/e2e/okada_mogi_results.sh – after a search, from the command line: binary rows, statistics,
+# nested refinement. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 campi=okada_mogi/examples/campi.json
 

@@ -1,5 +1,6 @@
-# tests/e2e/okada_nodes.sh – searches over ranks: the same table whatever deals the batches, whoever is
-# killed, and wherever a run goes on. Needs BIN and mpirun; run through tests/run.sh.
+# tests/e2e/okada_nodes.sh – searches over ranks give the same table whichever rank deals the
+# batches, whichever is killed, and wherever a run continues. Needs BIN and mpirun; run through
+# tests/run.sh.
 set -u
 command -v mpirun >/dev/null || { echo 'skipped: no mpirun'; exit 77; }
 . tests/check.sh

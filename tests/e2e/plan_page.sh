@@ -1,5 +1,5 @@
-# tests/e2e/plan_page.sh – the capacity page in a browser: it loads without an error, a point says which
-# machines it stands for, a click shows who does what there. Needs BIN and Chromium.
+# tests/e2e/plan_page.sh – the capacity page in a browser: no error, a point names the machines that
+# it stands for, a click shows their schedule. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 

@@ -1,5 +1,5 @@
-# tests/e2e/profile.sh – profiles from the command line: made, used by the next run, listed; a damaged
-# one is ignored with one line. Needs BIN; run through tests/run.sh.
+# tests/e2e/profile.sh – profiles from the command line: created, used by the next run, listed; a
+# damaged one is ignored with one line. Needs BIN; run through tests/run.sh.
 . tests/check.sh
 needs_two_cpus
 export CU_PROFILE_DIR=$work/profiles

@@ -1,5 +1,6 @@
-# tests/e2e/ranks.sh – NPB-MZ over MPI ranks: the same bits as one process, whatever their number and
-# units, also when zones move because a rank is slow; one voice; errors and deaths end all ranks.
+# tests/e2e/ranks.sh – NPB-MZ over MPI ranks: the same bits as in one process for any number of
+# ranks and any units, also when zones move because a rank is slow; only one rank prints; errors and
+# deaths end all ranks.
 set -u
 command -v mpirun >/dev/null || { echo 'no mpirun here'; exit 77; }
 . tests/check.sh

@@ -1,5 +1,6 @@
-# tests/e2e/record.sh – what programs write is a case for the simulator: --json and --trace, one run or
-# a comparison; the policies are those that ran, what was measured stands beside. Needs BIN.
+# tests/e2e/record.sh – the simulator reads what programs write with --json and --trace, for one run
+# or a comparison; it simulates the policies that ran and shows the measured times beside. Needs
+# BIN.
 . tests/check.sh
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --quiet "$@" || say "bt-mz $* exits $?"; }

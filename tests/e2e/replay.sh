@@ -1,6 +1,6 @@
-# tests/e2e/replay.sh – what is replayed of the papers is within its bands; policies that are really
-# sabotaged (tests/replay_sabotage.c) turn it red, and so does a moldable method in the place of another;
-# no row passes at half or at twice its value; the page is whole. Needs BUILD, BIN.
+# tests/e2e/replay.sh – the replay of the papers stays within its bands; sabotaged policies
+# (tests/replay_sabotage.c) turn it red, and so does swapping two moldable methods; no row passes at
+# half or twice its value; the page is complete. Needs BUILD, BIN.
 . tests/check.sh
 replay() { python3 tests/replay.py "$@"; }
 

@@ -1,5 +1,5 @@
-# tests/e2e/report_page.sh – the report of a comparison in a browser: no error, a row for each policy,
-# bars for each unit, another policy and step can be chosen. Needs BIN and Chromium.
+# tests/e2e/report_page.sh – the report of a comparison in a browser: no error, a row for each
+# policy, bars for each unit, other policies and steps can be chosen. Needs BIN and Chromium.
 . tests/check.sh
 . tests/browser.sh
 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --compare static,dynamic --profile=make --report "$work/report.html" \

@@ -1,6 +1,6 @@
-# tests/e2e/signals.sh – signals of batch systems and terminals: SIGTERM and SIGHUP save the state and end the
-# run, SIGUSR1 saves it and continues, alone and under mpirun.
-# Needs BIN; run through tests/run.sh.
+# tests/e2e/signals.sh – signals of batch systems and terminals: SIGTERM and SIGHUP save the state
+# and end the run, SIGUSR1 saves it and continues, alone and under mpirun. Needs BIN; run through
+# tests/run.sh.
 . tests/check.sh
 file=$work/state
 

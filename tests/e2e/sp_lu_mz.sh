@@ -1,6 +1,6 @@
-# tests/e2e/sp_lu_mz.sh – sp-mz and lu-mz from their command lines: every kind of unit verifies, all
-# schedules give the same bits. The command line itself is tried in bt_mz.sh.
-# Needs BIN; run through tests/run.sh.
+# tests/e2e/sp_lu_mz.sh – sp-mz and lu-mz from the command line: every kind of unit verifies, all
+# schedules give the same bits. bt_mz.sh tests the command line itself. Needs BIN; run through
+# tests/run.sh.
 . tests/check.sh
 log=$work/log
 

@@ -1,6 +1,6 @@
 # tests/e2e/survive.sh – NPB-MZ with --survive: ranks are killed and frozen, nodes are lost, and the
-# run goes on from memory to the same bits; nothing is left behind. KILLS=500 kills so many ranks,
-# each at a moment of chance.
+# run continues from memory to the same bits; nothing is left behind. KILLS=500 kills that many
+# ranks at random moments.
 . tests/check.sh
 with_mpi
 # what, launch, program, arguments…: the norms are those of one process, $one.
