@@ -1,4 +1,4 @@
-/* kirchhoff/analytic.c – the formulas. */
+/* kirchhoff/analytic.c – closed forms. */
 #include "kirchhoff/analytic.h"
 
 #include <math.h>
@@ -49,9 +49,10 @@ void analytic_linear(double v0, const double k[3], const double s[3], const doub
 
 /* ---- two layers -------------------------------------------------------------------------------*/
 
-/* The ray crosses `fast` m of height at speed vf and `slow` m at vs; tangent of its angle to the
- * vertical in the fast layer, so that it covers the distance X. The distance grows with the tangent
- * and the root lies below X / fast: Newton's steps, halved where they leave the bracket. */
+/* For a ray that crosses heights of `fast` m at speed vf and `slow` m at vs, ratio = vs / vf:
+ * tangent of its angle to the vertical in the fast layer such that it covers the distance X. The
+ * distance grows with the tangent, and the root lies below X / fast: Newton's method, with
+ * bisection where a step leaves the bracket. */
 static double solve_tangent(double fast, double slow, double ratio, double X)
 {
     double low = 0, high = X / fast, u = high / 2;
@@ -75,8 +76,8 @@ static void straight(double v, const double s[3], const double x[3], struct anal
     analytic_linear(v, none, s, x, c);
 }
 
-/* From source s at speed vs over a height ds to the interface, then over dx at vx to x. `down`: +1
- * or -1. L from J = X cos(b) (dX/da) / sin(a), a and b the angles to the vertical. */
+/* From source s at speed vs over a height ds to the interface, then over dx at vx to x. `down`: +1,
+ * or -1 upwards. L from J = X cos(b) (dX/da) / sin(a), a and b the angles to the vertical. */
 static void refract(double vs, double ds, double vx, double dx, double down, const double s[3],
                     const double x[3], struct analytic *c)
 {

@@ -1,14 +1,11 @@
-/* kirchhoff/certify.c – residual and reciprocity of tables. */
+/* kirchhoff/certify.c – residuals and reciprocity of tables. */
 #include "kirchhoff/certify.h"
 
 #include <math.h>
 
-enum {
-    SHARE = 64,
-    LEAST = 4096,
-    MOST = 100000,
-    NEAR = 4
-}; /* NEAR: of the largest steps, from the source */
+/* One node in SHARE is judged, at least LEAST and at most MOST; none within NEAR of the largest
+ * steps of the source. */
+enum { SHARE = 64, LEAST = 4096, MOST = 100000, NEAR = 4 };
 
 static bool near_source(const struct ttable *t, const double x[3])
 {
@@ -18,8 +15,8 @@ static bool near_source(const struct ttable *t, const double x[3])
     return sqrt(square) < NEAR * grid_step(&t->grid);
 }
 
-/* How far T's change to a neighbour differs from the mean slowness of both, per metre; INFINITY:
- * there is none. */
+/* How far T's change to a neighbour, per metre, differs from the mean slowness of both; INFINITY:
+ * there is no neighbour. */
 static double mismatch(const struct ttable *t, const int at[3], int axis, int side)
 {
     const struct grid *g = &t->grid;
@@ -35,7 +32,7 @@ static double mismatch(const struct ttable *t, const int at[3], int axis, int si
     return fabs(side * ((double)t->time[b] - (double)t->time[a]) / g->step[axis] - mean);
 }
 
-/* Least and largest v at a node and its neighbours. */
+/* Least and largest v at a node and its six neighbours. */
 static void range_of(const struct ttable *t, const struct velocity *v, const double x[3],
                      double range[2])
 {
@@ -61,12 +58,12 @@ double certify_node(const struct ttable *t, const struct velocity *v, const int 
         const double p = (double)t->p[a][node];
         const double off = fmin(mismatch(t, at, a, -1), mismatch(t, at, a, 1));
         square += p * p;
-        most = t->grid.n[a] > 1 ? fmax(most, off) : most; /* alone: nothing beside says so, too */
+        most = t->grid.n[a] > 1 ? fmax(most, off) : most; /* 1: nothing to compare with */
     }
     const double length = sqrt(square), residual = fmax(most * speed, fabs(length * speed - 1));
     if (residual <= CERTIFY_RESIDUAL)
         return residual;
-    /* Where v jumps |p| may be that of either side, and change by as much to a neighbour. */
+    /* Where v jumps, |p| may be that of either side, and change by as much to a neighbour. */
     range_of(t, v, x, range);
     const double change = fmax(most - 0.5 * (1 / range[0] - 1 / range[1]), 0) * speed;
     return fmax(change, fmax(fmax(length * range[0] - 1, 1 - length * range[1]), 0));

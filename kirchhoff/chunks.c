@@ -1,4 +1,4 @@
-/* kirchhoff/chunks.c – which traces take part, and how they are put into chunks. */
+/* kirchhoff/chunks.c – which traces take part, and how they are divided into chunks. */
 #include "kirchhoff/chunks.h"
 #include "src/arena.h"
 #include "src/sort.h"
@@ -41,7 +41,7 @@ static enum chunks_reason judge(const struct chunks_options *o, const struct seg
 
 /* ---- order ------------------------------------------------------------------------------------*/
 
-/* Bit i of x to bit 4 i. */
+/* Moves bit i of x to bit 4 i. */
 static uint64_t spread(uint32_t x)
 {
     uint64_t out = 0;
@@ -74,8 +74,8 @@ static size_t runs(const struct keyed *k, size_t n, int shift)
     return count;
 }
 
-/* Many enough to share out, of few traces, too; by the traces alone, so that any layout has the
- * same chunks. */
+/* Enough chunks to share out even with few traces. Depends on the traces alone, so that any layout
+ * has the same chunks. */
 static long usual_chunk(size_t n)
 {
     enum { LEAST = 32, MOST = 1024, PARTS = 32 };
@@ -83,8 +83,8 @@ static long usual_chunk(size_t n)
     return part < LEAST ? LEAST : part > MOST ? MOST : (long)part;
 }
 
-/* Keys of larger blocks are the leading bits of those of smaller ones: one order serves all. Runs
- * of more than twice the wanted traces are cut. */
+/* Keys of larger blocks are the leading bits of keys of smaller ones, so one order serves all. Runs
+ * of more than twice the wanted number of traces are cut. */
 static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
 {
     int bits = 0;

@@ -1,4 +1,5 @@
-/* kirchhoff/eikonal.c – a source, its sweeps, and what a table takes from them. */
+/* kirchhoff/eikonal.c – solves for one source: its surroundings, the sweeps, and the table made
+ * from them. */
 #include "kirchhoff/eikonal_internal.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
@@ -13,10 +14,10 @@ static const float never = 1e12F; /* s */
 
 /* ---- the source -------------------------------------------------------------------------------*/
 
-/* Around the source, of the largest steps: what differences along those see; with finer steps. */
+/* Radii around the source, in largest steps: most of the closed form; of a FINER grid. */
 enum { BALL = 8, NEAR = 4, FINER = 4 };
-/* Share by which v may differ from linear there, at r steps: agrees / r^2. Less would cost more
- * than it gains: differences are the worse the nearer they begin. */
+/* v may differ from linear by this share / r^2 at r steps from the source. Less would cost more
+ * than it gains, as differences are less accurate the nearer to the source they begin. */
 static const double agrees = 0.15;
 
 /* One source's solution. */
@@ -24,14 +25,14 @@ struct solver {
     const struct eikonal *e;
     struct ttable *table;
     const double *source;
-    double speed, gradient[3], v0; /* there: v0 + gradient.x */
-    double begin;                  /* steps within which T is not by differences of this grid */
-    double radius, analytic;       /* steps within which v is that; the last time there */
+    double speed, gradient[3], v0; /* at the source; v there is v0 + gradient.x */
+    double begin;                  /* steps within which T is not from differences on this grid */
+    double radius, analytic;       /* steps within which v is linear; the latest time there */
     float *time[COPIES], *mean[COPIES];
-    int *changed[COPIES]; /* [n[0] + 2][diagonals + 2 EDGE] in which sweep the last time */
-    int *seen[SWEEPS];    /* likewise: looked at in a sweep of this kind */
-    int sweep, calm;      /* so far; since something changed */
-    atomic_int *done;     /* [n[0]] diagonals of the sweep */
+    int *changed[COPIES]; /* [n[0] + 2][diagonals + 2 EDGE] the sweep that last changed a line */
+    int *seen[SWEEPS];    /* likewise: the last sweep of this kind that looked at it */
+    int sweep, calm;      /* sweeps so far; sweeps since anything changed */
+    atomic_int *done;     /* [n[0]] diagonals finished in this sweep */
     atomic_int active;
     int copy, up, along, width;
     struct arena arena;
@@ -48,7 +49,7 @@ static double steps_from(const struct solver *s, const int at[3], double shift)
     return sqrt(square) / grid_step(g);
 }
 
-/* Calls what(s, node or cell) for all within `radius` steps of the source, and a bit beyond. */
+/* Calls what(s, node or cell) for all within `radius` steps of the source and slightly beyond. */
 static void around(struct solver *s, double radius, void (*what)(struct solver *s, const int at[3]))
 {
     const struct grid *g = &s->e->grid;
@@ -70,7 +71,7 @@ static bool is_cell(const struct eikonal *e, const int at[3])
     return at[0] < e->grid.n[0] - 1 && at[1] < e->grid.n[1] - 1 && at[2] < e->grid.n[2] - 1;
 }
 
-/* A cell of another slowness than the closed form's bounds its ball. */
+/* Keeps the closed form's ball clear of a cell whose slowness is not the closed form's. */
 static void bound_ball(struct solver *s, const int at[3])
 {
     const struct eikonal *e = s->e;
@@ -93,7 +94,7 @@ static void put(struct solver *s, const int at[3], double time, double mean)
     s->mean[0][node] = (float)mean;
 }
 
-/* Straight to the corners of the cells in which it lies. */
+/* Straight rays to the corners of the cells in which the source lies. */
 static void reach_corners(struct solver *s, const int at[3])
 {
     const struct eikonal *e = s->e;
@@ -140,7 +141,7 @@ static void reach_ball(struct solver *s, const int at[3])
 static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, bool finer,
                                struct ttable *t);
 
-/* Nodes around the source, from a table with finer steps. */
+/* Takes nodes around the source from a table with finer steps. */
 static void take_near(struct solver *s, const struct ttable *near, const int first[3])
 {
     const struct grid *g = &near->grid;
@@ -161,7 +162,7 @@ static void take_near(struct solver *s, const struct ttable *near, const int fir
             }
 }
 
-/* Where v is not linear around the source, the same on a finer grid. */
+/* Where v is not linear around the source, solves the same there on a finer grid. */
 static enum ek_status begin_finer(struct solver *s)
 {
     const struct grid *g = &s->e->grid;
@@ -210,7 +211,7 @@ static size_t line_of(const struct eikonal *e, int i, int d)
     return (size_t)(i + 1) * (size_t)(eikonal_diagonals(e) + 2 * EDGE) + (size_t)(d + EDGE);
 }
 
-/* Whether a node upwind has changed since the line was looked at in such a sweep. */
+/* Whether an upwind node has changed since a sweep of this kind looked at the line. */
 static bool must_look(const struct solver *s, int kind, int i, int d)
 {
     const int *changed = s->changed[s->copy], seen = s->seen[kind][line_of(s->e, i, d)];
@@ -253,7 +254,7 @@ static bool sweep_line(const struct solver *s, int i, int d)
         const ptrdiff_t here = e->diagonal[d];
         l.node[c] = -(ptrdiff_t)e->plane * s->up * di +
                     (e->diagonal[d - s->along * (dj + dk)] - here) - s->along * dj;
-        /* Upwind is the cell that begins a node before, where the sweep goes up. */
+        /* Where the sweep goes up, the upwind cell begins one node earlier. */
         const int ci = s->up > 0 ? di - 1 : -di, cj = s->along > 0 ? dj - 1 : -dj,
                   ck = s->along > 0 ? dk - 1 : -dk;
         const ptrdiff_t cell =
@@ -265,7 +266,7 @@ static bool sweep_line(const struct solver *s, int i, int d)
     return eikonal_line(&l);
 }
 
-/* A thread's planes; each waits for the one before. */
+/* A thread's planes; each line waits for the same line of the previous plane. */
 static void sweep_part(void *arg, int thread)
 {
     struct solver *s = arg;
@@ -306,7 +307,7 @@ static void sweep(struct solver *s, const struct cu *cu, int up, int along)
     s->calm = atomic_load(&s->active) ? 0 : s->calm + 1;
 }
 
-/* What became less in one copy goes to the other one. */
+/* Copies what has decreased in one copy to the other. */
 static void copy_part(void *arg, int thread)
 {
     struct solver *s = arg;
@@ -337,14 +338,15 @@ static void sweep_all(struct solver *s, const struct cu *cu)
     for (s->copy = 0; s->calm < SWEEPS; s->copy = 1 - s->copy) {
         for (int way = 0; way < 4; way++)
             sweep(s, cu, way & 1 ? -1 : 1, way & 2 ? -1 : 1);
-        s->sweep++; /* what is copied is newer than what was looked at */
+        s->sweep++; /* what is copied counts as newer than what was looked at */
         run(s, cu, copy_part);
     }
 }
 
 /* ---- the table --------------------------------------------------------------------------------*/
 
-/* T into the memory of the other copy, as in grid.h: slowness wants neighbours along all axes. */
+/* Puts T into the other copy's memory in the order of grid.h: slowness needs neighbours along all
+ * axes. */
 static void unfold_part(void *arg, int thread)
 {
     struct solver *s = arg;
@@ -357,8 +359,8 @@ static void unfold_part(void *arg, int thread)
                     s->time[0][eikonal_node(s->e, at, 0)];
 }
 
-/* Slowness along an axis on one side of a node, from there: second order where T is smooth. `left`:
- * nodes on that side; by: to the next one. */
+/* Slowness along an axis from one side of a node: second order where T is smooth. left: nodes on
+ * that side; by: how far the next one is in `time`. */
 static double one_sided(const float *time, int left, ptrdiff_t by, double step, double smooth)
 {
     const double near = ((double)time[by] - (double)time[0]) / step;
@@ -368,7 +370,8 @@ static double one_sided(const float *time, int left, ptrdiff_t by, double step, 
     return fabs(near - far) < smooth ? 1.5 * near - 0.5 * far : near;
 }
 
-/* Ways to take the difference along an axis: one, centred, where T is smooth; else either side. */
+/* Candidates for the slowness along an axis: the centred difference where T is smooth, else one
+ * from either side. Returns how many. */
 static int differences(const float *time, int before, int after, ptrdiff_t by, double step,
                        double smooth, double p[2])
 {
@@ -387,7 +390,7 @@ static int differences(const float *time, int before, int after, ptrdiff_t by, d
     return n;
 }
 
-/* Of all ways along the three axes those that fit the eikonal equation best. */
+/* The combination of candidates along the three axes that fits the eikonal equation best. */
 static void fit(const double of[3][2], const int ways[3], double slowness, double p[3])
 {
     double least = INFINITY;
@@ -462,7 +465,7 @@ static enum ek_status open_solver(struct solver *s)
     for (int k = 0; k < SWEEPS; k++)
         s->seen[k] = ARENA_NEW(&s->arena, lines, int);
     TRY(arena_check(&s->arena, "times at %zu nodes", grid_nodes(&e->grid)));
-    for (size_t i = 0; i < lines; i++) /* as if by a first sweep */
+    for (size_t i = 0; i < lines; i++) /* as if changed by a first sweep */
         s->changed[0][i] = s->changed[1][i] = 1;
     s->sweep = 1;
     return EK_OK;

@@ -1,9 +1,9 @@
-/* kirchhoff/eikonal_line.c – T at the eighth corner of many cells. */
+/* kirchhoff/eikonal_line.c – T at the eighth corner of many cells at once. */
 #include "kirchhoff/eikonal_line.h"
 
 #include <math.h>
 
-/* Whole vectors: what is left of one would be computed one by one, as dearly as three. */
+/* Whole vectors only: a remainder computed one by one would cost as much as three vectors. */
 #ifdef __AVX512F__
 enum { WHOLE = EIKONAL_VECTOR };
 #else
@@ -22,19 +22,19 @@ static inline float most(float a, float b)
     return a > b ? a : b;
 }
 
-/* Of a step's time: the centred difference does not count where it is later than a plane front by
- * more: that is no curvature but noise from where v jumps, which it would keep. */
+/* Share of a step's time by which the centred difference may be later than a plane front. If it is
+ * later by more, that is not curvature but noise from a jump of v, which it would keep alive. */
 static const float rough = 0.01F;
 
-/* Of what lies on both sides of a face or an edge: the faster, or the mean where v is smooth. */
+/* Slowness at a face or an edge between a and b: the faster one's, or the mean if v is smooth. */
 static inline float beside(float a, float b)
 {
     const float less = least(a, b);
     return most(a, b) < 1.1F * less ? 0.5F * (a + b) : less;
 }
 
-/* Along a face, a and b: T one step back along either axis, ab: along both; wa, wb: 1 / (2 step)^2;
- * each: 1 / (wa + wb). Centred in the face; where it does not come that way, as a plane front
+/* Along a face. a, b: T one step back along either axis; ab: along both; wa, wb: 1 / (2 step)^2;
+ * each: 1 / (wa + wb). Centred in the face; where the wave does not come that way, as a plane front
  * between a and b. */
 static inline float along_face(float a, float b, float ab, float wa, float wb, float each,
                                float slowness)
@@ -49,14 +49,15 @@ static inline float along_face(float a, float b, float ab, float wa, float wb, f
     return square >= 0 ? all : never;
 }
 
-/* What a cell that v divides in layers takes from the slowness across it: with m along their normal
- * (1 + m.m) p.p - (m.p)^2 is the square of the mean slowness; mm: that factor, ma .. mc: m over
+/* A cell that jumps of v divide into layers has less slowness along them: with m along their
+ * normal, (1 + m.m) p.p - (m.p)^2 is the square of the mean slowness. mm: 1 + m.m; ma .. mc: m over
  * twice the steps. */
 struct layers {
     float mm, ma, mb, mc;
 };
 
-/* u from u^2 all + 2 u half + rest = 0, the later one. */
+/* The later root u of u^2 all + 2 u half + rest = 0; `never` if there is none or it is before
+ * `sooner`. */
 static inline float later(float all, float half, float rest, float sooner)
 {
     const float each = 1 / all, h = half * each, square = h * h - rest * each;
@@ -64,7 +65,7 @@ static inline float later(float all, float half, float rest, float sooner)
     return square >= 0 && u >= sooner ? u : never;
 }
 
-/* Along a face of a cell with layers, of which a and b are the axes: centred in it. */
+/* Along a face of a layered cell, with axes a and b: centred in the face. */
 static inline float along_layers(float a, float b, float ab, float wa, float wb, float mm, float ma,
                                  float mb, float slowness)
 {
@@ -74,8 +75,8 @@ static inline float along_layers(float a, float b, float ab, float wa, float wb,
                       most(a, b) - ab);
 }
 
-/* Through the cell: times at its other corners against that of the farthest one. wa, wb, wc: 1 / (4
- * step)^2; slowness: twice that. */
+/* Through the cell: times at its other corners relative to the farthest one. wa, wb, wc: 1 / (2
+ * step)^2; slowness: twice the cell's. */
 static inline float through(float x, float y, float z, float xy, float xz, float yz, float wa,
                             float wb, float wc, struct layers l, float slowness)
 {
@@ -89,8 +90,8 @@ static inline float through(float x, float y, float z, float xy, float xz, float
                  most(x, most(y, z)));
 }
 
-/* The same as a plane front between the three nodes upwind, times against that along x: first
- * order. wa, wb, wc: 1 / (4 step)^2; slowness: half of it. */
+/* The same as a plane front between the three upwind nodes, times relative to that along x: first
+ * order. wa, wb, wc: 1 / (2 step)^2; slowness: half the cell's. */
 static inline float between(float y, float z, float wa, float wb, float wc, struct layers l,
                             float slowness)
 {
@@ -130,7 +131,7 @@ static inline __attribute__((always_inline)) bool line(const struct eikonal_line
         const float s1 = beside(s, sx), s2 = beside(s, sy), s4 = beside(s, sz);
         const float ex = beside(s2, beside(sz, c6[j])), ey = beside(s1, beside(sz, c5[j])),
                     ez = beside(s1, beside(sy, c3[j]));
-        /* What differences make of a sphere around the source: of its slowness, along each axis. */
+        /* Relative errors of differences along each axis for a spherical front. */
         const float ay = by + hy * l->along * (float)(int)j,
                     az = bz - hz * l->along * (float)(int)j;
         const float square = ax * ax + ay * ay + az * az, near = square > ball ? 1 / square : 0;
@@ -157,7 +158,7 @@ static inline __attribute__((always_inline)) bool line(const struct eikonal_line
             now = least(now, s < 1.1F * sz ? tz : never);
         }
         now = least(now, least(least(x + hx * ex, y + hy * ey), z + hz * ez));
-        /* Q / T comes with it: first order, upwind. */
+        /* Q / T goes along with T: first order, upwind. */
         const float inside = s < wall ? s : least(least(ex, ey), ez);
         const float from_x = now * most(now - x, 0) * (4 * wx),
                     from_y = now * most(now - y, 0) * (4 * wy),

@@ -37,18 +37,19 @@ static enum ek_status lay_out(struct eikonal *e)
 
 /* ---- the medium -------------------------------------------------------------------------------*/
 
-enum { PARTS = 4, COLUMN = 16, MOST_PARTS = 64 }; /* of a cell's side, at most; of layers; of all */
-/* Of what grazing waves need: others, that cross a cell steeply, need a quarter of it. */
+enum { PARTS = 4, COLUMN = 16, MOST_PARTS = 64 }; /* of a cell: a side, in layers, all */
+/* Share of the layering that grazing waves need: a compromise, as waves that cross a cell steeply
+ * need a quarter. */
 static const double share = 0.7;
-static const double differs = 0.02; /* share: corners of a cell that is looked at more closely */
+static const double differs = 0.02; /* share by which corners of a closely sampled cell differ */
 
-/* A cell: its mean slowness, and m of eikonal_line.h along the axes of the grid. */
+/* A cell: its mean slowness, s/m, and m of struct layers (eikonal_line.c) along the grid's axes. */
 struct cell {
     double slowness, m[3];
 };
 
-/* Sums of products of differences between the parts of a cell: where it is layered, those along the
- * normal. */
+/* The normal n of a cell's layers: largest eigenvector of the sums of products of differences
+ * between the cell's parts. */
 static void find_normal(const double *s, const int parts[3], const double step[3], double n[3])
 {
     const int by[3] = {parts[1] * parts[2], parts[2], 1};
@@ -63,7 +64,7 @@ static void find_normal(const double *s, const int parts[3], const double step[3
     }
     const int most = j[0][0] > j[1][1] ? (j[0][0] > j[2][2] ? 0 : 2) : (j[1][1] > j[2][2] ? 1 : 2);
     memcpy(n, j[most], sizeof j[most]);
-    for (int turn = 0; turn < 4; turn++) { /* towards the largest eigenvector */
+    for (int turn = 0; turn < 4; turn++) { /* power iteration */
         double to[3];
         for (int a = 0; a < 3; a++)
             to[a] = j[a][0] * n[0] + j[a][1] * n[1] + j[a][2] * n[2];
@@ -73,7 +74,7 @@ static void find_normal(const double *s, const int parts[3], const double step[3
     }
 }
 
-/* Looked at in `parts` places along each axis. */
+/* Samples a cell at `parts` places along each axis. */
 static struct cell closer(const struct eikonal *e, const int at[3], const int parts[3])
 {
     const struct grid *g = &e->grid;
@@ -88,8 +89,8 @@ static struct cell closer(const struct eikonal *e, const int at[3], const int pa
         sum += s[i] / all;
         least = fmin(least, s[i]);
     }
-    /* A wave that grazes the fastest part needs that part's slowness along it, and across the cell
-     * what is left in the others. */
+    /* A wave that grazes the fastest part has that part's slowness along it, and across the cell
+     * what is left of the others'. */
     for (int i = 0; i < all; i++)
         steep += sqrt(fmax(s[i] * s[i] - least * least, 0)) / all;
     struct cell c = {.slowness = sum};
@@ -122,7 +123,7 @@ static struct cell cell_at(const struct eikonal *e, const int at[3], const float
     return closer(e, at, parts);
 }
 
-/* Slowness at all nodes of the box; the caller frees. */
+/* Slowness at all nodes of the box; the caller frees it. */
 static enum ek_status sample(struct eikonal *e, float **slowness)
 {
     const struct grid *g = &e->grid;
@@ -176,7 +177,7 @@ static void keep_speeds(struct eikonal *e, const float *slowness)
                                             e->first[2] + k)];
 }
 
-/* The box in steps of the tables, at least two nodes wide everywhere: waves need a cell. */
+/* The box in the tables' steps, at least two nodes wide along each axis: waves need a cell. */
 static void set_box(struct eikonal *e, const double low[3], const double high[3])
 {
     const struct grid *t = &e->table;
@@ -201,7 +202,7 @@ static void order_axes(struct eikonal *e)
     }
 }
 
-/* What is smooth has no layers. */
+/* Smooth models have no layers. */
 static void open_cells(struct eikonal *e)
 {
     const bool layered = e->velocity->kind == VELOCITY_LAYERS || e->velocity->kind == VELOCITY_CUBE;

@@ -1,30 +1,30 @@
-/* kirchhoff/fill.c – from a front to the nodes of a table. */
+/* kirchhoff/fill.c – fills the nodes of a table from a front. */
 #include "kirchhoff/fill.h"
 #include "kirchhoff/analytic.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double slack = 1e-7; /* of a weight: nodes on a face belong to both sides */
+static const double slack = 1e-7; /* of weights: nodes on a face belong to both sides */
 
-/* What is linear in a tetrahedron, in steps of the grid from its base node: f(0) and df/d(i,j,k).
- * The four weights, then T's linear part, p (s per step) and L. */
+/* Functions that are linear in a tetrahedron, as f(0) and df/d(i,j,k) in grid steps from its base
+ * node: the four weights, then T's linear part, p (s per step) and L. */
 enum { TIME = 4, SLOWNESS = 5, SPREAD = 8, LINEARS = 9 };
 
 struct linear {
     double at0, slope[3];
 };
 
-/* One number of each corner. */
+/* One number per corner. */
 typedef double corners __attribute__((vector_size(32)));
 typedef int64_t corners_mask __attribute__((vector_size(32)));
 
 struct tetrahedron {
-    int base[3], n[3]; /* box of nodes that can lie inside */
+    int base[3], n[3]; /* box of nodes that may lie inside */
     struct linear of[LINEARS];
-    corners weight, by_i, by_j; /* the four weights again, slack added: at the base, per step */
-    corners foot;               /* steps of k to where a weight is 0, per weight */
-    corners_mask rising; /* -1: the weight grows with k and bounds it from below; 0: from above */
+    corners weight, by_i, by_j; /* the four weights again, plus slack: at the base, per step */
+    corners foot;               /* steps along k to where a weight is 0, per weight */
+    corners_mask rising; /* -1: the weight grows with k and bounds k from below; 0: from above */
     int kmah[4];
     const struct fill_way *way;
 };
@@ -41,7 +41,7 @@ static double smaller(double a, double b)
 
 /* ---- one tetrahedron --------------------------------------------------------------------------*/
 
-/* Corners in steps of the grid and the box around them, cut to the rows that are ours. */
+/* Corners in grid steps from the base, and the box around them, cut to our rows. */
 static bool box_of(const struct fill *f, const struct fill_corner *const c[4], double u[4][3],
                    struct tetrahedron *t)
 {
@@ -66,7 +66,7 @@ static bool box_of(const struct fill *f, const struct fill_corner *const c[4], d
     return true;
 }
 
-/* The weights of corners 1 to 3 are the rows of the inverse of the edges' matrix; false where the
+/* The weights of corners 1 to 3 are the rows of the inverse of the edges' matrix; false if the
  * tetrahedron is flat. */
 static bool weights_of(const double u[4][3], struct linear w[4])
 {
@@ -107,7 +107,7 @@ static struct linear blend(const struct linear w[4], const double value[4])
     return f;
 }
 
-/* A weight that does not change along k is one that changes by next to nothing. */
+/* A weight that does not change along k is treated as changing by next to nothing. */
 static const double level = 1e-300;
 
 static void prepare_columns(struct tetrahedron *t)
@@ -144,7 +144,7 @@ static bool prepare(const struct fill *f, const struct fill_corner *const c[4],
     return true;
 }
 
-/* Nodes of a column that lie inside: where no weight is negative. False: none. */
+/* Finds the nodes of a column that lie inside, where no weight is negative; false: none. */
 static bool inside(const struct tetrahedron *t, int i, int j, int *first, int *last)
 {
     const corners zero = (t->weight + i * t->by_i + j * t->by_j) * t->foot;
@@ -155,7 +155,7 @@ static bool inside(const struct tetrahedron *t, int i, int j, int *first, int *l
     const double low = larger(larger(larger(least[0], least[1]), larger(least[2], least[3])), 0);
     const double high =
         smaller(smaller(smaller(most[0], most[1]), smaller(most[2], most[3])), t->n[2] - 1);
-    if (!(low <= high)) /* either may be far beyond an int */
+    if (!(low <= high)) /* both may be far beyond an int */
         return false;
     *first = (int)ceil(low);
     *last = (int)high;
@@ -174,8 +174,8 @@ static int nearest(const struct tetrahedron *t, const double at0[LINEARS], int k
     return t->kmah[best];
 }
 
-/* Weights of the triangle's three corners at a place x, in steps of the grid, when the corners have
- * gone the share `gone` of their way: the foot of x on the triangle's plane. */
+/* Weights of the triangle's corners at a place x, in grid steps, when they have gone the share
+ * `gone` of their way: at the foot of x on the triangle's plane. */
 static void place_on(const struct fill_way *w, double gone, const double x[3], double weight[3])
 {
     double corner[3][3], bb = 0, bc = 0, cc = 0, xb = 0, xc = 0;
@@ -196,8 +196,8 @@ static void place_on(const struct fill_way *w, double gone, const double x[3], d
     weight[0] = 1 - weight[1] - weight[2];
 }
 
-/* p and L where they are linear in the triangle and along its rays; false where the triangle is so
- * thin that the place is not to be found. */
+/* p and L, linear in the triangle and along its rays; false if the triangle is too thin for the
+ * place to be found. */
 static bool follow(const struct fill_way *w, double time, const double x[3], double p[3],
                    double *spread)
 {
@@ -218,7 +218,7 @@ static bool follow(const struct fill_way *w, double time, const double x[3], dou
     return true;
 }
 
-/* One node of a column: v are the linears there. */
+/* Fills node k of a column, unless it has an arrival of less L. at0: the functions at k = 0. */
 static void fill_node(const struct fill *f, const struct tetrahedron *t, const double at0[LINEARS],
                       int i, int j, int k, size_t node)
 {
@@ -236,11 +236,11 @@ static void fill_node(const struct fill *f, const struct tetrahedron *t, const d
         spread = v[SPREAD];
     }
     if (spread >= (double)table->spread[node])
-        return; /* not where nothing arrived yet: that is no number */
+        return; /* false where nothing has arrived yet: NaN */
     ttable_put(table, node, time, p, spread, nearest(t, at0, k));
 }
 
-/* The nodes of one column, i and j steps from the base. */
+/* Fills the nodes of one column, i and j steps from the base. */
 static void fill_column(const struct fill *f, const struct tetrahedron *t, int i, int j)
 {
     double at0[LINEARS];
@@ -280,7 +280,7 @@ static void take_corner(const struct front *front, int ray, bool now, double tim
     c->kmah = front->kmah[now][ray];
 }
 
-/* Whether the corners may have a node of ours between them. */
+/* Whether a node of our rows may lie between the corners. */
 static bool near_table(const struct fill *f, const struct fill_corner *c, int n)
 {
     const struct grid *g = &f->table->grid;
@@ -299,7 +299,8 @@ static bool near_table(const struct fill *f, const struct fill_corner *c, int n)
     return true;
 }
 
-/* Three tetrahedra; the rays' numbers decide how the sides are cut, so that neighbours agree. */
+/* Fills a triangle's way as three tetrahedra; the rays' numbers decide how its sides are cut, so
+ * that neighbours agree. */
 static void fill_prism(const struct fill *f, const struct front *front, const int triangle[3],
                        double before, double now)
 {
@@ -352,7 +353,7 @@ void fill_slivers(const struct fill *f, const struct front *front,
 
 /* ---- the source -------------------------------------------------------------------------------*/
 
-/* Nodes within `radius` along an axis, among begin .. end-1. */
+/* Nodes within `radius` m along an axis, among begin .. end-1. */
 static void around(const struct grid *g, int axis, double centre, double radius, int *begin,
                    int *end)
 {
@@ -366,7 +367,7 @@ void fill_source(const struct fill *f, double speed, const double gradient[3], d
     struct ttable *t = f->table;
     const struct grid *g = &t->grid;
     const double *s = t->source;
-    const double radius = 1.5 * speed * time; /* the gradient makes it less round than that */
+    const double radius = 1.5 * speed * time; /* ample, as a gradient shifts the front */
     const double v0 = speed - gradient[0] * s[0] - gradient[1] * s[1] - gradient[2] * s[2];
     int begin[3] = {0, f->begin, 0}, end[3] = {g->n[0], f->end, g->n[2]};
     for (int a = 0; a < 3; a++)

@@ -1,4 +1,4 @@
-/* kirchhoff/filter_bank.c – the filter bank, by FFTW. */
+/* kirchhoff/filter_bank.c – the filter bank, with FFTW. */
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/sum.h"
 #include "src/arena.h"
@@ -8,17 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TAIL = 128,
-    FADE_PERCENT = 30,
-    BEHIND = SUM_BEHIND
-}; /* zeros against wrapping; behind a level: windows are read there */
+/* TAIL: zeros against wrapping; FADE_PERCENT: of a level's band; BEHIND: zeros behind a level,
+ * where windows are read. */
+enum { TAIL = 128, FADE_PERCENT = 30, BEHIND = SUM_BEHIND };
 
 struct filter_bank {
     struct filter_bank_options o;
-    int n, fine; /* points of the transforms: n samples, factor * n finer ones */
+    int n, fine; /* points of the transforms: n samples, and factor * n finer ones */
     size_t stride;
-    /* Executed with arrays of each thread; the last two are of the adjoint. */
+    /* Executed with each thread's own arrays; the last two are for the adjoint. */
     fftwf_plan forward, back, fine_forward, coarse_back;
     float *gain; /* [levels][n / 2 + 1] */
 };
@@ -28,7 +26,7 @@ struct filter_bank_scratch {
     fftwf_complex *spectrum, *filtered; /* [n / 2 + 1], [fine / 2 + 1] */
 };
 
-/* The next number without large factors. */
+/* The next even number without prime factors above 5. */
 static int good_length(int n)
 {
     for (;; n++) {
@@ -57,14 +55,15 @@ double filter_bank_power(enum filter_bank_filter filter)
     return (const double[]){1, 0, 0.5, 1}[filter];
 }
 
-/* Of Ricker's wavelet of peak frequency `peak` and height 1, in samples of dt. */
+/* Spectrum of a Ricker wavelet of height 1 and peak frequency `peak`, in samples of dt; peak 0: 1.
+ */
 static double ricker(double f, double peak, double dt)
 {
     const double square = f / peak * (f / peak);
     return peak > 0 ? 2 / sqrt(M_PI) * square * exp(-square) / (peak * dt) : 1;
 }
 
-/* What each frequency is multiplied by, the transforms' scale included. */
+/* Factors of all frequencies, including the transforms' scale. */
 static void fill_gain(struct filter_bank *b)
 {
     const int bins = b->n / 2 + 1;
@@ -105,7 +104,7 @@ void filter_bank_scratch_close(struct filter_bank_scratch *s)
     free(s);
 }
 
-/* Estimated plans are the same in every process, and so are the bits that they give. */
+/* Estimated plans are the same in every process, and so are the bits of the results. */
 static enum ek_status make_plans(struct filter_bank *b)
 {
     struct filter_bank_scratch *s;
@@ -169,7 +168,7 @@ double filter_bank_rate(const struct filter_bank *b)
     return b->o.factor / b->o.dt;
 }
 
-/* What a filter multiplies by, beside a power of omega: -d/dt by -i. */
+/* What a filter multiplies by beside a power of omega; -d/dt: -i. */
 static const float turns[][2] = {{0, -1}, {1, 0}, {(float)M_SQRT1_2, -(float)M_SQRT1_2}, {1, 0}};
 
 static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, int level)
@@ -182,7 +181,7 @@ static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, i
         s->filtered[i][0] = re * turn[0] - im * turn[1];
         s->filtered[i][1] = re * turn[1] + im * turn[0];
     }
-    if (b->o.factor > 1) { /* the highest frequency stands for two */
+    if (b->o.factor > 1) { /* the highest frequency stands for two, of either sign */
         s->filtered[bins - 1][0] *= 0.5f;
         s->filtered[bins - 1][1] *= 0.5f;
     }
@@ -203,8 +202,8 @@ void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s
     }
 }
 
-/* Frequencies times the conjugate of what filter() has them multiplied by; that the highest one
- * stands for two there, and for one here, leaves it without the half. */
+/* Multiplies frequencies by the conjugate of filter()'s factors. The highest one stands for two
+ * there and for one here, so it is not halved. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
                          const double *levels, float *trace)
 {

@@ -49,7 +49,7 @@ void generate_place(const struct generate_survey *g, int i, double source[3], do
 
 static void add_wavelet(const struct generate_survey *g, double time, double amplitude, float *out)
 {
-    const double reach = 2 / g->peak; /* the wavelet is below 1e-15 beyond */
+    const double reach = 2 / g->peak; /* beyond, the wavelet is below 1e-15 */
     const long first = (long)fmax(0, ceil((time - reach) / g->dt));
     const long last = (long)fmin((double)g->ns - 1, floor((time + reach) / g->dt));
     for (long i = first; i <= last; i++) {
@@ -76,7 +76,7 @@ static void add_diffractor(const struct generate_survey *g, const struct generat
 
 /* ---- a reflection -----------------------------------------------------------------------------*/
 
-/* A point of the plane by two lengths along it, and the sum of both arrivals there. */
+/* The plane, parametrized by two lengths along it; then both arrivals at a point of it. */
 struct along {
     const struct generate_survey *g;
     const double *source, *receiver;
@@ -104,7 +104,7 @@ static void look(const struct along *a, const double u[2], struct both *b)
         b->slope[i] = dot(b->s.p, a->e[i]) + dot(b->r.p, a->e[i]);
 }
 
-/* Second derivatives along the plane: differences of the exact first ones over a metre. */
+/* Second derivatives along the plane, from differences of the exact first ones over a metre. */
 static void bend(const struct along *a, const double u[2], double h[2][2])
 {
     for (int i = 0; i < 2; i++) {
@@ -129,7 +129,7 @@ static void set_plane(const struct generate_plane *p, struct along *a)
     memcpy(a->origin, origin, sizeof origin);
 }
 
-/* Newton's search for the least time; it is convex around the specular point. */
+/* Newton's method for the least time, which is convex around the specular point. */
 static void find_specular(const struct along *a, double u[2], double h[2][2])
 {
     struct both b;

@@ -1,4 +1,4 @@
-/* kirchhoff/geometry.c – neighbours of sources and receivers. */
+/* kirchhoff/geometry.c – neighbours and cells of sources and receivers. */
 #include "kirchhoff/geometry.h"
 #include "src/arena.h"
 #include "src/sort.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places that are asked for their neighbours, sorted into square buckets of about one each. */
+/* Places whose neighbours are wanted, sorted into square buckets of about one each. */
 struct places {
     size_t n;
     double (*at)[2];           /* [n] m */
-    double low[2], side, same; /* m; closer ones are at one place */
+    double low[2], side, same; /* m: buckets' corner and side; closer ones are one place */
     long cells[2];
-    size_t *first; /* [cells + 1] of a bucket in `member` */
+    size_t *first; /* [cells + 1] where a bucket begins in `member` */
     size_t *member;
 };
 
@@ -73,7 +73,7 @@ static enum ek_status places_open(struct places *p, size_t n, double (*at)[2])
     return EK_OK;
 }
 
-/* The next neighbour of a place, rings of buckets from the inside out. */
+/* Walks over the neighbours of a place, by rings of buckets from the inside out. */
 struct walk {
     const struct places *p;
     size_t i, next, end;
@@ -85,8 +85,8 @@ static struct walk walk_from(const struct places *p, size_t i)
     return (struct walk){.p = p, .i = i, .ring = -1};
 }
 
-/* To the next bucket of this ring, or of the next one; all that is not visited yet lies at least
- * `seen` away. */
+/* Goes to the next bucket of this ring or of the next one; what is not visited yet lies at least
+ * `seen` m away. */
 static bool next_bucket(struct walk *w, double *seen)
 {
     const struct places *p = w->p;
@@ -115,7 +115,8 @@ static bool next_bucket(struct walk *w, double *seen)
     }
 }
 
-/* The way to another member, at one place or not; false: there is none within `reach`. */
+/* Finds the vector d to another member, which may be at the same place; false: none is left within
+ * `reach`. */
 static bool walk_on(struct walk *w, double reach, double d[2])
 {
     double seen = 0;
@@ -147,14 +148,14 @@ static double nearest(const struct places *p, size_t i)
 
 enum { CORNERS = 64 };
 
-/* Around the origin; `outer`: the edge that begins at a corner is one of those it began with. */
+/* Around the origin; `outer`: the edge that begins at a corner is not a cut but was there first. */
 struct polygon {
     int n;
     double at[CORNERS][2];
     bool outer[CORNERS];
 };
 
-/* What lies nearer to the origin than to d. */
+/* Keeps what lies nearer to the origin than to sign * d. */
 static void cut(struct polygon *p, const double d[2], double sign)
 {
     const struct polygon was = *p;
@@ -203,8 +204,8 @@ static bool is_open(const struct polygon *p)
     return false;
 }
 
-/* Cuts by all neighbours, and by their mirror images too where it is to be symmetric; how many
- * share the place. */
+/* Cuts by all neighbours, and by their mirror images for a symmetric cell; returns how many share
+ * the place. */
 static int cut_all(const struct places *p, size_t i, bool symmetric, struct polygon *cell)
 {
     double d[2];
@@ -222,7 +223,7 @@ static int cut_all(const struct places *p, size_t i, bool symmetric, struct poly
     return sharing;
 }
 
-/* 0: it has no neighbours. */
+/* m^2; 0: it has no neighbours. */
 static double cell_area(const struct places *p, size_t i)
 {
     const double far = 8 * p->side;
@@ -245,7 +246,7 @@ static double cell_area(const struct places *p, size_t i)
 
 /* ---- shots ------------------------------------------------------------------------------------*/
 
-/* Of what is there at all, at least half of them; otherwise there is none. */
+/* Of the finite positive numbers; INFINITY if those are fewer than half. */
 static double median(double *x, size_t n)
 {
     size_t finite = 0;
@@ -272,9 +273,9 @@ struct work {
     const struct segy_trace *trace;
     uint32_t *by;     /* [n] traces by source, then by receiver */
     double (*at)[2];  /* [n] places of a shot's receivers, or of sources */
-    double *distance; /* [n] to the nearest, of each trace */
+    double *distance; /* [n] to the nearest, m */
     double *area;     /* [n] */
-    bool lengths;     /* in their place */
+    bool lengths;     /* instead of areas */
 };
 
 static bool same_shot(const struct work *w, size_t a, size_t b)
@@ -283,7 +284,7 @@ static bool same_shot(const struct work *w, size_t a, size_t b)
     return x->shot == y->shot && (x->shot || (x->sx == y->sx && x->sy == y->sy));
 }
 
-/* Of a shot's receivers, which are in the order of x. */
+/* For a shot's receivers, which are sorted by x. */
 static void measure_lengths(struct work *w, size_t begin, size_t end)
 {
     for (size_t i = begin, next; i < end; i = next) {
@@ -318,7 +319,7 @@ static enum ek_status measure_shot(struct work *w, size_t begin, size_t end)
     return EK_OK;
 }
 
-/* Areas relative to the usual one; what is regular but for rounding is regular. */
+/* Areas relative to the median; those that differ by rounding only become 1. */
 static enum ek_status share_out(const struct work *w, const struct segy *segy, size_t n,
                                 struct geometry *g)
 {
@@ -416,7 +417,7 @@ void geometry_close(struct geometry *g)
     g->share = NULL;
 }
 
-/* ---- can it be true ---------------------------------------------------------------------------*/
+/* ---- plausibility -----------------------------------------------------------------------------*/
 
 enum ek_status geometry_check(const struct segy *segy, size_t n, const struct geometry *g)
 {

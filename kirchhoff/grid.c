@@ -1,4 +1,4 @@
-/* kirchhoff/grid.c – grids as people write them. */
+/* kirchhoff/grid.c – grids as text and JSON. */
 #include "kirchhoff/grid.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 enum { MOST_ALONG_AXIS = 1 << 20 };
-static const double most_nodes = 2147483647.0; /* so that an int numbers them */
+static const double most_nodes = 2147483647.0; /* so that an int can index them */
 
-/* Up to three numbers separated by `mark`, a unit "m" after each allowed; how many, 0 =
- * malformed. */
+/* Reads up to three numbers separated by `mark`, each with an optional unit "m"; returns how many,
+ * 0: malformed. */
 static int read_numbers(const char **text, char mark, double x[3])
 {
     const char *at = *text;
