@@ -12,8 +12,7 @@
 /* The residual at a node. NAN: not filled, or too near the source to be judged. Any thread. */
 double certify_node(const struct ttable *t, const struct velocity *v, const int at[3]);
 
-/* Counts into t->judged and t->failing over about a 64th of the nodes, at most 100,000. Any
- * thread. */
+/* Sets t->judged and t->failing from about a 64th of the nodes, at most 100,000. Any thread. */
 void certify_table(struct ttable *t, const struct velocity *v);
 
 /* T at a point. NAN: outside, too near the source, or a node around it is not filled. */

@@ -21,7 +21,7 @@ enum ek_status disk_check(const char *path, size_t bytes)
         *slash = '\0';
     }
     const double room = (double)disk.f_bavail * (double)disk.f_frsize;
-    if (disk.f_blocks && room < (double)bytes) /* 0: no disk */
+    if (disk.f_blocks && room < (double)bytes) /* 0: not on a disk */
         FAIL(EK_UNAVAILABLE, "%s: %s are to be written, the disk has room for %s", path,
              memory_text(bytes, need, sizeof need), memory_text((size_t)room, have, sizeof have));
     return EK_OK;

@@ -55,8 +55,7 @@ double filter_bank_power(enum filter_bank_filter filter)
     return (const double[]){1, 0, 0.5, 1}[filter];
 }
 
-/* Spectrum of a Ricker wavelet of height 1 and peak frequency `peak`, in samples of dt; peak 0: 1.
- */
+/* Spectrum of a Ricker wavelet of height 1 and peak frequency `peak`, in samples; peak 0: 1. */
 static double ricker(double f, double peak, double dt)
 {
     const double square = f / peak * (f / peak);

@@ -93,7 +93,7 @@ static bool next_bucket(struct walk *w, double *seen)
     const long cx = bucket(p, 0, p->at[w->i][0]), cy = bucket(p, 1, p->at[w->i][1]);
     for (;;) {
         const long r = w->ring;
-        w->y += w->x == -r || w->x == r || w->y == r ? 1 : 2 * r; /* the ring's outline */
+        w->y += w->x == -r || w->x == r || w->y == r ? 1 : 2 * r; /* only the ring's outline */
         if (r < 0 || w->y > r) {
             w->x++;
             w->y = -r;

@@ -15,7 +15,7 @@ struct geometry {
     float *share;      /* [segy->n] of each trace's receiver, over `area`; NULL: not wanted */
     size_t repeated;   /* traces with the same source and receiver as another */
     long records;      /* distinct field records */
-    bool one_receiver; /* all receivers stand at one place */
+    bool one_receiver; /* all receivers are at one place */
 };
 
 /* For traces order[n]. The area of a receiver is its Voronoi cell; at the edge, a cell symmetric

@@ -47,9 +47,9 @@ static inline double grid_step(const struct grid *g)
     return most > g->step[2] ? most : g->step[2];
 }
 
-/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", with an optional "m" after each number, then, if
- * the first node is not at 0,0,0, "@X,Y,Z". `what` names the option. EK_USAGE: malformed, a step
- * that is not positive, more than 2^31 - 1 nodes. */
+/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", each number with an optional unit "m", then, if the
+ * first node is not at 0,0,0, "@X,Y,Z". `what` names the option. EK_USAGE: malformed, a step that
+ * is not positive, more than 2^31 - 1 nodes. */
 enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
 
 /* Writes that form to text [room]. */

@@ -43,7 +43,7 @@ enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_Q, NODE_FIEL
 /* Scalar parameters of the kernels. */
 enum {
     PAR_TABLE_STEP, /* depth step of the tables, m */
-    PAR_SAMPLES,    /* per second */
+    PAR_SAMPLES,    /* samples per second */
     PAR_HALF_STEP,  /* half the distance between nodes, m */
     PAR_ANGLE0,     /* 4 cos^2 of half the largest opening angle, and … */
     PAR_ANGLE1,     /* … 1 / width of its taper */
