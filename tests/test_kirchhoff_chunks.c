@@ -201,7 +201,7 @@ static void tables_stay_within_their_budget(void **state)
     const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
     struct traveltime_cache *t = few_tables(5 * bytes);
     const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
-    static const size_t loads[] = {4, 6, 7, 11}; /* loads: four new tables, then two, one, four */
+    static const size_t loads[] = {4, 6, 7, 11}; /* four tables to load, then two, one, four */
     for (int i = 0; i < 4; i++) {
         assert_int_equal(traveltime_cache_hold(t, sets[i], 4, NULL), EK_OK);
         assert_true(t->resident <= 5);

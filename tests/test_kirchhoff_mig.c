@@ -302,7 +302,7 @@ static double drawn(uint64_t *seed, double low, double high)
     return low + (high - low) * random_uniform(seed);
 }
 
-/* Writes a random trace and makes up a random image grid. */
+/* Writes one trace between random places and draws an image grid near it. */
 static void put_drawn(const char *path, uint64_t *seed, char grid[80])
 {
     float sample[501];

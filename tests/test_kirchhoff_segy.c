@@ -231,8 +231,8 @@ static void texts_behind_traces(void **state)
     }
 }
 
-/* If a revision 2 file states where its traces begin, their stated number is read, however large
- * the file is. */
+/* A revision 2 file that states where its traces begin is read to its last trace, however large it
+ * is. */
 static void traces_begin_where_is_said(void **state)
 {
     (void)state;

@@ -198,7 +198,7 @@ static void cells_go_to_a_device_together(void **state)
     unsigned filters = 0;
     assert_int_equal(earth_open(COLUMNS, 1, UNKNOWN, 120, 1000, 1.5, &e), EK_OK);
     e->dx = 2000;
-    e->nwater = 3; /* two columns, one after the other, have only one and two of them */
+    e->nwater = 3; /* columns 5 and 12 have only one and two of them */
     for (int k = 1; k < 3; k++) {
         e->water_top[k] = 500 + 200 * k;
         e->water[k] = 0.3 - 0.02 * k;

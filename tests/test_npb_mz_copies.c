@@ -50,8 +50,8 @@ static void keep(struct copies *c, struct mz *mz, int step)
     copies_commit(c, step);
 }
 
-/* Opens the copies as a launch does: it must find `step`, and the state must be that of fill(step),
- * unshifted by padding. */
+/* Opens the copies as a launch does: it must find `step`, and every number of the state, padding
+ * included, must be that of fill(step). */
 static struct copies *found(struct mz *mz, int step)
 {
     struct copies *c;
