@@ -2,8 +2,8 @@
  * see src/isa_calls.h. */
 ISA_CALL(void, sum_column,
          (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
-          double *sum, float *fold),
-         (p, t, n, sum, fold))
+          double *sum, float *counts, float *fold),
+         (p, t, n, sum, counts, fold))
 ISA_CALL(void, sum_spread,
          (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
           const double *image, double *trace),

@@ -18,6 +18,8 @@ struct thread_own {
     bool *made;     /* [ends] whether the rows above the current tile exist */
     float *scratch; /* for computing a row */
     struct sum_nodes nodes;
+    float *counts; /* [classes][IMAGE_TILE][nodes] for the fold of the current tile, see sum.h */
+    bool *counted; /* [classes] whether its counts are in use */
 };
 
 struct migrate_worker {
@@ -40,13 +42,15 @@ struct migrate_worker {
 static void open_own(struct migrate_worker *w, struct thread_own *own)
 {
     const size_t ends = 2 * (size_t)w->batch->room, nodes = (size_t)w->m->image->nodes;
+    const size_t classes = (size_t)w->m->image->classes.n;
     own->rows = ARENA_NEW(&w->arena, ends * IMAGE_TILE * nodes_row(&w->m->nodes), float);
     own->made = ARENA_NEW(&w->arena, ends, bool);
     own->scratch = ARENA_NEW(&w->arena, nodes_scratch(&w->m->nodes), float);
     own->nodes =
         (struct sum_nodes){ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
-                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
-                           ARENA_NEW(&w->arena, nodes, int)};
+                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, int)};
+    own->counts = ARENA_NEW(&w->arena, classes * IMAGE_TILE * nodes, float);
+    own->counted = ARENA_NEW(&w->arena, classes, bool);
 }
 
 static enum ek_status fill(struct migrate_worker *w, int width)
@@ -118,6 +122,35 @@ static void fetch_next(const struct migrate *m, const struct sum_nodes *n, const
     }
 }
 
+static float *counts_of(const struct migrate_worker *w, const struct thread_own *own, int k, int c)
+{
+    return own->counts + ((size_t)k * IMAGE_TILE + (size_t)c) * (size_t)w->m->sum.nodes;
+}
+
+static void begin_counts(const struct migrate_worker *w, struct thread_own *own, int k)
+{
+    const size_t n = IMAGE_TILE * (size_t)w->m->sum.nodes;
+    if (!own->counted[k])
+        memset(counts_of(w, own, k, 0), 0, n * sizeof *own->counts);
+    own->counted[k] = true;
+}
+
+/* Adds the counts at nodes to the fold at each depth. */
+static void end_counts(const struct migrate_worker *w, struct thread_own *own, size_t first,
+                       int columns)
+{
+    const struct sum_plan *p = &w->m->sum;
+    for (int k = 0; k < w->m->image->classes.n; k++) {
+        for (int c = 0; own->counted[k] && c < columns; c++) {
+            const float *counts = counts_of(w, own, k, c);
+            float *fold = image_fold(w->m->image, k, first + (size_t)c);
+            for (int z = 0; z < p->depths; z++)
+                fold[z] += counts[migrate_node(z, p->fine)];
+        }
+        own->counted[k] = false;
+    }
+}
+
 /* Adds one trace to the columns of a tile that are within its aperture, or models it from them. */
 static void add_trace(const struct migrate_worker *w, struct thread_own *own, int trace,
                       size_t first, int columns)
@@ -130,6 +163,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
                           .start = t->start,
                           .first = t->first};
     bool fetched = false;
+    begin_counts(w, own, t->class);
     for (int c = 0; c < columns; c++) {
         const size_t column = first + (size_t)c;
         s.distance = distance(m, t, column);
@@ -144,7 +178,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
             sum_spread(&m->sum, &s, &own->nodes, w->image + at,
                        w->levels + (size_t)trace * filter_bank_size(m->bank));
         else
-            sum_column(&m->sum, &s, &own->nodes, m->image->sum + at,
+            sum_column(&m->sum, &s, &own->nodes, m->image->sum + at, counts_of(w, own, t->class, c),
                        image_fold(m->image, t->class, column));
         if (!fetched && trace + 1 < w->batch->ntraces)
             fetch_next(m, &own->nodes, s.sample + filter_bank_size(m->bank));
@@ -162,6 +196,8 @@ static void add_tile(const struct migrate_worker *w, struct thread_own *own, siz
     memset(own->made, 0, (size_t)w->batch->nends * sizeof *own->made);
     for (int t = part; t < w->batch->ntraces; t += parts)
         add_trace(w, own, t, first, columns);
+    if (!w->image)
+        end_counts(w, own, first, columns);
 }
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/

@@ -64,21 +64,21 @@ static inline int cover(const float *u, const float *c, const float *w, int k, f
     return any + ((w[k] > 0) & (low >= first) & (high <= last));
 }
 
-/* Sets n->whole. Returns whether there are nodes between which only some depths count. */
-static int find_whole(const struct sum_plan *p, float first, const struct sum_nodes *n)
+/* Counts the trace at nodes from which all depths to the next one count. Returns whether there are
+ * nodes between which only some do. */
+static int count_whole(const struct sum_plan *p, float first, const struct sum_nodes *n,
+                       float *restrict counts)
 {
     const float last = p->par[PAR_LAST];
     const float *restrict u = n->u, *restrict c = n->c, *restrict w = n->w;
-    float *restrict whole = n->whole;
     int some = 0;
     for (int k = 0; k < p->fine; k++)
-        whole[k] = migrate_counts(u[k], w[k], first, last) ? 1 : 0;
+        counts[k] += migrate_counts(u[k], w[k], first, last) ? 1.0f : 0.0f;
     for (int k = p->fine; k < p->nodes - 1; k++) {
         const int covered = cover(u, c, w, k, first, last);
-        whole[k] = covered == ALL ? 1 : 0;
+        counts[k] += covered == ALL ? 1.0f : 0.0f;
         some |= covered == SOME;
     }
-    whole[p->nodes - 1] = 0;
     return some;
 }
 
@@ -149,7 +149,7 @@ static inline __m256d half_of(__m256 x, int half)
 }
 
 static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
-                             const float *sample, double *sum, float *fold)
+                             const float *sample, double *sum)
 {
     const struct block b = find_block(p, n, k, fine);
     const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
@@ -158,8 +158,6 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
     const __m256 x = (b.w * (low + b.part * (high - low)) + round) - round;
     for (int h = 0; h < 2; h++)
         _mm256_storeu_pd(sum + 4 * h, _mm256_loadu_pd(sum + 4 * h) + half_of(x, h));
-    const __m256 whole = fine ? _mm256_loadu_ps(n->whole + k) : spread_pair(n->whole + k, 0);
-    _mm256_storeu_ps(fold, _mm256_loadu_ps(fold) + whole);
 }
 
 /* The adjoint: indices of the samples that eight depths go to, and the parts of this sample and the
@@ -190,7 +188,7 @@ static inline float find_depth(const struct sum_plan *p, const struct sum_nodes 
 }
 
 static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
-                             const float *sample, double *sum, float *fold)
+                             const float *sample, double *sum)
 {
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
         float w;
@@ -198,7 +196,6 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
         const float *at = sample + (int)u;
         const float x = w * migrate_between(at[0], at[1], u - (float)(int)u);
         sum[l] += (double)migrate_rounded(x, p->par[PAR_ROUND]);
-        fold[l] += n->whole[k + (fine ? l : l / MIGRATE_STEP)];
     }
 }
 
@@ -269,7 +266,7 @@ static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, _
 
 /* Adds the sixteen depths from node k on. */
 static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
-                                  const float *sample, double *sum, float *fold)
+                                  const float *sample, double *sum)
 {
     const __m512 f = _mm512_broadcast_f32x4(_mm_setr_ps(0, 0.25f, 0.5f, 0.75f));
     const __m512 bend = _mm512_broadcast_f32x4(_mm_setr_ps(0, 0.1875f, 0.25f, 0.1875f));
@@ -287,17 +284,15 @@ static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nod
     const __m256 behind = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1));
     _mm512_storeu_pd(sum, _mm512_loadu_pd(sum) + _mm512_cvtps_pd(_mm512_castps512_ps256(x)));
     _mm512_storeu_pd(sum + 8, _mm512_loadu_pd(sum + 8) + _mm512_cvtps_pd(behind));
-    _mm512_storeu_ps(fold, _mm512_loadu_ps(fold) + spread_four(n->whole + k));
 }
 
 #else
 
 static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
-                                  const float *sample, double *sum, float *fold)
+                                  const float *sample, double *sum)
 {
-    add_block(p, n, k, 0, sample, sum, fold);
-    add_block(p, n, k + MIGRATE_BLOCK / MIGRATE_STEP, 0, sample, sum + MIGRATE_BLOCK,
-              fold + MIGRATE_BLOCK);
+    add_block(p, n, k, 0, sample, sum);
+    add_block(p, n, k + MIGRATE_BLOCK / MIGRATE_STEP, 0, sample, sum + MIGRATE_BLOCK);
 }
 
 #endif
@@ -336,26 +331,24 @@ static inline size_t fine_level(const struct sum_plan *p, const struct sum_trace
 }
 
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
-                double *sum, float *fold)
+                double *sum, float *counts, float *fold)
 {
     int first, last, b;
     find_nodes(p, t, n, &first, &last);
-    if (find_whole(p, t->first, n))
+    if (count_whole(p, t->first, n, counts))
         count_some(p, t->first, n, fold);
     for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
         add_block(p, n, b * MIGRATE_BLOCK, 1, t->sample + fine_level(p, t, n, b),
-                  sum + b * MIGRATE_BLOCK, fold + b * MIGRATE_BLOCK);
+                  sum + b * MIGRATE_BLOCK);
     const int from = first_node(p, 0); /* block b begins at node from + 2 b */
     const int *level = p->levels > 1 ? n->level + from + 1 : NULL; /* block b's is level[2 b] */
     for (; b < last; b++) {
         const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
         if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2])) {
-            add_two_blocks(p, n, from + 2 * b, sample, sum + b * MIGRATE_BLOCK,
-                           fold + b * MIGRATE_BLOCK);
+            add_two_blocks(p, n, from + 2 * b, sample, sum + b * MIGRATE_BLOCK);
             b++;
         } else
-            add_block(p, n, from + 2 * b, 0, sample, sum + b * MIGRATE_BLOCK,
-                      fold + b * MIGRATE_BLOCK);
+            add_block(p, n, from + 2 * b, 0, sample, sum + b * MIGRATE_BLOCK);
     }
 }
 

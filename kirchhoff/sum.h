@@ -12,7 +12,6 @@ enum { SUM_BEHIND = 64 }; /* samples beyond the first one read that vector loads
 /* Scratch of a worker: one trace at the nodes of one column, arrays [nodes]. */
 struct sum_nodes {
     float *u, *c, *w; /* time in samples, curvature of time to the next node, weight */
-    float *whole;     /* 1 if all depths from here to the next node count for the fold, else 0 */
     int *level;       /* anti-alias level */
 };
 
@@ -35,9 +34,10 @@ struct sum_plan {
     int fine; /* the first depths, each with its own node; whole blocks */
 };
 
-/* Adds to sum [depths] and fold [depths]. */
+/* Adds to sum [depths], and counts the trace for the fold: in counts [nodes] at nodes from which
+ * all depths to the next one count, elsewhere in fold [depths]. */
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
-                double *sum, float *fold);
+                double *sum, float *counts, float *fold);
 
 /* The adjoint of sum_column(): spreads image [depths] to trace [levels][stride], adding. */
 void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,

@@ -496,10 +496,11 @@ static void sum_any(void *arg, double *to)
     enum { STRIDE = SAMPLES + SUM_BEHIND };
     float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2, [PAR_LAST] = SAMPLES - 3};
     float reach[NODES], taper[NODES], row[2][NODE_FIELDS * NODES], u[NODES], c[NODES], w[NODES];
-    float whole[NODES], fold[DEPTHS] = {0}, *sample = calloc(LEVELS * STRIDE, sizeof *sample);
+    float counts[NODES] = {0}, fold[DEPTHS] = {0},
+          *sample = calloc(LEVELS * STRIDE, sizeof *sample);
     int level[NODES];
     uint64_t seed = 7;
-    const struct sum_nodes nodes = {u, c, w, whole, level};
+    const struct sum_nodes nodes = {u, c, w, level};
     (void)arg;
     assert_non_null(sample);
     par[PAR_ANGLE1] = par[PAR_DIP1] = 5;
@@ -526,7 +527,7 @@ static void sum_any(void *arg, double *to)
             const double slope = s ? 0.3 * exp(0.025 * s) : -4;
             random_row(slope, &seed, row[0]);
             random_row(slope, &seed, row[1]);
-            sum_column(&plan, &t, &nodes, to, fold);
+            sum_column(&plan, &t, &nodes, to, counts, fold);
         }
     free(sample);
 }

@@ -16,7 +16,7 @@ struct column {
     struct sum_plan plan;
     struct sum_nodes nodes;
     struct sum_trace trace[COLUMN_TRACES];
-    float par[PAR_COUNT], *end[2 * COLUMN_TRACES], *sample, *reach, *taper, *fold;
+    float par[PAR_COUNT], *end[2 * COLUMN_TRACES], *sample, *reach, *taper, *counts, *fold;
     double *sum;
 };
 
@@ -74,7 +74,7 @@ static inline void column_open(struct column *c, int depths, int levels)
                                 .reach = c->reach,
                                 .taper = c->taper};
     c->nodes = (struct sum_nodes){column_floats(n), column_floats(n), column_floats(n),
-                                  column_floats(n), (int *)column_floats(n)};
+                                  (int *)column_floats(n)};
     for (int t = 0; t < COLUMN_TRACES; t++) {
         c->end[2 * t] = column_end(&c->plan, 100 + 7 * t);
         c->end[2 * t + 1] = column_end(&c->plan, 50 + 5 * t);
@@ -83,13 +83,14 @@ static inline void column_open(struct column *c, int depths, int levels)
             (float)(300 + 10 * t)};
     }
     c->sum = (double *)column_floats(2 * (size_t)depths);
+    c->counts = column_floats(n);
     c->fold = column_floats((size_t)depths);
 }
 
 static inline void column_close(struct column *c)
 {
-    void *const all[] = {c->reach,   c->taper,   c->sample,  c->sum,         c->fold,
-                         c->nodes.u, c->nodes.c, c->nodes.w, c->nodes.whole, c->nodes.level};
+    void *const all[] = {c->reach,   c->taper,   c->sample,  c->sum,    c->fold,
+                         c->nodes.u, c->nodes.c, c->nodes.w, c->counts, c->nodes.level};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     for (int t = 0; t < 2 * COLUMN_TRACES; t++)
@@ -100,7 +101,7 @@ static inline void column_sum(struct column *c)
 {
     for (int r = 0; r < COLUMN_REPEAT; r++)
         for (int t = 0; t < COLUMN_TRACES; t++)
-            sum_column(&c->plan, &c->trace[t], &c->nodes, c->sum, c->fold);
+            sum_column(&c->plan, &c->trace[t], &c->nodes, c->sum, c->counts, c->fold);
 }
 
 /* Image updates of column_sum(). */
