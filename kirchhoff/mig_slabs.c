@@ -29,7 +29,7 @@ enum ek_status mig_slabs_alone(const struct mig *p)
         if (slabs != now && !access(path, F_OK))
             FAIL(EK_USAGE,
                  "%s: kept of an image in %d slab%s, now it has %d; go on with --image-memory "
-                 "%.4g, or delete it to begin anew",
+                 "%.4g, or delete it to start afresh",
                  path, slabs, slabs > 1 ? "s" : "", now,
                  0x1p-30 * (double)bytes / nx * ((nx + slabs - 1) / slabs + 0.5));
     }

@@ -223,9 +223,9 @@ static enum ek_status read_part(const struct mig *p, const char *path, FILE *in,
     TRY(read_pieces(path, in, head, piece, &whole));
     if (!whole && !memcmp(head->magic, magic, KIND) &&
         memcmp(head->magic, magic, sizeof head->magic))
-        FAIL(EK_USAGE, "%s: a partial image of another version; delete it to begin anew", path);
+        FAIL(EK_USAGE, "%s: a partial image of another version; delete it to start afresh", path);
     if (!whole)
-        FAIL(EK_UNVERIFIED, "%s: a damaged partial image; delete it to begin anew", path);
+        FAIL(EK_UNVERIFIED, "%s: a damaged partial image; delete it to start afresh", path);
     if (head->problem != own.problem || memcmp(head->bytes, own.bytes, sizeof own.bytes))
         FAIL(EK_USAGE,
              "%s: a partial image of another migration; delete it, or choose another name", path);

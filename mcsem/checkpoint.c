@@ -148,7 +148,7 @@ static enum ek_status take(struct inversion *s, const json_t *state)
     free(model);
     if (!isfinite(sum + inv->damping + inv->level + inv->target_share + inv->trial_spread) ||
         inv->iteration < 0)
-        FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start anew",
+        FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start afresh",
              s->checkpoint);
     return EK_OK;
 }

@@ -250,7 +250,7 @@ static enum ek_status get(const char *path, int fd, void *data, size_t bytes, of
         if (n < 0)
             FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
         if (n == 0)
-            FAIL(EK_USAGE, "checkpoint %s: cut short at byte %lld; delete it to start anew", path,
+            FAIL(EK_USAGE, "checkpoint %s: cut short at byte %lld; delete it to start afresh", path,
                  (long long)at + (long long)done);
         done += (size_t)n;
     }
@@ -265,7 +265,7 @@ static enum ek_status check_header(const char *path, const struct header *h, con
         FAIL(EK_USAGE, "checkpoint %s: not a checkpoint of this program on this kind of machine",
              path);
     if (h->checksum != header_checksum(h))
-        FAIL(EK_USAGE, "checkpoint %s: its header is damaged; delete it to start anew", path);
+        FAIL(EK_USAGE, "checkpoint %s: its header is damaged; delete it to start afresh", path);
     if (memcmp(h, &wanted, sizeof *h))
         FAIL(
             EK_USAGE,
@@ -288,7 +288,7 @@ static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
     if (fstat(fd, &st))
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
     if (st.st_size != want)
-        FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start anew",
+        FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start afresh",
              path, st.st_size < want ? "cut short" : "too long", (long long)st.st_size,
              (long long)want);
     return EK_OK;
@@ -305,7 +305,7 @@ static enum ek_status get_zones(const char *path, int fd, struct mz *mz, const s
         TRY(get(path, fd, r.u, r.u_bytes, r.at + (off_t)sizeof sum));
         TRY(get(path, fd, r.carried, r.carried_bytes, r.at + (off_t)(sizeof sum + r.u_bytes)));
         if (sum != record_checksum(h, &r))
-            FAIL(EK_USAGE, "checkpoint %s: zone %d is damaged; delete it to start anew", path,
+            FAIL(EK_USAGE, "checkpoint %s: zone %d is damaged; delete it to start afresh", path,
                  zone);
     }
     return EK_OK;

@@ -180,7 +180,8 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
 
 static enum ek_status damaged(const struct stream *s)
 {
-    FAIL(EK_USAGE, "%s: this checkpoint is cut short or damaged; remove it to begin anew", s->path);
+    FAIL(EK_USAGE, "%s: this checkpoint is cut short or damaged; delete it to start afresh",
+         s->path);
 }
 
 static enum ek_status get(struct stream *s, void *data, size_t bytes)

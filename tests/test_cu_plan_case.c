@@ -75,7 +75,7 @@ static const struct {
 } fault[] = {
     {"\"speed\": 2", "\"speed\": -2", "units[1].speed = -2"},
     {"\"speed\": 2", "\"speed\": 2, \"contention\": [[2, 0.1], [2, 0.2]]",
-     "units[1].contention[1] must be for more units than the one before"},
+     "units[1].contention[1] must be for more units than the point before"},
     {"\"speed\": 2", "\"speed\": 0", "units[1].speed = 0"},
     {"\"speed\": 2", "\"speed\": 1e-300", "units[1].speed = 1e-300 is out of range"},
     {"\"speed\": 2", "\"speed\": NaN", "units[1].speed is not a (finite) number"},

@@ -226,14 +226,15 @@ refused 2 'journal is damaged' run job.json --resume
 [ "$(wc -l <ran)" = 2 ] || say "tasks ran again: $(cat ran)"
 
 # a supervisor that is killed: its task fails, and nothing of it runs on
-one '"cores": 1' '' '{"command": "sleep 317 & sleep 318; true", "time": "1"}'
+first=317.$$ last=318.$$ # found by these numbers
+one '"cores": 1' '' '{"command": "sleep '$first' & sleep '$last'; true", "time": "1"}'
 "$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
-for _ in $(seq 300); do pgrep -f '^sleep 318$' >/dev/null && break; sleep 0.1; done
-shell=$(ps -o ppid= -p "$(pgrep -f '^sleep 318$' || echo $pid)")
+for _ in $(seq 300); do pgrep -f "^sleep $last\$" >/dev/null && break; sleep 0.1; done
+shell=$(ps -o ppid= -p "$(pgrep -f "^sleep $last\$" || echo $pid)")
 kill -9 "$(ps -o ppid= -p "$shell")" || kill $pid
 wait $pid
 [ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
-pgrep -f '^sleep 31[78]$' >/dev/null && say 'a task outlives its killed supervisor'
+pgrep -f "^sleep ($first|$last)\$" >/dev/null && say 'a task outlives its killed supervisor'
 
 # the only node is lost: told so, and the rest is for --resume
 one '"cores": 1' '' '{"command": "echo {id} >>ran; sleep 0.3", "time": "0.3", "count": 4}'

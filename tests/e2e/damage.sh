@@ -33,7 +33,7 @@ lu|state|result|CU_FAULT=unit:0@step:8 $(mz lu)|$(mz lu)
 mogi|state|result|$mogi --out /dev/full|$mogi --out result
 mcsem|state|result|CU_FAULT=unit:0@step:3 \$BIN/mcsem survey.csv --iterations 3 --target 9 --layout 1x1 --checkpoint state --quiet|\$BIN/mcsem survey.csv --iterations 3 --target 9 --layout 1x1 --checkpoint state --quiet --model-out result
 mig|result.segy.checkpoint|result.segy|$mig --part 0/2 --partial result.segy.checkpoint|$mig --out result.segy
-slab|result.segy.slab1of2|result.segy|CU_FAULT=unit:0@step:2 $mig --image-memory 0.000004 --out result.segy|$mig --image-memory 0.000004 --out result.segy
+slab|result.segy.slab1of2|result.segy|CU_FAULT=unit:0@step:2 $mig --image-memory 0.000005 --out result.segy|$mig --image-memory 0.000005 --out result.segy
 part|parts/part-0000-of-0003.image|result.segy|mkdir parts; $mig --part 0/3 --partial parts/part-0000-of-0003.image|\$BIN/kirchhoff-mig job.json
 table|tt/source-000000.tt|result.segy|$tables|$on_tables
 tables|tt/index.json|result.segy|$tables|$on_tables

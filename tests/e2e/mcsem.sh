@@ -92,7 +92,7 @@ rm -f "$work/other.csv"
 [ -e "$work/state" ]
 check $? 'there is a checkpoint'
 sed 's/"m":/"n":/' "$work/state" >"$work/broken"
-refuses 'a damaged checkpoint' 'start anew' "$bin" "$survey" $few --checkpoint "$work/broken"
+refuses 'a damaged checkpoint' 'start afresh' "$bin" "$survey" $few --checkpoint "$work/broken"
 refuses "another survey's checkpoint" 'other options' "$bin" "$survey" $few --step 0.5 --checkpoint "$work/state"
 "$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &&
     cmp -s "$work/model.csv" "$work/other.csv" && [ ! -e "$work/state" ]
