@@ -230,8 +230,9 @@ first=317.$$ last=318.$$ # found by these numbers
 one '"cores": 1' '' '{"command": "sleep '$first' & sleep '$last'; true", "time": "1"}'
 "$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
 for _ in $(seq 300); do pgrep -f "^sleep $last\$" >/dev/null && break; sleep 0.1; done
-shell=$(ps -o ppid= -p "$(pgrep -f "^sleep $last\$" || echo $pid)")
-kill -9 "$(ps -o ppid= -p "$shell")" || kill $pid
+parent() { ps -o ppid= -p "$1" | tr -d ' '; }
+shell=$(parent "$(pgrep -f "^sleep $last\$" || echo $pid)")
+kill -9 "$(parent "$shell")" || kill $pid
 wait $pid
 [ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
 pgrep -f "^sleep ($first|$last)\$" >/dev/null && say 'a task outlives its killed supervisor'
