@@ -241,8 +241,8 @@ static void emdata_has_blocks_in_any_order(void **state)
     static const char *const block[] = {
         "# CSEM Frequencies: 2\n1\n0.5\n", "# Transmitters: 1\n0 0 950 90 0 0 edipole T\n",
         "# CSEM Receivers: 1\n3000 2000 999 90 0 0 0 R\n", "Phase Convention: lag\n",
-        "# Data: 3\n11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n1 2 1 1 3e-13 "
-        "1e-14\n"};
+        ("# Data: 3\n11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n"
+         "1 2 1 1 3e-13 1e-14\n")};
     enum { BLOCKS = sizeof block / sizeof *block };
     (void)state;
     for (int first = 0; first < BLOCKS; first++) {
