@@ -85,7 +85,7 @@ pid=$!
 catches okada
 kill -INT $pid
 ended $pid 4 'INT while certifying'
-grep -q 'interrupted: .* as open' "$work/out" || say "INT while certifying: $(cat "$work/out")"
+grep -q 'interrupted: boxes not decided yet are open in ' "$work/out" || say "INT while certifying: $(cat "$work/out")"
 grep -q '"certified": false' "$work/said" && grep -q '"levels"' "$work/proof" || say 'INT while certifying: no proof'
 
 # SIGUSR1 does not kill programs without anything to save.
