@@ -86,8 +86,9 @@ until_there() { # command that prints something once it is so: a busy machine sl
     say "never there: $*: $(cat "$work/log")"
 }
 
-# Workers are killed, more than once, whatever they are doing.
-begin 4
+# Workers are killed, more than once, whatever they are doing. Long enough for five kills on a busy
+# machine, where a search of 7 s has ended before the fourth.
+seconds=20 begin 4
 for rank in 1 2 3 2 1; do
     until_there rank_is $rank
     sleep 0.$((RANDOM % 4))
