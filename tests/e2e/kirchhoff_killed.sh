@@ -15,6 +15,7 @@ image='--grid 15x15x61:30x30x10@1300,1300,400'
 
 kept() { compgen -G "$work/on.checkpoint*" >/dev/null || compgen -G "$work/on.slab*" >/dev/null; }
 # Kills the command once something is saved, a drawn moment later; rc: 137, or how it ended before.
+# The session is killed until it is empty: ranks have groups of their own, and would run to the end.
 killed() {
     (exec setsid "$@" >"$work/out" 2>&1) &
     local run=$! wait
@@ -24,7 +25,10 @@ killed() {
         sleep 0.02
     done
     sleep 0.$(printf %03d $((RANDOM % 400)))
-    kill -KILL -- -$run 2>/dev/null
+    while ps -s $run -o stat= | grep -qv '^Z'; do
+        pkill -KILL -s $run
+        sleep 0.02
+    done 2>/dev/null
     wait $run 2>/dev/null
     rc=$?
 }
