@@ -191,7 +191,7 @@ static enum ek_status follow_partition(struct run *r)
 /* Renumbers the tasks; r->was = the numbers that they had. */
 static void renumber(struct run *r)
 {
-    memcpy(r->was, r->tasks.task, (size_t)r->mz->nzones * sizeof *r->was); /* by zone, for now */
+    memcpy(r->was, r->tasks.task, (size_t)r->mz->nzones * sizeof *r->was); /* still by zone */
     run_take_zones(r);
     for (int t = 0; t < r->tasks.n; t++)
         r->was[t] = r->was[r->tasks.zone[t]]; /* zone[t] >= t: not yet written */
