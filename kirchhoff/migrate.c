@@ -288,24 +288,31 @@ static void set_limits(struct migrate *m)
 
 static enum ek_status set_aperture(struct migrate *m)
 {
-    const int n = m->sum.nodes;
+    const int nodes = m->sum.nodes, depths = migrate_span(nodes, m->sum.fine);
     const double base = m->o.aperture_base, slope = tan(fmin(m->o.dip, 89.9) * M_PI / 180);
-    m->reach = ARENA_NEW(&m->arena, n, float);
-    m->taper = ARENA_NEW(&m->arena, n, float);
+    float *reach = ARENA_NEW(&m->arena, depths + nodes, float), *reach_at = reach + nodes;
+    float *taper = ARENA_NEW(&m->arena, depths + nodes, float), *taper_at = taper + nodes;
     TRY(arena_check(&m->arena, "an aperture"));
-    for (int k = 0; k < n; k++) {
-        const double z = fmax(grid_coordinate(&m->grid, 2, migrate_depth(k, m->sum.fine)), 0);
+    for (int k = 0; k < depths; k++) {
+        const double z = fmax(grid_coordinate(&m->grid, 2, k), 0);
         const double radius = fmin(m->o.aperture, isfinite(base) ? base + z * slope : INFINITY);
-        m->reach[k] = (float)fmin(radius, 1e9);
-        m->taper[k] = (float)(1 / fmax(m->o.taper * m->reach[k], 1e-3));
+        reach_at[k] = (float)fmin(radius, 1e9);
+        taper_at[k] = (float)(1 / fmax(m->o.taper * reach_at[k], 1e-3));
     }
-    m->sum.reach = m->reach;
-    m->sum.taper = m->taper;
+    for (int k = 0; k < nodes; k++) {
+        reach[k] = reach_at[migrate_depth(k, m->sum.fine)];
+        taper[k] = taper_at[migrate_depth(k, m->sum.fine)];
+    }
+    m->sum.reach = reach;
+    m->sum.taper = taper;
+    m->sum.reach_at = reach_at;
+    m->sum.taper_at = taper_at;
     return EK_OK;
 }
 
 /* Number of depths at the top that have nodes of their own. Interpolation by a parabola between
- * nodes h apart, a below an end, misses T by 0.0045 h^3 / (v a^2) at most, for either end. */
+ * nodes h apart, a below an end, misses T by 0.0045 h^3 / (v a^2) at most, for either end; by a
+ * cubic through four nodes, an angle by 0.2 (h / a)^4. */
 static int fine_depths(const struct migrate *m)
 {
     const double most = 1e-4, usual = 1500, dz = m->grid.step[2]; /* s, m/s */
@@ -317,7 +324,10 @@ static int fine_depths(const struct migrate *m)
     if (MUTED(traveltime_cache_emergence(m->travel, first->sx, first->sy, lowest, &square)))
         square = (float)(1 / (usual * usual));
     const double below = sqrt(0.009 * pow(MIGRATE_STEP * dz, 3) * sqrt((double)square) / most);
-    const double depths = (lowest + below - m->grid.origin[2]) / dz;
+    const double angles = m->sum.limited ? 3 * MIGRATE_STEP * dz : 0;
+    const double depths = m->sum.limited && m->grid.n[2] <= 4 * MIGRATE_STEP
+                              ? m->grid.n[2]
+                              : (lowest + fmax(below, angles) - m->grid.origin[2]) / dz;
     const double blocks = ceil(fmin(fmax(depths, 0), m->grid.n[2]) / MIGRATE_BLOCK);
     return (int)blocks * MIGRATE_BLOCK;
 }
@@ -459,11 +469,13 @@ static enum ek_status fill(struct migrate *m)
     TRY(set_weights(m));
     TRY(open_bank(m));
     TRY(nodes_plan_open(&m->grid, &m->travel->grid, 1, 0, m->par, &m->nodes)); /* does it fit? */
+    m->sum.limited = m->o.angle < 180 || m->o.dip < 90 || isfinite(m->o.aperture_base);
     m->sum.fine = fine_depths(m);
     TRY(migrate_slabs_plan(m));
     TRY(migrate_slab(m, 0));
     m->sum.depths = m->image->depths;
     m->sum.nodes = m->image->nodes;
+    m->sum.end = m->nodes.end;
     m->sum.par = m->par;
     set_samples(m);
     set_limits(m);

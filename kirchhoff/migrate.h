@@ -72,7 +72,7 @@ struct migrate {
     struct batch_input input;
     struct nodes_plan nodes;
     struct sum_plan sum;
-    float *par, *reach, *taper; /* [PAR_COUNT], [nodes], [nodes] */
+    float *par; /* [PAR_COUNT] */
     struct arena arena;
     struct mute mute;
     struct line_fit line; /* of --line */

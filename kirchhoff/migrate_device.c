@@ -93,16 +93,18 @@ static enum ek_status send_plan(struct migrate_device *d)
 static enum ek_status send_places(struct migrate_device *d)
 {
     const struct grid *g = &d->m->grid;
-    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1], nodes = (size_t)d->m->sum.nodes;
-    float *x = ARENA_NEW(&d->arena, nx + ny + 2 * nodes, float);
+    const struct sum_plan *p = &d->m->sum;
+    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1];
+    const size_t depths = (size_t)migrate_span(p->nodes, p->fine);
+    float *x = ARENA_NEW(&d->arena, nx + ny + 2 * depths, float);
     TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t i = 0; i < nx; i++)
         x[i] = (float)grid_coordinate(g, 0, (int)i);
     for (size_t j = 0; j < ny; j++)
         x[nx + j] = (float)grid_coordinate(g, 1, (int)j);
-    memcpy(x + nx + ny, d->m->reach, nodes * sizeof *x);
-    memcpy(x + nx + ny + nodes, d->m->taper, nodes * sizeof *x);
-    return make_filled(d, B_PLACES, x, (nx + ny + 2 * nodes) * sizeof *x);
+    memcpy(x + nx + ny, p->reach_at, depths * sizeof *x);
+    memcpy(x + nx + ny + depths, p->taper_at, depths * sizeof *x);
+    return make_filled(d, B_PLACES, x, (nx + ny + 2 * depths) * sizeof *x);
 }
 
 static enum ek_status send_shape(struct migrate_device *d)

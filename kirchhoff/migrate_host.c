@@ -48,7 +48,9 @@ static void open_own(struct migrate_worker *w, struct thread_own *own)
     own->scratch = ARENA_NEW(&w->arena, nodes_scratch(&w->m->nodes), float);
     own->nodes =
         (struct sum_nodes){ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
-                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, int)};
+                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
+                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
+                           ARENA_NEW(&w->arena, nodes, int)};
     own->counts = ARENA_NEW(&w->arena, classes * IMAGE_TILE * nodes, float);
     own->counted = ARENA_NEW(&w->arena, classes, bool);
 }
@@ -157,7 +159,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
 {
     const struct migrate *m = w->m;
     const struct batch_trace *t = &w->batch->trace[trace];
-    const float most = m->reach[m->sum.nodes - 1];
+    const float most = m->sum.reach[m->sum.nodes - 1];
     struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * filter_bank_size(m->bank),
                           .stride = filter_bank_stride(m->bank),
                           .start = t->start,

@@ -191,10 +191,10 @@ struct part {
     double weight, sigma, direction[3];
 };
 
-/* What a trace needs from one of its ends: at the point, and at the nodes above and below it. */
+/* What a trace needs from one of its ends. */
 struct end {
     double time, slope;
-    struct part at, node[2];
+    struct part at;
 };
 
 static double slope_of(const struct nodes_end *end, const struct arrival *a)
@@ -213,34 +213,21 @@ static void arrive(const struct resum *r, const struct batch *b, int e, const do
         from_tables(t, &b->end[e], x, a);
 }
 
-/* As arrive(), at another depth of the point's column. */
-static void arrive_at(const struct resum *r, const struct batch *b, int e, int depth,
-                      const double x[3], struct arrival *a)
-{
-    const double z = grid_coordinate(&r->m->grid, 2, depth);
-    const double end = r->formula ? INFINITY : fmax(grid_end(&r->m->travel->grid, 2), x[2]);
-    arrive(r, b, e, (const double[]){x[0], x[1], fmin(z, end)}, a);
-}
-
 /* The image takes the anti-alias level from the middle of a block of depths. */
 static double middle_slope(const struct resum *r, const struct batch *b, int e, int depth,
                            const double x[3])
 {
+    const int middle = depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
+    const double z = grid_coordinate(&r->m->grid, 2, middle);
+    const double last = r->formula ? INFINITY : fmax(grid_end(&r->m->travel->grid, 2), x[2]);
     struct arrival a;
-    arrive_at(r, b, e, depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP, x, &a);
+    arrive(r, b, e, (const double[]){x[0], x[1], fmin(z, last)}, &a);
     return slope_of(&b->end[e], &a);
 }
 
 static double length_of(const double p[3])
 {
     return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-}
-
-/* Whether ray angles or an aperture growing with depth limit the sum: then the limits may cut two
- * neighbouring nodes differently. */
-static bool is_limited(const struct migrate *m)
-{
-    return m->o.angle < 180 || m->o.dip < 90 || isfinite(m->o.aperture_base);
 }
 
 static void weigh(const struct resum *r, const struct nodes_end *end, const struct arrival *a,
@@ -268,16 +255,11 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
                      const double x[3], struct end *to)
 {
     const struct nodes_end *end = &b->end[e];
-    const int fine = r->m->sum.fine, k = migrate_node(depth, fine);
     struct arrival a;
     arrive(r, b, e, x, &a);
     weigh(r, end, &a, &to->at);
     to->time = a.time;
     to->slope = r->m->sum.levels > 1 ? middle_slope(r, b, e, depth, x) : 0;
-    for (int n = 0; n < 2 && is_limited(r->m); n++) {
-        arrive_at(r, b, e, migrate_depth(k + n, fine), x, &a);
-        weigh(r, end, &a, &to->node[n]);
-    }
 }
 
 /* ---- checking times by rays -------------------------------------------------------------------*/
@@ -362,31 +344,14 @@ static double limits(const struct migrate *m, const double *s, const double *g)
            clamp((upright - (double)par[PAR_DIP0]) * (double)par[PAR_DIP1]);
 }
 
-static double product(const struct migrate *m, const struct part *s, const struct part *g)
+static double weight_of(const struct migrate *m, const struct batch_trace *t, const struct part *s,
+                        const struct part *g, const double x[3], int depth)
 {
-    const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
-    return across * s->weight * g->weight;
-}
-
-/* The image interpolates weights, with limits and apertures, linearly between nodes. The point's
- * own weight is as good, unless the limits cut the two nodes differently. */
-static double weight_of(const struct migrate *m, const struct batch_trace *t, const struct end *s,
-                        const struct end *g, const double x[3], int depth)
-{
-    const int k = migrate_node(depth, m->sum.fine);
-    const double f = (double)migrate_part(depth, m->sum.fine);
     const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
-    double left[2];
-    for (int i = 0; i < 2; i++) {
-        left[i] = clamp(((double)m->reach[k + i] - far) * (double)m->taper[k + i]);
-        if (m->o.angle < 180 || m->o.dip < 90)
-            left[i] *= limits(m, s->node[i].direction, g->node[i].direction);
-    }
-    if (left[0] == left[1])
-        return left[0] * product(m, &s->at, &g->at);
-    const double above = left[0] > 0 ? left[0] * product(m, &s->node[0], &g->node[0]) : 0;
-    const double below = left[1] > 0 ? left[1] * product(m, &s->node[1], &g->node[1]) : 0;
-    return above + f * (below - above);
+    const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
+    const double left =
+        clamp(((double)m->sum.reach_at[depth] - far) * (double)m->sum.taper_at[depth]);
+    return left * limits(m, s->direction, g->direction) * across * s->weight * g->weight;
 }
 
 static double term(const struct migrate *m, const struct batch *b, int trace, const struct end *s,
@@ -423,7 +388,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         const struct end *s = &end[trace->source], *g = &end[trace->receiver];
         if (trace->class != p->class || isnan(s->time + g->time))
             continue;
-        const double weight = weight_of(m, trace, s, g, x, p->at[2]);
+        const double weight = weight_of(m, trace, &s->at, &g->at, x, p->at[2]);
         if (!(weight > 0))
             continue;
         const double y = term(m, b, t, s, g, weight);

@@ -21,21 +21,116 @@ static void add_times(const struct sum_plan *p, const struct sum_trace *t, float
     c[n - 1] = 0;
 }
 
-static void find_weights(const struct sum_plan *p, const struct sum_trace *t, float *restrict w)
+/* Only pointers to arguments are known not to overlap, so they are arguments. */
+static void find_limits(const struct sum_plan *p, const struct sum_trace *t, float *restrict open,
+                        float *restrict upright, float *restrict taper)
 {
     const int n = p->nodes;
     const float *restrict s = t->source, *restrict g = t->receiver, *par = p->par;
-    const float *restrict reach = p->reach, *restrict taper = p->taper;
+    const float *restrict reach = p->reach, *restrict fade = p->taper;
     const float a0 = par[PAR_ANGLE0], a1 = par[PAR_ANGLE1], d0 = par[PAR_DIP0], d1 = par[PAR_DIP1],
                 distance = t->distance;
+    for (int k = 0; k < n; k++) {
+        const float x = s[NODE_X * n + k] + g[NODE_X * n + k];
+        const float y = s[NODE_Y * n + k] + g[NODE_Y * n + k];
+        const float z = s[NODE_Z * n + k] + g[NODE_Z * n + k];
+        open[k] = (x * x + y * y) + z * z;
+        upright[k] = z;
+    }
     for (int k = 0; k < n; k++)
-        w[k] = migrate_weight(s[NODE_A * n + k], g[NODE_A * n + k],
-                              migrate_limits(s[NODE_X * n + k] + g[NODE_X * n + k],
-                                             s[NODE_Y * n + k] + g[NODE_Y * n + k],
-                                             s[NODE_Z * n + k] + g[NODE_Z * n + k], a0, a1, d0, d1),
-                              migrate_clamp((reach[k] - distance) * taper[k]));
-    for (int k = 0; k < n && par[PAR_LINE] >= 2; k++)
+        upright[k] = migrate_upright(upright[k], open[k], d0, d1);
+    for (int k = 0; k < n; k++) {
+        open[k] = migrate_opening(open[k], a0, a1);
+        taper[k] = migrate_taper(open[k], upright[k], (reach[k] - distance) * fade[k]);
+    }
+}
+
+static void find_weights(const struct sum_plan *p, const struct sum_trace *t,
+                         const struct sum_nodes *to)
+{
+    const int n = p->nodes;
+    const float *restrict s = t->source, *restrict g = t->receiver, *restrict taper = to->taper;
+    const float *restrict reach = p->reach, *restrict fade = p->taper, distance = t->distance;
+    float *restrict w = to->w;
+    if (p->limited) {
+        find_limits(p, t, to->open, to->upright, to->taper);
+        for (int k = 0; k < n; k++)
+            w[k] = (s[NODE_A * n + k] * g[NODE_A * n + k]) * taper[k];
+    } else {
+        for (int k = 0; k < n; k++)
+            w[k] = (s[NODE_A * n + k] * g[NODE_A * n + k]) *
+                   migrate_clamp((reach[k] - distance) * fade[k]);
+    }
+    for (int k = 0; k < n && p->par[PAR_LINE] >= 2; k++)
         w[k] *= migrate_root(s[NODE_Q * n + k] + g[NODE_Q * n + k]);
+}
+
+/* Whether tapers differ between any two of the nodes below the first depths. */
+static bool find_changes(const struct sum_plan *p, const float *taper)
+{
+    int any = 0;
+    for (int k = p->fine; k < p->nodes - 1; k++)
+        any |= taper[k] != taper[k + 1];
+    return any;
+}
+
+static inline float pair_product(const struct sum_plan *p, const struct sum_trace *t, int k)
+{
+    const float *s = t->source + k, *g = t->receiver + k;
+    const int n = p->nodes;
+    const float a = s[NODE_A * n] * g[NODE_A * n];
+    return p->par[PAR_LINE] < 2 ? a : a * migrate_root(s[NODE_Q * n] + g[NODE_Q * n]);
+}
+
+static const float part_of[MIGRATE_STEP] = {0, 0.25f, 0.5f, 0.75f};
+
+/* What limits depend on at the depths from node k to the next: a cubic through the four nodes
+ * around them, or a straight line if no ray reaches one of these. */
+static void find_between(const struct sum_plan *p, const struct sum_nodes *n, const float *at,
+                         int k, float to[MIGRATE_STEP])
+{
+    const int from = migrate_around(k, p->fine, p->end);
+    const float step = (float)(k - p->fine - from);
+    float x[4];
+    bool reached = true;
+    for (int q = 0; q < 4; q++) {
+        const int node = migrate_step_node(from + q, p->fine);
+        x[q] = at[node];
+        reached = reached && n->u[node] > 0.5f * MIGRATE_NEVER;
+    }
+    for (int l = 0; l < MIGRATE_STEP; l++)
+        to[l] = migrate_cubic(x[0], x[1], x[2], x[3], part_of[l] + step);
+    for (int l = 0; l < MIGRATE_STEP && !reached; l++)
+        to[l] = migrate_between(at[k], at[k + 1], part_of[l]);
+}
+
+/* Weights at the depths behind node k up to the next, between which tapers change: linear
+ * interpolation would blur where limits begin and end. */
+static void find_tapered(const struct sum_plan *p, const struct sum_trace *t,
+                         const struct sum_nodes *n, int k, float w[MIGRATE_STEP])
+{
+    const int depth = migrate_depth(k, p->fine);
+    const float above = pair_product(p, t, k), below = pair_product(p, t, k + 1), whole = w[0];
+    const float *reach = p->reach_at + depth, *fade = p->taper_at + depth;
+    float open[MIGRATE_STEP], upright[MIGRATE_STEP];
+    find_between(p, n, n->open, k, open);
+    find_between(p, n, n->upright, k, upright);
+    for (int l = 0; l < MIGRATE_STEP; l++)
+        w[l] = migrate_between(above, below, part_of[l]) *
+               migrate_taper(open[l], upright[l], (reach[l] - t->distance) * fade[l]);
+    w[0] = whole;
+}
+
+/* Times and weights at the depths from node k to the next. */
+static void find_depths(const struct sum_plan *p, const struct sum_trace *t,
+                        const struct sum_nodes *n, int k, float *restrict u, float *restrict w)
+{
+    for (int l = 0; l < MIGRATE_STEP; l++)
+        u[l] = migrate_time(n->u[k], n->u[k + 1], n->c[k], part_of[l]);
+    for (int l = 0; l < MIGRATE_STEP; l++)
+        w[l] = migrate_between(n->w[k], n->w[k + 1], part_of[l]);
+    if (p->limited && n->taper[k] != n->taper[k + 1])
+        find_tapered(p, t, n, k, w);
 }
 
 static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int *restrict level)
@@ -47,56 +142,64 @@ static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int
     for (int b = 1; b < p->levels; b++) {
         const float from = p->par[PAR_LEVEL + b - 1];
         for (int k = 0; k < n; k++)
-            level[k] += s[k] > from || g[k] > from;
+            level[k] += (s[k] > from) | (g[k] > from);
     }
 }
 
-/* How many of the depths from node k to the next count for the fold. */
+/* How many of the depths from a node to the next count for the fold. */
 enum coverage { NONE, SOME, ALL };
 
-static inline int cover(const float *u, const float *c, const float *w, int k, float first,
-                        float last)
+static inline int cover(const float *u, const float *c, const float *w, float first, float last)
 {
-    const float bend = 0.25f * fabsf(c[k]);
-    const float low = (u[k] < u[k + 1] ? u[k] : u[k + 1]) - bend;
-    const float high = (u[k] < u[k + 1] ? u[k + 1] : u[k]) + bend;
-    const int any = ((w[k] > 0) | (w[k + 1] > 0)) & (high >= first) & (low <= last);
-    return any + ((w[k] > 0) & (low >= first) & (high <= last));
+    const float bend = 0.25f * fabsf(c[0]);
+    const float low = (u[0] < u[1] ? u[0] : u[1]) - bend;
+    const float high = (u[0] < u[1] ? u[1] : u[0]) + bend;
+    const int any = ((w[0] > 0) | (w[1] > 0)) & (high >= first) & (low <= last);
+    return any + ((w[0] > 0) & (w[1] > 0) & (low >= first) & (high <= last));
 }
 
-/* Counts the trace at nodes from which all depths to the next one count. Returns whether there are
- * nodes between which only some do. */
-static int count_whole(const struct sum_plan *p, float first, const struct sum_nodes *n,
-                       float *restrict counts)
+/* Counts the trace at those of `n` nodes from which all depths to the next one count. Returns
+ * whether there are nodes between which only some do. */
+static inline int count_whole(int n, float first, float last, const float *restrict u,
+                              const float *restrict c, const float *restrict w,
+                              float *restrict counts)
 {
-    const float last = p->par[PAR_LAST];
-    const float *restrict u = n->u, *restrict c = n->c, *restrict w = n->w;
     int some = 0;
-    for (int k = 0; k < p->fine; k++)
-        counts[k] += migrate_counts(u[k], w[k], first, last) ? 1.0f : 0.0f;
-    for (int k = p->fine; k < p->nodes - 1; k++) {
-        const int covered = cover(u, c, w, k, first, last);
-        counts[k] += covered == ALL ? 1.0f : 0.0f;
-        some |= covered == SOME;
+    for (int k = 0; k < n; k++) {
+        const int covered = cover(u + k, c + k, w + k, first, last);
+        counts[k] += (float)(covered / ALL);
+        some |= covered & SOME;
     }
     return some;
 }
 
-/* Counts depth by depth between nodes where the trace or its weight begins or ends. */
-static void count_some(const struct sum_plan *p, float first, const struct sum_nodes *n,
-                       float *fold)
+/* Counts each depth from node k to the next. */
+static void count_depths(const struct sum_plan *p, const struct sum_trace *t,
+                         const struct sum_nodes *n, int k, float *fold)
 {
-    const float *u = n->u, *c = n->c, *w = n->w, last = p->par[PAR_LAST];
-    for (int k = p->fine; k < p->nodes - 1; k++) {
-        if (cover(u, c, w, k, first, last) != SOME)
-            continue;
-        const int depth = migrate_depth(k, p->fine);
-        for (int l = 0; l < MIGRATE_STEP && depth + l < p->depths; l++) {
-            const float f = 0.25f * (float)l;
-            fold[depth + l] +=
-                (float)migrate_counts(migrate_time(u[k], u[k + 1], c[k], f),
-                                      migrate_between(w[k], w[k + 1], f), first, last);
-        }
+    float u[MIGRATE_STEP], w[MIGRATE_STEP];
+    const int depth = migrate_depth(k, p->fine);
+    find_depths(p, t, n, k, u, w);
+    for (int l = 0; l < MIGRATE_STEP && depth + l < p->depths; l++)
+        fold[depth + l] += (float)migrate_counts(u[l], w[l], t->first, p->par[PAR_LAST]);
+}
+
+static void count(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                  float *restrict counts, float *fold)
+{
+    enum { STRIP = 16 };
+    const int end = migrate_node(p->depths, p->fine);
+    const float *u = n->u, *c = n->c, *w = n->w, first = t->first, last = p->par[PAR_LAST];
+    for (int k = 0; k < p->fine; k++)
+        counts[k] += (float)migrate_counts(u[k], w[k], first, last);
+    for (int k = p->fine; k < end; k += STRIP) {
+        const int left = end - k < STRIP ? end - k : STRIP;
+        const int some = left == STRIP
+                             ? count_whole(STRIP, first, last, u + k, c + k, w + k, counts + k)
+                             : count_whole(left, first, last, u + k, c + k, w + k, counts + k);
+        for (int j = k; some && j < k + left; j++)
+            if (cover(u + j, c + j, w + j, first, last) == SOME)
+                count_depths(p, t, n, j, fold);
     }
 }
 
@@ -131,12 +234,15 @@ static inline struct block find_block(const struct sum_plan *p, const struct sum
 {
     const __m256 f = _mm256_setr_ps(0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f);
     const __m256 bend = _mm256_setr_ps(0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f);
-    const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
-    __m256 u = a + f * (spread_pair(n->u + k, 1) - a), w = wa + f * (spread_pair(n->w + k, 1) - wa);
-    u = u + bend * spread_pair(n->c + k, 0);
+    __m256 u, w;
     if (fine) {
         u = _mm256_loadu_ps(n->u + k);
         w = _mm256_loadu_ps(n->w + k);
+    } else {
+        const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
+        u = a + f * (spread_pair(n->u + k, 1) - a);
+        u = u + bend * spread_pair(n->c + k, 0);
+        w = wa + f * (spread_pair(n->w + k, 1) - wa);
     }
     u = _mm256_min_ps(_mm256_max_ps(u, _mm256_setzero_ps()), _mm256_set1_ps(p->par[PAR_TOP]));
     const __m256i index = _mm256_cvttps_epi32(u);
@@ -182,8 +288,10 @@ static inline float find_depth(const struct sum_plan *p, const struct sum_nodes 
                                int fine, int l, float *w)
 {
     const int k = from + (fine ? l : l / MIGRATE_STEP);
-    const float f = fine ? 0 : 0.25f * (float)(l % MIGRATE_STEP);
-    *w = migrate_between(n->w[k], n->w[k + 1], f);
+    const float f = 0.25f * (float)(l % MIGRATE_STEP);
+    *w = fine ? n->w[k] : migrate_between(n->w[k], n->w[k + 1], f);
+    if (fine)
+        return migrate_reach(n->u[k], p->par[PAR_TOP]);
     return migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
 }
 
@@ -306,13 +414,14 @@ static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, 
 }
 
 /* Computes times, weights and levels at the nodes. Only the column's blocks *first to *last - 1
- * contribute; blocks whose depths have their own nodes are always among them. */
-static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
+ * contribute; blocks whose depths have their own nodes are always among them. Returns whether
+ * tapers change between any nodes. */
+static bool find_nodes(const struct sum_plan *p, const struct sum_trace *t,
                        const struct sum_nodes *n, int *first, int *last)
 {
     const int fine = p->fine / MIGRATE_BLOCK;
     add_times(p, t, n->u, n->c);
-    find_weights(p, t, n->w);
+    find_weights(p, t, n);
     if (p->levels > 1)
         find_levels(p, t, n->level);
     *first = 0;
@@ -321,6 +430,27 @@ static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
         --*last;
     while (!fine && *first < *last && is_empty(p, n, first_node(p, *first)))
         ++*first;
+    return p->limited && find_changes(p, n->taper);
+}
+
+/* Whether tapers change within the block from node k on. */
+static inline bool changes(const struct sum_nodes *n, int k)
+{
+    const float *taper = n->taper + k;
+    return taper[0] != taper[1] || taper[1] != taper[2];
+}
+
+/* Such a block's times and weights at each depth, as if all had nodes of their own. */
+struct own_nodes {
+    float u[MIGRATE_BLOCK], w[MIGRATE_BLOCK];
+};
+
+static struct sum_nodes find_own(const struct sum_plan *p, const struct sum_trace *t,
+                                 const struct sum_nodes *n, int k, struct own_nodes *at)
+{
+    for (int h = 0; h < MIGRATE_BLOCK / MIGRATE_STEP; h++)
+        find_depths(p, t, n, k + h, at->u + h * MIGRATE_STEP, at->w + h * MIGRATE_STEP);
+    return (struct sum_nodes){.u = at->u, .w = at->w};
 }
 
 /* Offset of the level that block b of the first depths uses, that of its middle. */
@@ -334,21 +464,27 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
                 double *sum, float *counts, float *fold)
 {
     int first, last, b;
-    find_nodes(p, t, n, &first, &last);
-    if (count_whole(p, t->first, n, counts))
-        count_some(p, t->first, n, fold);
+    const bool tapered = find_nodes(p, t, n, &first, &last);
+    count(p, t, n, counts, fold);
     for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
         add_block(p, n, b * MIGRATE_BLOCK, 1, t->sample + fine_level(p, t, n, b),
                   sum + b * MIGRATE_BLOCK);
     const int from = first_node(p, 0); /* block b begins at node from + 2 b */
     const int *level = p->levels > 1 ? n->level + from + 1 : NULL; /* block b's is level[2 b] */
     for (; b < last; b++) {
+        const int k = from + 2 * b;
         const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
-        if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2])) {
-            add_two_blocks(p, n, from + 2 * b, sample, sum + b * MIGRATE_BLOCK);
+        double *to = sum + b * MIGRATE_BLOCK;
+        if (tapered && changes(n, k)) {
+            struct own_nodes own;
+            const struct sum_nodes at = find_own(p, t, n, k, &own);
+            add_block(p, &at, 0, 1, sample, to);
+        } else if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2]) &&
+                   !(tapered && changes(n, k + 2))) {
+            add_two_blocks(p, n, k, sample, to);
             b++;
         } else
-            add_block(p, n, from + 2 * b, 0, sample, sum + b * MIGRATE_BLOCK);
+            add_block(p, n, k, 0, sample, to);
     }
 }
 
@@ -369,13 +505,15 @@ void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struc
                 const double *image, double *trace)
 {
     int first, last, b;
-    find_nodes(p, t, n, &first, &last);
+    const bool tapered = find_nodes(p, t, n, &first, &last);
     for (b = first; b * MIGRATE_BLOCK < p->fine; b++)
         spread_block(p, n, b * MIGRATE_BLOCK, 1, image + b * MIGRATE_BLOCK,
                      trace + fine_level(p, t, n, b));
     for (; b < last; b++) {
-        const int k = first_node(p, b);
-        spread_block(p, n, k, 0, image + b * MIGRATE_BLOCK,
-                     trace + (p->levels > 1 ? (size_t)n->level[k + 1] * t->stride : 0));
+        const int k = first_node(p, b), fine = tapered && changes(n, k);
+        struct own_nodes own;
+        const struct sum_nodes at = fine ? find_own(p, t, n, k, &own) : *n;
+        double *to = trace + (p->levels > 1 ? (size_t)n->level[k + 1] * t->stride : 0);
+        spread_block(p, &at, fine ? 0 : k, fine, image + b * MIGRATE_BLOCK, to);
     }
 }

@@ -5,6 +5,7 @@
  * with AVX-512, eight with AVX2; the results are the same bit by bit, also without either. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SUM_BEHIND = 64 }; /* samples beyond the first one read that vector loads may touch */
@@ -12,7 +13,10 @@ enum { SUM_BEHIND = 64 }; /* samples beyond the first one read that vector loads
 /* Scratch of a worker: one trace at the nodes of one column, arrays [nodes]. */
 struct sum_nodes {
     float *u, *c, *w; /* time in samples, curvature of time to the next node, weight */
-    int *level;       /* anti-alias level */
+    /* If limits vary along the column: migrate_opening(), migrate_upright(), and the product of all
+     * tapers, which is part of the weight. */
+    float *open, *upright, *taper;
+    int *level; /* anti-alias level */
 };
 
 struct sum_trace {
@@ -28,10 +32,14 @@ struct sum_trace {
 struct sum_plan {
     int depths, nodes;  /* per image column */
     const float *par;   /* [PAR_COUNT] */
-    const float *reach; /* [nodes] aperture at this depth, m */
+    const float *reach; /* [nodes] aperture, m */
     const float *taper; /* [nodes] 1 / width of the aperture's taper, 1/m */
     int levels;
     int fine; /* the first depths, each with its own node; whole blocks */
+    int end;  /* first node at or below the image's last depth */
+    /* Whether limits vary along a column; then the aperture and its taper at each depth, too. */
+    bool limited;
+    const float *reach_at, *taper_at;
 };
 
 /* Adds to sum [depths], and counts the trace for the fold: in counts [nodes] at nodes from which

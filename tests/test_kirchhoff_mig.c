@@ -319,8 +319,80 @@ static void put_drawn(const char *path, uint64_t *seed, char grid[80])
              drawn(seed, 100, 900));
 }
 
-/* A one-trace image consists mostly of its limits: the check must know where they cut and how
- * weights change from node to node there. */
+/* Taper of a trace's limits at (x, 0, z), if v is constant. */
+static double tapered(const struct migrate_options *o, double source, double receiver, double x,
+                      double z)
+{
+    const double degrees = acos(-1) / 180;
+    const double s = atan2(x - source, z), g = atan2(x - receiver, z);
+    const double half = fabs(s - g) / 2, dip = fabs(s + g) / 2;
+    const double reach = o->aperture_base + z * tan(fmin(o->dip, 89.9) * degrees);
+    const double inside =
+        (reach - fabs(x - (source + receiver) / 2)) / fmax(o->taper * reach, 1e-3);
+    const struct {
+        double is, most;
+    } limit[] = {{half, o->angle / 2 * degrees}, {dip, o->dip * degrees}};
+    double left = isfinite(o->aperture_base) ? fmin(fmax(inside, 0), 1) : 1;
+    for (int i = 0; i < 2; i++) {
+        const double end = pow(cos(limit[i].most), 2);
+        const double full = pow(cos(fmax(limit[i].most - 5 * degrees, 0)), 2);
+        if (limit[i].most < acos(-1) / 2 - 1e-9)
+            left *= fmin(fmax((pow(cos(limit[i].is), 2) - end) / (full - end), 0), 1);
+    }
+    return left;
+}
+
+/* The limits of one constant trace at v = 2000, against their definition at each depth. */
+static void limits_are_exact_at_each_depth(void **state)
+{
+    (void)state;
+    enum { NS = 2000 };
+    const struct segy_new file = {.ns = NS, .dt = 0.004};
+    uint64_t seed = 5;
+    float sample[NS];
+    char path[80], grid[80];
+    double worst = 0;
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-exact.segy", (int)getpid());
+    for (int i = 0; i < NS; i++)
+        sample[i] = 1 + 1e-5F * (float)i;
+    for (int i = 0; i < 60; i++) {
+        const struct segy_put put = {.sx = round(drawn(&seed, -1000, 0)),
+                                     .gx = round(drawn(&seed, 0, 1000))};
+        const double x = round(drawn(&seed, -900, 900)), dz = round(drawn(&seed, 5, 20));
+        struct migrate_options o = usual(path);
+        struct segy_writer *w;
+        assert_int_equal(segy_create(path, &file, &w), EK_OK);
+        assert_int_equal(segy_put(w, &put, sample), EK_OK);
+        assert_int_equal(segy_finish(w), EK_OK);
+        snprintf(grid, sizeof grid, "1x1x100:1x1x%g@%g,0,300", dz, x);
+        o.velocity = "const:v=2000";
+        o.grid = grid;
+        o.weight = MIGRATE_KINEMATIC;
+        o.filter = 1;
+        o.taper = i % 2 ? 0.2 : 0;
+        o.dip = i % 3 == 0 ? 90 : drawn(&seed, 10, 60);
+        o.angle = i % 3 == 1 ? 180 : drawn(&seed, 40, 140);
+        o.aperture_base = i % 4 ? INFINITY : drawn(&seed, 50, 500);
+        o.trust_geometry = true;
+        struct migrate *m = migrated(&o);
+        for (int k = 0; k < 100; k++) {
+            const double z = 300 + dz * k;
+            const double u = (hypot(x - put.sx, z) + hypot(x - put.gx, z)) / 2000 / 0.004;
+            const double is = image_sum(m->image, 0, 0)[k] / (1 + 1e-5 * u);
+            const double want = u < NS - 2 ? tapered(&o, put.sx, put.gx, x, z) : is;
+            worst = fmax(worst, fabs(is - want));
+            if (!(fabs(is - want) < 0.02))
+                fail_msg("trace %d, depth %g m: weight %g, not %g", i, z, is, want);
+            if (fabs(want - 0.5) < 0.49 && u < NS - 2) /* not at a rounded edge */
+                assert_true(image_fold(m->image, 0, 0)[k] == 1);
+        }
+        migrate_close(m);
+    }
+    print_message("limits are at most %.2g off\n", worst);
+    unlink(path);
+}
+
+/* A one-trace image consists mostly of its limits: the check must know where they cut. */
 static void limited_images_are_judged(void **state)
 {
     (void)state;
@@ -425,7 +497,7 @@ static void every_level_has_the_same_bits(void **state)
     isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
 }
 
-enum { DEPTHS = 128, NODES = 56, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
+enum { DEPTHS = 128, NODES = 56, LEVELS = 3, SAMPLES = 1400, SLOPES = 200, SPAN = 4 * NODES };
 
 /* Nodes whose times advance by about `slope` samples; weights and spacings between 0 and 1. */
 static void random_row(double slope, uint64_t *seed, float *row)
@@ -496,11 +568,11 @@ static void sum_any(void *arg, double *to)
     enum { STRIDE = SAMPLES + SUM_BEHIND };
     float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2, [PAR_LAST] = SAMPLES - 3};
     float reach[NODES], taper[NODES], row[2][NODE_FIELDS * NODES], u[NODES], c[NODES], w[NODES];
-    float counts[NODES] = {0}, fold[DEPTHS] = {0},
-          *sample = calloc(LEVELS * STRIDE, sizeof *sample);
+    float counts[NODES] = {0}, fold[DEPTHS] = {0}, fade[NODES], open[NODES], upright[NODES],
+          reach_at[SPAN], taper_at[SPAN], *sample = calloc(LEVELS * STRIDE, sizeof *sample);
     int level[NODES];
     uint64_t seed = 7;
-    const struct sum_nodes nodes = {u, c, w, level};
+    const struct sum_nodes nodes = {u, c, w, open, upright, fade, level};
     (void)arg;
     assert_non_null(sample);
     par[PAR_ANGLE1] = par[PAR_DIP1] = 5;
@@ -512,17 +584,25 @@ static void sum_any(void *arg, double *to)
         reach[k] = 100;
         taper[k] = 1;
     }
+    for (int z = 0; z < SPAN; z++) {
+        reach_at[z] = reach[0];
+        taper_at[z] = taper[0];
+    }
     memset(to, 0, SLOPES * 2 * DEPTHS * sizeof *to);
     for (int s = 0; s < SLOPES; s++)
         for (int levels = 1; levels <= LEVELS; levels += LEVELS - 1, to += DEPTHS) {
             const int blocks = 1 + (int)random_below(&seed, DEPTHS / MIGRATE_BLOCK);
-            const struct sum_plan plan = {blocks * MIGRATE_BLOCK,
-                                          NODES,
-                                          par,
-                                          reach,
-                                          taper,
-                                          levels,
-                                          (int)random_below(&seed, 3) * MIGRATE_BLOCK};
+            const struct sum_plan plan = {.depths = blocks * MIGRATE_BLOCK,
+                                          .nodes = NODES,
+                                          .par = par,
+                                          .reach = reach,
+                                          .taper = taper,
+                                          .levels = levels,
+                                          .fine = (int)random_below(&seed, 3) * MIGRATE_BLOCK,
+                                          .end = NODES - 1,
+                                          .limited = s % 2,
+                                          .reach_at = reach_at,
+                                          .taper_at = taper_at};
             const struct sum_trace t = {row[0], row[1], sample, STRIDE, 1.5F, 0, 10};
             const double slope = s ? 0.3 * exp(0.025 * s) : -4;
             random_row(slope, &seed, row[0]);
@@ -548,6 +628,7 @@ int main(void)
         cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
         cmocka_unit_test(dips_are_limited_at_any_angle),
+        cmocka_unit_test(limits_are_exact_at_each_depth),
         cmocka_unit_test(limited_images_are_judged),
         cmocka_unit_test(every_level_has_the_same_bits),
         cmocka_unit_test(every_level_sums_the_same),

@@ -25,7 +25,7 @@ enum { TRACE_START, TRACE_FIRST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
 
 /* Sizes. `cells` and `parts` have axis x, axis y and the nodes in turn; `parts` goes on with
  * `step`, `beyond` and the `way` of each axis (struct nodes_plan). `places`: x of columns, y of
- * columns, reach and taper of nodes. */
+ * columns, aperture and its taper at each depth down to the last node. */
 enum {
     SHAPE_IMAGE_X, /* image columns along x */
     SHAPE_IMAGE_Y,

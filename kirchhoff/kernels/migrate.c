@@ -146,7 +146,7 @@ KERNEL(migrate_rows, 64, 1, 1)
     GLOBAL const float *end_f = ends_f + e * END_FLOATS;
     if (is_far(outside(places[i], end_f[END_BOX], end_f[END_BOX + 1]),
                outside(places[nx + j], end_f[END_BOX + 2], end_f[END_BOX + 3]),
-               places[nx + ny + nodes - 1]))
+               places[nx + ny + migrate_span(nodes, shape[SHAPE_FINE]) - 1]))
         return; /* out of every trace's reach */
     const float by = parts[shape[SHAPE_STEPS] + 3];
     struct migrate_arrival a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
@@ -212,20 +212,80 @@ FN float pair_bend(GLOBAL const float *rows, struct pair p, int nodes, int k)
     return (rows[p.s + v] + rows[p.g + v]) - (rows[p.s + v + 1] + rows[p.g + v + 1]);
 }
 
-FN float pair_weight(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
-                     GLOBAL const float *reach, GLOBAL const float *taper, int nodes, int k)
+/* Field i of both ends at node k: their sum. */
+FN float pair_sum(GLOBAL const float *rows, struct pair p, int nodes, int i, int k)
 {
-    const long s = p.s + k, g = p.g + k;
-    const float weight = migrate_weight(
-        rows[s + (long)NODE_A * nodes], rows[g + (long)NODE_A * nodes],
-        migrate_limits(rows[s + (long)NODE_X * nodes] + rows[g + (long)NODE_X * nodes],
-                       rows[s + (long)NODE_Y * nodes] + rows[g + (long)NODE_Y * nodes],
-                       rows[s + (long)NODE_Z * nodes] + rows[g + (long)NODE_Z * nodes],
-                       par[PAR_ANGLE0], par[PAR_ANGLE1], par[PAR_DIP0], par[PAR_DIP1]),
-        migrate_clamp((reach[k] - p.distance) * taper[k]));
-    if (par[PAR_LINE] < 2.0f)
-        return weight;
-    return weight * migrate_root(rows[s + (long)NODE_Q * nodes] + rows[g + (long)NODE_Q * nodes]);
+    return rows[p.s + (long)i * nodes + k] + rows[p.g + (long)i * nodes + k];
+}
+
+/* The weight without limits. */
+FN float pair_product(GLOBAL const float *rows, struct pair p, int nodes, int k)
+{
+    return rows[p.s + (long)NODE_A * nodes + k] * rows[p.g + (long)NODE_A * nodes + k];
+}
+
+/* Factor of weights on lines. */
+FN float pair_across(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int nodes,
+                     int k)
+{
+    return par[PAR_LINE] < 2.0f ? 1.0f : migrate_root(pair_sum(rows, p, nodes, NODE_Q, k));
+}
+
+/* Where a node is among the limits of angle and dip. */
+struct within {
+    float open, upright;
+};
+
+FN struct within pair_within(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
+                             int nodes, int k)
+{
+    const float x = pair_sum(rows, p, nodes, NODE_X, k), y = pair_sum(rows, p, nodes, NODE_Y, k);
+    const float z = pair_sum(rows, p, nodes, NODE_Z, k), square = (x * x + y * y) + z * z;
+    struct within w;
+    w.open = migrate_opening(square, par[PAR_ANGLE0], par[PAR_ANGLE1]);
+    w.upright = migrate_upright(z, square, par[PAR_DIP0], par[PAR_DIP1]);
+    return w;
+}
+
+/* The same at fraction f from node k to the next. */
+FN struct within within_between(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
+                                GLOBAL const int *shape, int k, float f)
+{
+    const int nodes = shape[SHAPE_NODES], fine = shape[SHAPE_FINE];
+    const int from = migrate_around(k, fine, shape[SHAPE_END]);
+    const float step = f + (float)(k - fine - from);
+    struct within x[4], w;
+    int reached = 1;
+    for (int q = 0; q < 4; q++) {
+        const int node = migrate_step_node(from + q, fine);
+        x[q] = pair_within(rows, p, par, nodes, node);
+        reached = reached && pair_time(rows, p, node) > 0.5f * MIGRATE_NEVER;
+    }
+    w.open = migrate_cubic(x[0].open, x[1].open, x[2].open, x[3].open, step);
+    w.upright = migrate_cubic(x[0].upright, x[1].upright, x[2].upright, x[3].upright, step);
+    if (!reached) {
+        x[0] = pair_within(rows, p, par, nodes, k);
+        x[1] = pair_within(rows, p, par, nodes, k + 1);
+        w.open = migrate_between(x[0].open, x[1].open, f);
+        w.upright = migrate_between(x[0].upright, x[1].upright, f);
+    }
+    return w;
+}
+
+/* The weight at fraction f from node k to the next. above, below: tapers at these two; aperture:
+ * see migrate_taper(), at the depth itself. */
+FN float pair_weight(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
+                     GLOBAL const int *shape, int k, float f, float above, float below,
+                     float aperture)
+{
+    const int nodes = shape[SHAPE_NODES];
+    const float a = pair_product(rows, p, nodes, k), b = pair_product(rows, p, nodes, k + 1);
+    const float qa = pair_across(rows, p, par, nodes, k);
+    const float qb = pair_across(rows, p, par, nodes, k + 1);
+    if (f == 0.0f || above == below)
+        return migrate_between((a * above) * qa, (b * below) * qb, f);
+    const struct within at = within_between(rows, p, par, shape, k, f);
+    return migrate_between(a * qa, b * qb, f) * migrate_taper(at.open, at.upright, aperture);
 }
 
 FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int levels,
@@ -255,22 +315,29 @@ KERNEL(migrate_sum, 64, 1, 1)
     const int k = migrate_node(z, fine), block = migrate_node(middle, fine);
     const float f = migrate_part(z, fine);
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
-    GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
+    GLOBAL const float *reach = places + nx + ny, *taper = reach + migrate_span(nodes, fine);
+    const int za = migrate_depth(k, fine), zb = migrate_depth(k + 1, fine);
     for (int t = from; t < to; t++) {
         GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
-        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k + 1]))
+        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[zb]))
             continue;
         const struct pair p =
             trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
-        if (p.distance >= reach[k + 1])
+        if (p.distance >= reach[zb])
             continue; /* weights are 0, and rows may be missing */
-        const float wa = pair_weight(rows, p, par, reach, taper, nodes, k);
-        const float wb = pair_weight(rows, p, par, reach, taper, nodes, k + 1);
-        if (wa == 0.0f && wb == 0.0f)
+        const struct within in = pair_within(rows, p, par, nodes, k);
+        const struct within to_next = pair_within(rows, p, par, nodes, k + 1);
+        const float above =
+            migrate_taper(in.open, in.upright, (reach[za] - p.distance) * taper[za]);
+        const float below =
+            migrate_taper(to_next.open, to_next.upright, (reach[zb] - p.distance) * taper[zb]);
+        if (above == 0.0f && below == 0.0f)
             continue;
         const float time = migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
                                         pair_bend(rows, p, nodes, k), f);
-        const float u = migrate_reach(time, par[PAR_TOP]), w = migrate_between(wa, wb, f);
+        const float u = migrate_reach(time, par[PAR_TOP]);
+        const float w = pair_weight(rows, p, par, shape, k, f, above, below,
+                                    (reach[z] - p.distance) * taper[z]);
         const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block) : 0;
         const long at = ((long)t * levels + level) * stride + (int)u;
         const float v = w * migrate_between(samples[at], samples[at + 1], u - (float)(int)u);

@@ -25,6 +25,12 @@ FN int migrate_depth(int node, int fine)
     return node < fine ? node : fine + (node - fine) * MIGRATE_STEP;
 }
 
+/* Number of depths from the first node to the last. */
+FN int migrate_span(int nodes, int fine)
+{
+    return migrate_depth(nodes - 1, fine) + 1;
+}
+
 /* Fields of a table at its nodes: mean slowness S = T / r, r the distance from the source, s/m;
  * gradient of S, s/m^2; spreading per time L / T, m/s; derivatives of S by the source's x and y,
  * s/m^2. T has the tip of a cone at the source, which interpolation cannot follow; S and L / T are
@@ -197,23 +203,47 @@ FN float migrate_clamp(float x)
     return x < 0.0f ? 0.0f : (x > 1.0f ? 1.0f : x);
 }
 
-/* Tapers of opening angle and dip, from the sum (x, y, z) of both ends' directions: |sum|^2 = 4
- * cos^2 of half the opening angle, z^2 / |sum|^2 = cos^2 of the dip for any such angle. dip0 < 0:
- * any dip. */
-FN float migrate_limits(float x, float y, float z, float angle0, float angle1, float dip0,
-                        float dip1)
+/* Where a point is among the limits of opening angle and dip: 0 at the limit, 1 where contributions
+ * are whole. From the sum of both ends' directions: its square is 4 cos^2 of half the opening
+ * angle, z^2 / square cos^2 of the dip for any such angle. dip0 < 0: any dip. */
+FN float migrate_opening(float square, float angle0, float angle1)
 {
-    const float square = (x * x + y * y) + z * z;
-    const float upright = z < 0.0f ? 0.0f - z * z : z * z;
-    const float open = migrate_clamp((square - angle0) * angle1);
-    if (dip0 < 0.0f)
-        return open;
-    return open * migrate_clamp((upright * migrate_inverse(square + 1e-12f) - dip0) * dip1);
+    return (square - angle0) * angle1;
 }
 
-FN float migrate_weight(float a, float b, float limits, float aperture)
+FN float migrate_upright(float z, float square, float dip0, float dip1)
 {
-    return (a * b) * (limits * aperture);
+    const float upright = z < 0.0f ? 0.0f - z * z : z * z;
+    return dip0 < 0.0f ? 1.0f : (upright * migrate_inverse(square + 1e-12f) - dip0) * dip1;
+}
+
+/* Product of all tapers. aperture: likewise 0 at the limit, 1 where contributions are whole. */
+FN float migrate_taper(float open, float upright, float aperture)
+{
+    return (migrate_clamp(open) * migrate_clamp(upright)) * migrate_clamp(aperture);
+}
+
+/* The cubic through four nodes, t steps from the first. */
+FN float migrate_cubic(float a, float b, float c, float d, float t)
+{
+    const float p = t - 1.0f, q = t - 2.0f, r = t - 3.0f;
+    return 0.5f * (((t * q) * r) * b - ((t * p) * r) * c) +
+           (1.0f / 6.0f) * (((t * p) * q) * d - ((p * q) * r) * a);
+}
+
+/* Below the first `fine` depths, limits between nodes k and k + 1 are interpolated from the four
+ * nodes around them, `end` being the last: the first of these, in steps from node `fine`; and the
+ * number of a node that is q steps from there. */
+FN int migrate_around(int k, int fine, int end)
+{
+    const int before = k - fine - 1, last = end - fine - 3, first = -(fine / MIGRATE_STEP);
+    const int from = before < last ? before : last;
+    return from > first ? from : first;
+}
+
+FN int migrate_step_node(int q, int fine)
+{
+    return q < 0 ? fine + q * MIGRATE_STEP : fine + q;
 }
 
 /* Time at fraction f between nodes a and b; c: half-slowness correction of both ends. */

@@ -17,6 +17,7 @@ struct column {
     struct sum_nodes nodes;
     struct sum_trace trace[COLUMN_TRACES];
     float par[PAR_COUNT], *end[2 * COLUMN_TRACES], *sample, *reach, *taper, *counts, *fold;
+    float *reach_at, *taper_at;
     double *sum;
 };
 
@@ -60,6 +61,8 @@ static inline void column_open(struct column *c, int depths, int levels)
         c->par[PAR_LEVEL + b] = (float)(0.004 * exp2(0.5 * b));
     c->reach = column_floats(n);
     c->taper = column_floats(n);
+    c->reach_at = column_floats(4 * n);
+    c->taper_at = column_floats(4 * n);
     c->sample = column_floats((size_t)levels * COLUMN_SAMPLES + SUM_BEHIND);
     for (int i = 1; i < levels * COLUMN_SAMPLES; i++)
         c->sample[i] = (float)sin(0.1 * i);
@@ -67,13 +70,22 @@ static inline void column_open(struct column *c, int depths, int levels)
         c->reach[k] = 3000;
         c->taper[k] = 1.0f / 600;
     }
+    for (size_t z = 0; z < 4 * n; z++) {
+        c->reach_at[z] = c->reach[0];
+        c->taper_at[z] = c->taper[0];
+    }
     c->plan = (struct sum_plan){.depths = depths,
                                 .nodes = (int)n,
                                 .levels = levels,
                                 .par = c->par,
                                 .reach = c->reach,
-                                .taper = c->taper};
-    c->nodes = (struct sum_nodes){column_floats(n), column_floats(n), column_floats(n),
+                                .taper = c->taper,
+                                .end = (int)n - 1,
+                                .limited = true,
+                                .reach_at = c->reach_at,
+                                .taper_at = c->taper_at};
+    c->nodes = (struct sum_nodes){column_floats(n),       column_floats(n), column_floats(n),
+                                  column_floats(n),       column_floats(n), column_floats(n),
                                   (int *)column_floats(n)};
     for (int t = 0; t < COLUMN_TRACES; t++) {
         c->end[2 * t] = column_end(&c->plan, 100 + 7 * t);
@@ -89,8 +101,10 @@ static inline void column_open(struct column *c, int depths, int levels)
 
 static inline void column_close(struct column *c)
 {
-    void *const all[] = {c->reach,   c->taper,   c->sample,  c->sum,    c->fold,
-                         c->nodes.u, c->nodes.c, c->nodes.w, c->counts, c->nodes.level};
+    void *const all[] = {c->reach,         c->taper,       c->reach_at,   c->taper_at,
+                         c->sample,        c->sum,         c->fold,       c->nodes.u,
+                         c->nodes.c,       c->nodes.w,     c->counts,     c->nodes.open,
+                         c->nodes.upright, c->nodes.taper, c->nodes.level};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     for (int t = 0; t < 2 * COLUMN_TRACES; t++)
