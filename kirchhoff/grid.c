@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_ALONG_AXIS = 1 << 20 };
 static const double most_nodes = 2147483647.0; /* so that an int can index them */
 
-/* Reads up to three numbers separated by `mark`, each with an optional unit "m"; returns how many,
- * 0: malformed. */
-static int read_numbers(const char **text, char mark, double x[3])
+/* Reads up to three numbers separated by `mark`, each with an optional unit "m" if they are
+ * lengths; returns how many, 0: malformed. */
+static int read_numbers(const char **text, char mark, bool lengths, double x[3])
 {
     const char *at = *text;
     for (int i = 0; i < 3; i++) {
@@ -19,7 +20,7 @@ static int read_numbers(const char **text, char mark, double x[3])
         x[i] = strtod(at, &end);
         if (end == at || !isfinite(x[i]))
             return 0;
-        at = end + (*end == 'm');
+        at = end + (lengths && *end == 'm');
         *text = at;
         if (*at != mark)
             return i + 1;
@@ -30,16 +31,16 @@ static int read_numbers(const char **text, char mark, double x[3])
 
 static bool read_grid(const char *text, double n[3], double step[3], double origin[3])
 {
-    if (read_numbers(&text, 'x', n) != 3 || *text++ != ':')
+    if (read_numbers(&text, 'x', false, n) != 3 || *text++ != ':')
         return false;
-    const int steps = read_numbers(&text, 'x', step);
+    const int steps = read_numbers(&text, 'x', true, step);
     if (steps != 1 && steps != 3)
         return false;
     if (steps == 1)
         step[1] = step[2] = step[0];
     if (*text == '@') {
         text++;
-        if (read_numbers(&text, ',', origin) != 3)
+        if (read_numbers(&text, ',', true, origin) != 3)
             return false;
     }
     return !*text;
@@ -108,6 +109,10 @@ enum ek_status grid_read(const char *path, const json_t *o, struct grid *g)
     double n[3];
     TRY(grid_list(path, o, "n", 3, &grid_counts, n));
     TRY(grid_list(path, o, "step", 3, &grid_steps, g->step));
+    if (n[0] * n[1] * n[2] > most_nodes)
+        FAIL(EK_USAGE, "%s: n makes %.3g nodes; %.3g are the most", path, n[0] * n[1] * n[2],
+             most_nodes);
+    memset(g->origin, 0, sizeof g->origin);
     if (json_object_get(o, "origin"))
         TRY(grid_list(path, o, "origin", 3, &grid_places, g->origin));
     for (int a = 0; a < 3; a++)

@@ -47,8 +47,8 @@ static inline double grid_step(const struct grid *g)
     return most > g->step[2] ? most : g->step[2];
 }
 
-/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", each number with an optional unit "m", then, if the
- * first node is not at 0,0,0, "@X,Y,Z". `what` names the option. EK_USAGE: malformed, a step that
+/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", then, if the first node is not at 0,0,0, "@X,Y,Z";
+ * lengths have an optional unit "m". `what` names the option. EK_USAGE: malformed, a step that
  * is not positive, more than 2^31 - 1 nodes. */
 enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
 
@@ -56,7 +56,8 @@ enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
 void grid_text(const struct grid *g, char *text, size_t room);
 
 /* {"n": [3], "origin": [3], "step": [3]}: new reference, NULL: no memory. When it is read, `origin`
- * may be missing and is then left as it was. EK_USAGE; `path` is for messages. */
+ * may be missing and is then 0,0,0. EK_USAGE, also for more than 2^31 - 1 nodes; `path` is for
+ * messages. */
 json_t *grid_json(const struct grid *g);
 enum ek_status grid_read(const char *path, const json_t *o, struct grid *g);
 

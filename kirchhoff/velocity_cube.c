@@ -152,8 +152,12 @@ void velocity_cube_at(const struct grid *g, const float *node, const double x[3]
     double slope[3][4] = {{0}};
     interpolate(g, node, x, value, h ? slope : NULL);
     for (int a = 0; a < 3; a++) /* outside, v is constant along a */
-        if (x[a] < g->origin[a] || x[a] > grid_end(g, a))
+        if (x[a] < g->origin[a] || x[a] > grid_end(g, a)) {
             value[1 + a] = 0;
+            memset(slope[a], 0, sizeof slope[a]);
+            for (int b = 0; b < 3; b++)
+                slope[b][1 + a] = 0;
+        }
     if (!h)
         return;
     for (int a = 0; a < 3; a++)

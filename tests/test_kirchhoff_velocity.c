@@ -247,6 +247,26 @@ static void test_cube_files(void **state)
     unscratch(folder);
 }
 
+/* v = 1500 + (x y + y z + z x) / 1000 at the nodes; outside, it is as on the nearest face. */
+static void test_outside_cube(void **state)
+{
+    (void)state;
+    const struct grid g = {{4, 4, 4}, {0, 0, 0}, {100, 100, 100}};
+    float speed[64];
+    struct velocity *v = NULL;
+    for (int i = 0; i < 64; i++) {
+        const double x = 100 * (i / 16), y = 100 * (i / 4 % 4), z = 100 * (i % 4);
+        speed[i] = (float)(1500 + (x * y + y * z + z * x) / 1000);
+    }
+    assert_int_equal(cube_from(&g, speed, 0, &v), EK_OK);
+    for (int where = 0; where < 27; where++) {
+        static const double at[3] = {-150, 130, 420};
+        check_derivatives(v, (double[]){at[where / 9], at[where / 3 % 3], at[where % 3]}, 0.1,
+                          1e-5);
+    }
+    velocity_close(v);
+}
+
 /* 3 x 4 traces of 5 samples 10 m apart, v = 1500 + 0.1 x - 0.2 y + 0.6 z; one may be missing or
  * displaced. Located by cdp, or by source in SU files, which have no cdp. */
 static void write_segy(const char *path, bool su, int without, double aside)
@@ -300,11 +320,17 @@ static void test_segy_files(void **state)
 static void test_grids(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",          "10x10:5",    "10x10x10",       "0x1x1:5",
-                                      "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",      "9x9x9:1@0,0",
-                                      "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1"};
-    struct grid g;
+    static const char *const bad[] = {"",          "10x10:5",    "10x10x10",        "0x1x1:5",
+                                      "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",       "9x9x9:1@0,0",
+                                      "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1", "9mx9x9:1",
+                                      "9x9x9m:1"};
+    struct grid g = {.origin = {1, 2, 3}};
     char text[128];
+    json_auto_t *large = json_loads("{\"n\":[9999,9999,9999],\"step\":[1,1,1]}", 0, NULL);
+    json_auto_t *small = json_loads("{\"n\":[9,8,7],\"step\":[1,2,3]}", 0, NULL);
+    assert_fails(grid_read("x.json", large, &g), EK_USAGE);
+    assert_int_equal(grid_read("x.json", small, &g), EK_OK);
+    assert_true(g.n[2] == 7 && g.step[1] == 2 && g.origin[0] == 0 && g.origin[2] == 0);
     assert_int_equal(grid_parse("--grid", "101x51x21:20m", &g), EK_OK);
     assert_int_equal(g.n[1], 51);
     assert_true(g.step[2] == 20 && g.origin[0] == 0);
@@ -497,13 +523,13 @@ static void test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),  cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_cube),       cmocka_unit_test(test_cube_files),
-        cmocka_unit_test(test_grids),      cmocka_unit_test(test_table),
-        cmocka_unit_test(test_rounded),    cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_segy_files),
+        cmocka_unit_test(test_reference),    cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_cube),         cmocka_unit_test(test_cube_files),
+        cmocka_unit_test(test_grids),        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_rounded),      cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_outside_cube), cmocka_unit_test(test_segy_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
