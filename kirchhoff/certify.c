@@ -92,11 +92,11 @@ double certify_time(const struct ttable *t, const double x[3])
     if (near_source(t, x))
         return NAN;
     for (int a = 0; a < 3; a++) {
-        const double u = (x[a] - g->origin[a]) / g->step[a];
-        if (!(u >= -1e-6 && u <= g->n[a] - 1 + 1e-6))
+        const double u = (x[a] - g->origin[a]) / g->step[a], last = g->n[a] - 1;
+        if (!(u >= -1e-6 && u <= last + 1e-6))
             return NAN;
-        base[a] = (int)fmax(fmin(u, g->n[a] - 2), 0);
-        part[a] = u - base[a];
+        base[a] = (int)fmax(fmin(u, last - 1), 0);
+        part[a] = fmin(fmax(u, 0), last) - base[a];
     }
     for (int corner = 0; corner < 8; corner++) {
         double w = 1, way = 0;

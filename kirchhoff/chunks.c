@@ -66,11 +66,17 @@ static uint64_t morton(const struct traveltime_cache *travel, const struct segy_
 
 SORT_BY_BOTH(by_key, struct keyed, key, trace)
 
-static size_t runs(const struct keyed *k, size_t n, int shift)
+/* Whether trace i, of traces in order, is the first of its block of 2^bits cells. */
+static bool begins_block(const struct keyed *k, size_t i, int bits)
+{
+    return i == 0 || (bits < MOST_BITS && k[i].key >> 4 * bits != k[i - 1].key >> 4 * bits);
+}
+
+static size_t count_blocks(const struct keyed *k, size_t n, int bits)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        count += i == 0 || k[i].key >> shift != k[i - 1].key >> shift;
+        count += begins_block(k, i, bits);
     return count;
 }
 
@@ -83,21 +89,20 @@ static long usual_chunk(size_t n)
     return part < LEAST ? LEAST : part > MOST ? MOST : (long)part;
 }
 
-/* Keys of larger blocks are the leading bits of keys of smaller ones, so one order serves all. Runs
- * of more than twice the wanted number of traces are cut. */
+/* Keys of larger blocks are the leading bits of keys of smaller ones, so one order serves all.
+ * Blocks of more than twice the wanted number of traces are cut. */
 static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
 {
     int bits = 0;
-    while (bits < MOST_BITS && s->n / runs(k, s->n, 4 * bits) < (size_t)wanted)
+    while (bits < MOST_BITS && s->n / count_blocks(k, s->n, bits) < (size_t)wanted)
         bits++;
     s->cells = 1 << bits;
-    const int shift = bits < MOST_BITS ? 4 * bits : 63;
-    s->first = calloc(runs(k, s->n, shift) + s->n / (size_t)wanted + 2, sizeof *s->first);
+    s->first = calloc(count_blocks(k, s->n, bits) + s->n / (size_t)wanted + 2, sizeof *s->first);
     if (!s->first)
         FAIL(EK_UNAVAILABLE, "out of memory for the chunks of %zu traces", s->n);
     for (size_t i = 1; i <= s->n; i++) {
         const size_t length = i - s->first[s->nchunks];
-        const bool another = i == s->n || k[i].key >> shift != k[i - 1].key >> shift;
+        const bool another = i == s->n || begins_block(k, i, bits);
         if (another || length >= 2 * (size_t)wanted)
             s->first[++s->nchunks] = i;
     }

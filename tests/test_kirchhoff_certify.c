@@ -3,6 +3,8 @@
 #include "kirchhoff/certify.h"
 #include "tests/kirchhoff.h"
 
+#define assert_near(x, y, tolerance) assert_true(fabs((x) - (y)) <= (tolerance))
+
 static const struct grid grid = {{25, 21, 23}, {0, 0, 0}, {40, 50, 30}};
 
 static struct ttable *exact(const struct velocity *v, double x, double y, double z)
@@ -93,12 +95,29 @@ static void times_go_both_ways(void **state)
     assert_int_equal(p.failing, 1);
 }
 
+/* Rounding puts a place beside the only node of an axis; the table ends with it. */
+static void lines_have_times(void **state)
+{
+    (void)state;
+    const struct grid line = {{5, 1, 1}, {0, 0, 0}, {40, 50, 30}};
+    struct velocity *v;
+    struct ttable *t;
+    assert_int_equal(velocity_open("const:v=2000", &v), EK_OK);
+    assert_int_equal(ttable_make(&line, (const double[]){-400, 0, 0}, v->text, &t), EK_OK);
+    fill_exactly(t, v);
+    assert_near(certify_time(t, (const double[]){160, 2e-5, 1e-5}), 0.28, 1e-6);
+    assert_near(certify_time(t, (const double[]){-2e-5, -2e-5, -1e-5}), 0.2, 1e-6);
+    ttable_close(t);
+    velocity_close(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_tables_pass),
         cmocka_unit_test(wrong_ones_fail),
         cmocka_unit_test(times_go_both_ways),
+        cmocka_unit_test(lines_have_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
