@@ -2,6 +2,7 @@
 #include "kirchhoff/segy_internal.h"
 #include "src/arena.h"
 #include "src/checksum.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <errno.h>
@@ -328,9 +329,7 @@ enum ek_status segy_open(const char *path, const struct segy_options *o, struct 
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     }
     made->file = open(path, O_RDONLY | O_CLOEXEC);
-    enum ek_status st =
-        made->file < 0 ? status_fail(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno))
-                       : scan(made, o);
+    enum ek_status st = made->file < 0 ? file_not_opened(path, errno) : scan(made, o);
     if (!st && !(made->sum = calloc(made->n, sizeof *made->sum)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", path, made->n);
     return HAND_OUT(st, made, s, segy_close);

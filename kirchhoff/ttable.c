@@ -371,7 +371,7 @@ static enum ek_status map_file(const char *path, struct ttable_file *f)
         const int reason = errno;
         if (file >= 0)
             close(file);
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(reason));
+        return file_not_opened(path, reason);
     }
     void *memory = about.st_size < HEADER
                        ? MAP_FAILED

@@ -264,7 +264,7 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
     void *piece[PIECES] = {NULL};
     FILE *in = fopen(path, "rb");
     if (!in)
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+        return file_not_opened(path, errno);
     enum ek_status st = read_part(p, path, in, &head, piece);
     THEN(st, use_part(p, path, use, &head, piece));
     for (int i = 0; i < PIECES; i++)

@@ -417,13 +417,20 @@ static char *read_stream(FILE *in, bool text, size_t *n)
     return all;
 }
 
+enum ek_status file_not_opened(const char *path, int why)
+{
+    const bool machine =
+        why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO || why == ESTALE;
+    FAIL(machine ? EK_UNAVAILABLE : EK_USAGE, "%s: cannot be opened: %s", path, strerror(why));
+}
+
 static enum ek_status read_whole(const char *path, bool text, char **bytes, size_t *n)
 {
     const bool standard = !strcmp(path, "-");
     const char *name = standard ? "standard input" : path;
     FILE *in = standard ? stdin : fopen(path, "re");
     if (!in)
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", name, strerror(errno));
+        return file_not_opened(name, errno);
     size_t length;
     char *all = read_stream(in, text, &length);
     const int why = ferror(in) ? errno : 0;

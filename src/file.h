@@ -59,13 +59,17 @@ void file_make_folders(const char *path);
 /* ---- reading ----------------------------------------------------------------------------------*/
 
 /* Reads the whole file ("-" = standard input) into *bytes [*n], followed by a NUL; the caller frees
- * it. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: read error or out of memory. */
+ * it. file_not_opened(); EK_UNAVAILABLE: read error or out of memory. */
 enum ek_status file_read(const char *path, char **bytes, size_t *n);
 /* The same for a text; skips a byte-order mark. EK_USAGE also if it contains a zero byte (the
  * message gives the line) or exceeds 1 GiB, at which reading stops: devices never end. */
 enum ek_status file_read_text(const char *path, char **text);
 /* Start of the text, after its byte-order mark if it has one. */
 char *file_text_start(char *text);
+
+/* Reports that an input could not be opened: EK_USAGE, or EK_UNAVAILABLE if `why` (errno) is the
+ * machine's fault: no more descriptors or memory, or a failing device. */
+enum ek_status file_not_opened(const char *path, int why);
 
 /* Resolves `name` as written in the file at `path`: relative to that file's folder unless absolute;
  * an empty name stays empty. EK_USAGE: longer than `room`. */

@@ -294,6 +294,25 @@ static void reading_gives_every_byte(void **state)
     status_mute(-1);
 }
 
+/* A missing file is the user's mistake, a lack of descriptors is not. */
+static void failures_to_open_say_whose_they_are(void **state)
+{
+    (void)state;
+    char *got;
+    size_t n;
+    struct rlimit old;
+    assert_int_equal(file_replace(in_folder("a"), "x", 1), EK_OK);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = old.rlim_max};
+    status_mute(+1);
+    assert_int_equal(file_read(in_folder("b"), &got, &n), EK_USAGE);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const enum ek_status st = file_read(in_folder("a"), &got, &n);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    status_mute(-1);
+    assert_int_equal(st, EK_UNAVAILABLE);
+}
+
 static void names_in_a_file_lie_beside_it(void **state)
 {
     static const struct {
@@ -332,6 +351,7 @@ int main(void)
         TEST(links_keep_pointing_and_devices_stay),
         TEST(places_that_allow_nothing_say_so),
         TEST(reading_gives_every_byte),
+        TEST(failures_to_open_say_whose_they_are),
         TEST(names_in_a_file_lie_beside_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
