@@ -423,7 +423,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         {p->residuals, write_residuals}, {p->geojson, write_geojson}, {p->psvelo, write_psvelo}};
     if (family_here()->rank)
         return EK_OK;
-    TRY(search_state_save(p->checkpoint)); /* so that a failure to write results loses no work */
+    search_state_try_to_save(p->checkpoint); /* so that a failure to write results loses no work */
     TRY(results_end(p->results));
     TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;

@@ -30,6 +30,7 @@ struct search_state {
     trial_number before, computed; /* trials done in the file; since then */
     trial_number shown;            /* done in earlier runs, for the progress line */
     double next_save;
+    bool warned; /* that a save has failed */
 };
 
 enum ek_status search_state_open(struct results *r, struct trial_range range, uint64_t job_hash,
@@ -58,6 +59,17 @@ static enum ek_status save(struct search_state *c)
     TRY(search_state_write(c->path, c->job, &c->done, c->evaluations, results_spool(c->results)));
     c->next_save = clock_now() + fmax(OFTEN, SHARE * (clock_now() - start));
     return EK_OK;
+}
+
+/* A save that fails costs no results: the search goes on, and saves later. Under the lock. */
+static void try_to_save(struct search_state *c)
+{
+    if (!MUTED(save(c)))
+        return;
+    c->next_save = clock_now() + SHARE * OFTEN;
+    if (!c->warned)
+        status_warn("%s; the search goes on without being saved", status_message());
+    c->warned = true;
 }
 
 enum ek_status search_state_begin(struct search_state *c)
@@ -94,7 +106,9 @@ enum ek_status search_state_put(struct search_state *c, struct trial_range range
     LOCKED(&c->lock);
     TRY(ranges_add_new(&c->done, range, found, put_new, c));
     progress_at(1e-6 * (double)(c->shown + c->before + c->computed));
-    return c->path && (clock_now() > c->next_save || stop_save_wanted()) ? save(c) : EK_OK;
+    if (c->path && (clock_now() > c->next_save || stop_save_wanted()))
+        try_to_save(c);
+    return EK_OK;
 }
 
 void search_state_evaluated(struct search_state *c, double evaluations)
@@ -115,6 +129,14 @@ enum ek_status search_state_save(struct search_state *c)
         return EK_OK;
     LOCKED(&c->lock);
     return save(c);
+}
+
+void search_state_try_to_save(struct search_state *c)
+{
+    if (!c->path)
+        return;
+    LOCKED(&c->lock);
+    try_to_save(c);
 }
 
 void search_state_forget(struct search_state *c)

@@ -26,7 +26,8 @@ enum ek_status search_state_begin(struct search_state *c);
 enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps);
 
 /* Adds the accepted trials of a range; parts of it that were done before (by a unit that failed
- * later) are ignored. Saves the file from time to time and updates the progress line. This and the
+ * later) are ignored. Saves the file from time to time (a failure is only a
+ * warning) and updates the progress line. This and the
  * following functions: any thread. */
 enum ek_status search_state_put(struct search_state *c, struct trial_range range,
                                 struct accepted *found);
@@ -42,6 +43,8 @@ struct search_state_counts search_state_counts(struct search_state *c);
 
 /* Saves the file now, if there is to be one. */
 enum ek_status search_state_save(struct search_state *c);
+/* The same where the run does not depend on it: a failure is only a warning. */
+void search_state_try_to_save(struct search_state *c);
 /* Removes the file: the search is complete and its results are written. */
 void search_state_forget(struct search_state *c);
 

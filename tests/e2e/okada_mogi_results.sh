@@ -24,6 +24,12 @@ statistics >"$work/one"
 statistics | cmp -s - "$work/one" || say 'the statistics depend on the layout'
 [ "$(wc -l <"$work/one")" -gt 100 ] || say 'no statistics to compare'
 
+# A checkpoint that meets a full disk costs no results: the search goes on, and says so.
+(ulimit -f 1; exec "$BIN/mogi" $campi --layout 1x1 --checkpoint "$work/state" --json -) 2>"$work/log" | cat >"$work/full"
+[ "${PIPESTATUS[0]}" = 0 ] || say "a full disk: $(cat "$work/log")"
+grep -q '"accepted": 1859' "$work/full" && grep -q 'state: cannot be written.*the search goes on' "$work/log" ||
+    say "a full disk: $(cat "$work/log")"
+
 # What the best trial predicts at each station.
 "$BIN/mogi" $campi --layout 1x1 --residuals "$work/r.csv" --quiet || say "--residuals exits $?"
 [ "$(wc -l <"$work/r.csv")" = 15 ] || say 'residuals: other stations'
