@@ -2,6 +2,7 @@
 #include "okada_mogi/job.h"
 #include "src/checksum.h"
 
+#include <float.h>
 #include <math.h>
 
 int job_at(const struct job *job, int axis)
@@ -36,6 +37,11 @@ void job_parameters(const struct job *job, trial_number trial, double *x)
     trial_place(job->axis, job->naxes, trial, place);
     for (int a = 0; a < job->naxes; a++)
         x[job_at(job, a)] = trial_value(&job->axis[a], place[a]);
+}
+
+bool job_within(const struct job_accept *a, int level, double most)
+{
+    return most <= a->k[level] * (1 + 4 * DBL_EPSILON);
 }
 
 double job_moment(const struct job *job, const double *x)

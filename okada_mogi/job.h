@@ -94,6 +94,10 @@ uint64_t job_sum(const struct job *job, struct trial_range range);
 /* Parameters x[nsources][nparameters] of a trial. */
 void job_parameters(const struct job *job, trial_number trial, double *x);
 
+/* Whether a largest residual is within k[level] standard deviations. Rounding excludes no residual
+ * that is k sigma exactly in decimal numbers, such as 0.07 at k = 7 and sigma = 0.01. */
+bool job_within(const struct job_accept *a, int level, double most);
+
 /* Seismic moment of all sources together, N m, and its magnitude; NAN if the model has none. */
 double job_moment(const struct job *job, const double *x);
 double job_magnitude(const struct job *job, const double *x);

@@ -122,7 +122,7 @@ bool judge_accepts(const struct job *job, const struct accepted_record *record, 
         return false;
     if (a->all)
         return true;
-    return (!a->nk || record->most <= a->k[a->nk - 1]) && record->misfit <= bound &&
+    return (!a->nk || job_within(a, a->nk - 1, record->most)) && record->misfit <= bound &&
            (record->misfit < a->below || isinf(a->below));
 }
 

@@ -185,7 +185,7 @@ static void add_to_levels(struct stats *s, const struct accepted_record *record,
     const struct job_accept *a = &s->job->accept;
     for (int k = 0; k < a->nk; k++) {
         struct stats_level *l = &s->level[k];
-        if (!(record->most <= a->k[k]))
+        if (!job_within(a, k, record->most))
             continue;
         l->trials++;
         for (int c = 0; c < s->ncolumns; c++) {

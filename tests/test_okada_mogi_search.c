@@ -657,6 +657,39 @@ static void test_no_tolerance(void **state)
     noise = 0.003;
 }
 
+/* Residuals that are k sigma in decimal numbers are accepted, whatever their quotient rounds to. */
+static void test_equality(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{"0.07", "0.01", "7"},   {"0.03", "0.01", "3"},
+                                           {"0.3", "0.1", "3"},     {"0.29", "0.01", "29"},
+                                           {"0.021", "0.007", "3"}, {"0.0057", "0.0001", "57"}};
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 2; k++) { /* k, and less by a millionth */
+            char text[1024];
+            struct job *job;
+            snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m\n0,0,%s,0,0\n9,9,0,-%s,%s\n",
+                     cases[i][0], cases[i][0], cases[i][0]);
+            job_write("stations.csv", text);
+            snprintf(text, sizeof text,
+                     "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"sigma\": "
+                     "%s}, \"accept\": {\"k_sigma\": %.9g}, \"parameters\": ["
+                     "{\"name\": \"Es_m\", \"value\": 0}, {\"name\": \"Ns_m\", \"value\": 0}, "
+                     "{\"name\": \"d_m\", \"value\": 1000}, "
+                     "{\"name\": \"dV_m3\", \"min\": -1e9, \"max\": 1e9, \"n\": 3}]}",
+                     cases[i][1], atof(cases[i][2]) * (1 - 1e-6 * k));
+            job_write("job.json", text);
+            assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+            for (int method = SEARCH_EXACT; method <= SEARCH_BRUTE; method++) {
+                struct accepted found = job_search(job, (enum search_method)method, 1);
+                assert_int_equal(found.n, !k);
+                assert_true(k || found.record[0].trial == 1);
+                accepted_free(&found);
+            }
+            job_close(job);
+        }
+}
+
 /* keep_all keeps exactly what satisfies the constraints. */
 static void test_keep_all(void **state)
 {
@@ -765,21 +798,14 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_one_fault),
-        cmocka_unit_test(test_one_sphere),
-        cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_scenes),
-        cmocka_unit_test(test_two_sources),
-        cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model),
-        cmocka_unit_test(test_lattice),
-        cmocka_unit_test(test_host_device),
-        cmocka_unit_test(test_opencl_device),
-        cmocka_unit_test(test_best),
-        cmocka_unit_test(test_no_tolerance),
-        cmocka_unit_test(test_keep_all),
-        cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_one_sphere),    cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_three_sources), cmocka_unit_test(test_another_model),
+        cmocka_unit_test(test_lattice),       cmocka_unit_test(test_host_device),
+        cmocka_unit_test(test_opencl_device), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_no_tolerance),  cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
