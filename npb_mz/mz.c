@@ -93,7 +93,7 @@ static enum ek_status open_fields(struct mz *mz)
     if (!mz->u || !mz->forcing || !mz->carried || !mz->walls)
         FAIL(EK_UNAVAILABLE,
              "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
-             mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
+             mz->ops->name, mesh->letter, mz_bytes(mz->ops, mesh) * 1e-6);
     for (int i = 0; i < mz->nzones; i++)
         mz_walls_forget(mz, i);
     return EK_OK;

@@ -194,8 +194,8 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
 /* Cuts `points` mesh points into `zones` sizes whose largest is about `ratio` times the smallest.
  */
 void mz_zone_sizes(int points, int zones, double ratio, int *size);
-/* Bytes of a class' fields if one rank claims all zones; the units' scratch comes on top. */
-size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
+/* Bytes of a mesh's fields if one rank claims all zones; the units' scratch comes on top. */
+size_t mz_bytes(const struct mz_ops *ops, const struct mz_mesh *mesh);
 
 /* ---- mz.c ---- */
 

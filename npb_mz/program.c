@@ -89,7 +89,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(sched_check(r->ranks_schedule, NULL));
     if (r->checkpoint_path)
         TRY(mz_checkpoint_check(r->checkpoint_path));
-    *bytes = mz_bytes(r->ops, r->class) + (r->survive ? copies_bytes(r->ops, r->class) : 0);
+    *bytes = mz_bytes(r->ops, mz_mesh_find(r->class->letter)) +
+             (r->survive ? copies_bytes(r->ops, r->class) : 0);
     snprintf(problem, room, "class %c, %d steps%s%s%s", upper[0], r->steps,
              input.given ? " as input" : "", input.given ? r->ops->name : "",
              input.given ? ".data says" : "");

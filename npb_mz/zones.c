@@ -83,9 +83,9 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
     return sum;
 }
 
-size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class)
+size_t mz_bytes(const struct mz_ops *ops, const struct mz_mesh *mesh)
 {
-    const struct zones_size size = zones_layout(ops, mz_mesh_find(class->letter), NULL);
+    const struct zones_size size = zones_layout(ops, mesh, NULL);
     return sizeof(double) *
            (size_t)(MZ_VARS * (size.points + size.forced) + size.carried + size.walls);
 }

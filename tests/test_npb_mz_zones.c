@@ -127,7 +127,7 @@ static void neighbours_are_mutual_and_faces_match(void **state)
         }
     }
     assert_int_equal(points, mz->points);
-    assert_int_equal(mz_bytes(ops, mz->class),
+    assert_int_equal(mz_bytes(ops, mz->mesh),
                      (size_t)(points * 2 * MZ_VARS + walls) * sizeof(double));
     mz_close(mz);
 }
@@ -156,7 +156,7 @@ static void equal_zones_share_a_forcing(void **state)
         struct rig r = open_rig(solvers[s], 'S', 1);
         const struct mz_zone *z = &r.mz->zone[0];
         assert_true(mz_shares_forcing(r.mz));
-        assert_int_equal(mz_bytes(r.mz->ops, r.mz->class),
+        assert_int_equal(mz_bytes(r.mz->ops, r.mz->mesh),
                          (size_t)(MZ_VARS * (r.mz->points + z->volume) + r.mz->size_carried +
                                   r.mz->nzones * mz_walls_size(z)) *
                              sizeof(double));
@@ -172,6 +172,22 @@ static void equal_zones_share_a_forcing(void **state)
     struct rig r = open_rig("bt-mz", 'S', 1);
     assert_false(mz_shares_forcing(r.mz));
     close_rig(r);
+}
+
+/* Fields that no address space holds are refused with the size of this mesh, not of its class. */
+static void fields_too_large_are_named(void **state)
+{
+    (void)state;
+    const struct mz_ops *ops = mz_find("sp-mz");
+    const struct mz_mesh mesh = {'S', {89600, 89600, 700}, {128, 128}};
+    char megabytes[32];
+    struct mz *mz;
+    status_mute(1);
+    assert_int_equal(mz_open_mesh(ops, mz_class_find("sp-mz", 'S', 0), &mesh, &mz), EK_UNAVAILABLE);
+    status_mute(-1);
+    snprintf(megabytes, sizeof megabytes, " %.1f MB", 1e-6 * (double)mz_bytes(ops, &mesh));
+    assert_true(mz_bytes(ops, &mesh) > (size_t)200 << 40);
+    assert_non_null(strstr(status_message(), megabytes));
 }
 
 /* Settling zones (as moving, saving or reading does) at any moment, before or after their faces
@@ -218,6 +234,7 @@ int main(void)
         cmocka_unit_test(neighbours_are_mutual_and_faces_match),
         cmocka_unit_test(components_lie_in_different_sets),
         cmocka_unit_test(settling_a_zone_changes_no_bit),
+        cmocka_unit_test(fields_too_large_are_named),
         cmocka_unit_test(equal_zones_share_a_forcing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
