@@ -53,6 +53,15 @@ static bool any_difference(const struct stations *s, int first, int n)
     return false;
 }
 
+/* Whether the responses at a station are undefined, or at either point of a difference. */
+static bool undefined_at(const struct job *job, const double *value, int i)
+{
+    const struct stations *s = &job->stations;
+    return model_undefined(job->model, value, s->east[i], s->north[i], s->height[i]) ||
+           (stations_difference(s, i) && model_undefined(job->model, value, s->second[2 * i],
+                                                         s->second[2 * i + 1], s->height[i]));
+}
+
 void judge_basis(const struct job *job, const double *value, double *basis)
 {
     const struct model *m = job->model;
@@ -79,6 +88,9 @@ void judge_basis(const struct job *job, const double *value, double *basis)
                                    : out[0][k * MODEL_LANES + l];
             if (stations_scalar(s, first + l))
                 look_along(s->along + 3 * (first + l), m->nbasis, to);
+            if (undefined_at(job, value, first + l))
+                for (int k = 0; k < width; k++)
+                    to[k] = NAN;
         }
     }
 }

@@ -26,7 +26,8 @@ struct judge_source {
 
 /* Number of doubles of a source's basis responses at all stations. */
 int judge_basis_size(const struct job *job);
-/* Computes the responses, [stations][nbasis][3], of a source with value [model_values()]. */
+/* Computes the responses, [stations][nbasis][3], of a source with value [model_values()]; NAN, so
+ * that no trial is accepted, at stations where they are undefined. */
 void judge_basis(const struct job *job, const double *value, double *basis);
 
 /* Whether the job accepts a trial with this record. `bound`: the largest misfit that may still be

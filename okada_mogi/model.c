@@ -100,6 +100,17 @@ void model_respond(const struct model *m, const double *const *value, const doub
     m->respond(m, own, east, north, out);
 }
 
+bool model_undefined(const struct model *m, const double *value, double east, double north,
+                     double height)
+{
+    double own[MODEL_VALUES];
+    if (!m->undefined)
+        return false;
+    memcpy(own, value, (size_t)model_values(m) * sizeof *own);
+    own[m->depth] += height;
+    return m->undefined(m, own, east, north);
+}
+
 void *model_alloc(size_t bytes)
 {
     const size_t whole = (bytes / MODEL_ALIGN + 1) * MODEL_ALIGN;
@@ -126,8 +137,9 @@ void model_forward(const struct model *m, const double *x, double east, double n
         lanes[v] = lane[v];
     m->respond(m, lanes, e, n, out);
     model_weigh(m, x, w);
+    const bool undefined = model_undefined(m, value, east, north, 0);
     for (int c = 0; c < 3; c++) {
-        double sum = 0;
+        double sum = undefined ? NAN : 0;
         for (int b = 0; b < m->nbasis; b++)
             sum += w[b] * out[(3 * b + c) * MODEL_LANES];
         u[c] = amplitude < 0 ? sum : x[amplitude] * sum;

@@ -88,6 +88,14 @@ struct model {
      * amplitudes are ignored. NULL: no bounds are known. */
     void (*remainder)(const struct model *m, const struct model_range *x, double east, double north,
                       double *size, double *rest);
+    /* Displacement u[3] of a point at this height due to a source x, by other formulas or code than
+     * respond()'s, which check it. Returns a bound on its rounding errors, m. NULL: there is none.
+     */
+    double (*textbook)(const struct model *m, const double *x, double east, double north,
+                       double height, double *u);
+    /* Whether a point's displacement is undefined, as a source with value [model_values()] reaches
+     * the ground there. NULL: no source does. */
+    bool (*undefined)(const struct model *m, const double *value, double east, double north);
     /* For devices: the kernel file, with the kernels <name>_brute and <name>_probe, see
      * kernels/search.h. NULL: this model runs on CPU units only. */
     const char *text;
@@ -119,6 +127,9 @@ void model_derive_all(const struct model *m, const double *x, double *value);
  * to be deeper by that much, Williams & Wadge (1998), Geophys. Res. Lett. 25, 1549-1552. */
 void model_respond(const struct model *m, const double *const *value, const double *east,
                    const double *north, const double *height, double *out);
+/* Whether the displacement of a point at this height is undefined. */
+bool model_undefined(const struct model *m, const double *value, double east, double north,
+                     double height);
 /* The weights w[nbasis]; 1 if the model has no weigh(). */
 void model_weigh(const struct model *m, const double *x, double *w);
 
@@ -128,5 +139,6 @@ double model_magnitude(double moment);
 /* Zeroed memory aligned to MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
 void *model_alloc(size_t bytes);
 
-/* Displacement u[3] of a point due to one source, directly from its parameters. */
+/* Displacement u[3] of a point due to one source, directly from its parameters; NAN where it is
+ * undefined. */
 void model_forward(const struct model *m, const double *x, double east, double north, double *u);

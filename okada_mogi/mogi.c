@@ -63,6 +63,18 @@ static bool distance_over_radius(const double *number, const double *x, const do
     return sqrt(e * e + n * n + d * d) >= number[0] * fmax(radius(x), radius(other));
 }
 
+static double textbook(const struct model *m, const double *x, double east, double north,
+                       double height, double *u)
+{
+    (void)m;
+    const double r[] = {east - x[ES], north - x[NS], x[DEPTH] + height};
+    const double distance = hypot(hypot(r[0], r[1]), r[2]);
+    for (int c = 0; c < COMPONENTS; c++)
+        u[c] = (1 - x[NU]) * x[VOLUME] / 3.14159265358979323846 * (r[c] / distance) / distance /
+               distance;
+    return 0;
+}
+
 static int outline(const struct model *m, const double *x, double corner[MODEL_CORNERS][2])
 {
     (void)m;
@@ -114,5 +126,6 @@ const struct model model_mogi = {
     .depth = DEPTH,
     .outline = outline,
     .remainder = remainder_of,
+    .textbook = textbook,
     .text = "okada_mogi/kernels/mogi.c",
 };

@@ -4,6 +4,7 @@
 #include "okada_mogi/kernels/okada.h"
 #include "okada_mogi/angle.h"
 #include "okada_mogi/model.h"
+#include "okada_mogi/okada_textbook.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -113,12 +114,13 @@ FN void respond_bases(const double *const *value, const double *east, const doub
     }
 }
 
+enum { FAULT_ALONG = OKADA_VALUES, FAULT_UP, FAULT_DOWN }; /* values of the reference point */
+
 /* Converts faults given by another reference point: of [OKADA_VALUES] are their values by centre
  * and upper edge; the new ones are stored in `place`. */
 static void find_middles(const double *const *value, double (*place)[MODEL_LANES],
                          const double **of)
 {
-    enum { FAULT_ALONG = OKADA_VALUES, FAULT_UP, FAULT_DOWN };
     for (int v = 0; v < OKADA_VALUES; v++)
         of[v] = v <= OKADA_TOP ? place[v] : value[v];
     for (int l = 0; l < MODEL_LANES; l++) {
@@ -203,6 +205,53 @@ static bool place_middle(const double *x, double *y)
     y[NC] = x[NC] - along * cs - up * ss;
     y[TOP] = top > 0 ? top : 0;
     return top >= -1e-9 * x[WIDTH];
+}
+
+/* The displacement jumps where the fault reaches the ground, and is unbounded at the ends of such a
+ * trace; rounding would decide to which side of the trace a point belongs. */
+static bool undefined(const struct model *m, const double *value, double east, double north)
+{
+    const double half = value[OKADA_HALF], width = value[OKADA_WIDTH], near = 1e-9 * (half + width);
+    const double ss = value[OKADA_SS], cs = value[OKADA_CS], s = value[OKADA_S], c = value[OKADA_C];
+    const bool referred = m->form & PLACED_FORM;
+    const double top = value[OKADA_TOP] - (referred ? value[FAULT_DOWN] * width * s : 0);
+    if (top > near)
+        return false;
+    const double along = referred ? value[FAULT_ALONG] * 2 * half : 0,
+                 up = referred ? value[FAULT_UP] * width * c : 0;
+    const double e = east - value[OKADA_EC] + along * ss - up * cs,
+                 n = north - value[OKADA_NC] + along * cs + up * ss;
+    const double y = n * ss - e * cs - 0.5 * c * width, eta = y * c + top * s;
+    return fabs(y * s - top * c) < near && fabs(e * ss + n * cs) < half + near &&
+           eta > -width - near && eta < near;
+}
+
+static double textbook(const struct model *m, const double *x, double east, double north,
+                       double height, double *u)
+{
+    double y[REFERENCE];
+    struct okada_fault f = {.length = x[LENGTH], .width = x[WIDTH], .nu = x[NU]};
+    memcpy(y, x, sizeof y);
+    if (m->form & PLACED_FORM)
+        place_middle(x, y);
+    f.east = y[EC];
+    f.north = y[NC];
+    f.top = y[TOP] + height;
+    angle_sincos(x[STRIKE], &f.ss, &f.cs);
+    angle_sincos(x[DIP], &f.s, &f.c);
+    if (m->form & BY_COMPONENTS) {
+        f.slip[0] = x[STRIKE_SLIP];
+        f.slip[1] = x[DIP_SLIP];
+    } else {
+        const double slip = m->form & BY_MAGNITUDE ? pow(10, 1.5 * x[MAGNITUDE] + 9.1) /
+                                                         (x[RIGIDITY] * x[LENGTH] * x[WIDTH])
+                                                   : x[SLIP];
+        angle_sincos(x[RAKE], &f.slip[1], &f.slip[0]);
+        f.slip[0] *= slip;
+        f.slip[1] *= slip;
+        f.slip[2] = opening_of(m) ? x[opening_of(m)] : 0;
+    }
+    return okada_textbook(&f, east, north, u);
 }
 
 static int outline(const struct model *m, const double *x, double corner[MODEL_CORNERS][2])
@@ -485,7 +534,8 @@ static const struct model_constraint
 #define FAULT(list, conditions, bases, responds, which)                                            \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
     .constraint = conditions, .nbasis = bases, .respond = responds, .depth = OKADA_TOP,            \
-    .weigh = weigh, .outline = outline, .form = which
+    .weigh = weigh, .outline = outline, .textbook = textbook, .undefined = undefined,              \
+    .form = which
 
 static const struct model model_okada_components = {
     FAULT(by_components, without_slip, 2, respond_placed, PLACED_FORM | BY_COMPONENTS),

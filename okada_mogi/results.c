@@ -14,8 +14,16 @@
 #include <string.h>
 
 /* Numbers of accepted trials whose records and neighbours are checked, and of those whose records
- * are summed up anew; of random trials, and of symmetric ones; of descents. */
-enum { SAMPLES = 256, SUMMED = 16, RANDOM = 2000, DESCENTS = 6 };
+ * are computed from textbook formulas; of random trials, and of symmetric ones; of descents, also
+ * if nothing is accepted; of trials times stations up to which every trial is judged instead. */
+enum {
+    SAMPLES = 256,
+    SUMMED = 16,
+    RANDOM = 2000,
+    DESCENTS = 6,
+    DESCENTS_IN_VAIN = 48,
+    WHOLE = 1 << 20
+};
 
 struct results {
     const struct job *job;
@@ -228,24 +236,25 @@ static enum ek_status check_neighbours(struct checker *c, trial_number trial, bo
     return EK_OK;
 }
 
-/* A trial's record from plain predictions, summed up here; *hair grows to their rounding. False:
- * the data are more than plain components, so that only the judge can tell. */
+/* A trial's record from the model's textbook formulas, summed up here; *hair grows to what these
+ * may differ from responses. False: only the judge can tell, as the data are more than plain
+ * components. */
 static bool sum_up(const struct job *job, trial_number trial, struct accepted_record *r,
                    double *hair)
 {
     const struct stations *s = &job->stations;
     double x[JOB_AXES], squares = 0;
-    if (job->scenes.n || stations_any(s, stations_high) || stations_any(s, stations_difference) ||
-        stations_any(s, stations_correlated))
+    if (job->scenes.n || stations_any(s, stations_difference) ||
+        stations_any(s, stations_correlated) || !job->model->textbook)
         return false;
     *r = (struct accepted_record){.trial = trial};
     job_parameters(job, trial, x);
     for (int i = 0; i < s->n; i++) {
-        double u[3] = {0}, one[3], size = 0;
+        double u[3] = {0}, one[3], size = 0, rounding = 0;
         const double *along = s->along + 3 * i;
         for (int k = 0; k < job->nsources; k++) {
-            model_forward(job->model, x + k * job->model->nparameters, s->east[i], s->north[i],
-                          one);
+            rounding += job->model->textbook(job->model, x + k * job->model->nparameters,
+                                             s->east[i], s->north[i], s->height[i], one);
             for (int a = 0; a < 3; a++) {
                 u[a] += one[a];
                 size += fabs(one[a]);
@@ -257,7 +266,7 @@ static bool sum_up(const struct job *job, trial_number trial, struct accepted_re
             const double d = u[a % 3] - s->observed[a], z = fabs(d / s->sigma[a]);
             if (isnan(s->observed[a]))
                 continue;
-            *hair = fmax(*hair, 1e-9 * size / s->sigma[a]);
+            *hair = fmax(*hair, (1e-6 * size + rounding) / s->sigma[a]);
             r->most = fmax(r->most, z);
             r->chi2 += z * z;
             squares += d * d;
@@ -354,7 +363,7 @@ static enum ek_status check_random(struct checker *c)
             TRY(accepted_add(&c->start, &r));
     }
     accepted_sort_best(&c->start);
-    for (size_t i = 0; i < c->start.n && i < DESCENTS; i++) {
+    for (size_t i = 0; i < c->start.n && i < (s ? DESCENTS : DESCENTS_IN_VAIN); i++) {
         c->least.most = INFINITY;
         TRY(descent_run(job, &eye, c->start.record[i].trial, c->start.record[i].misfit));
         c->by_most = true; /* chi2 is smoother, but largest residuals decide */
@@ -362,6 +371,15 @@ static enum ek_status check_random(struct checker *c)
             TRY(descent_run(job, &eye, c->least.trial, c->least.most));
         c->by_most = false;
     }
+    return EK_OK;
+}
+
+static enum ek_status check_every_trial(struct checker *c)
+{
+    const struct trial_range all = c->h->range;
+    double misfit;
+    for (trial_number i = 0; i < all.count; i++)
+        TRY(check_trial(c, all.first + i, &misfit));
     return EK_OK;
 }
 
@@ -377,7 +395,8 @@ static enum ek_status check_all(struct checker *c)
         c->right &= c->h->stats->trials == c->at;
         TRY(check_neighbours(c, c->h->stats->best.trial, true));
     }
-    return check_random(c);
+    const trial_number stations = (trial_number)c->h->job->stations.n;
+    return c->h->range.count <= WHOLE / stations ? check_every_trial(c) : check_random(c);
 }
 
 enum ek_status results_verify(struct results *h, bool *right, long *checked)

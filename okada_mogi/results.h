@@ -26,9 +26,10 @@ struct spool *results_spool(struct results *h);
 enum ek_status results_end(struct results *h);
 
 /* Judges trials again, one by one: neighbours of accepted ones along every axis and diagonally,
- * random ones, ones at symmetric places, and those on short descents from the best of all these.
- * *right: each of them is in the results if and only if it is acceptable, the records of a sample
- * are what the judge and (of plain components) sums of another code say, and none got lost.
+ * random ones, ones at symmetric places, and those on short descents from the best of all these; or
+ * all trials, if they are few. *right: each of them is in the results if and only if it is
+ * acceptable, the records of a sample are what the judge and (of plain components) the model's
+ * textbook formulas say, and none got lost.
  * *checked: number of trials. One thread. */
 enum ek_status results_verify(struct results *h, bool *right, long *checked);
 

@@ -101,6 +101,12 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
     struct file *f;
     OWNED_MEMORY double *u = NULL;
     TRY(write_predict(job, trial, &u));
+    for (int i = 0; i < s->n; i++)
+        if (isnan(u[3 * i]))
+            FAIL(EK_USAGE,
+                 "--generate: station '%s' of %s lies where a fault reaches the ground, so its "
+                 "displacement is undefined; move it",
+                 s->name[i], job->path);
     add_unknowns(job, &seed, u);
     TRY(add_correlated(job, &seed, u));
     TRY(file_create(path, &f));

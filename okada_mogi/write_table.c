@@ -237,6 +237,7 @@ static enum ek_status write_rows(const struct table *t, const struct model *m,
 {
     double x[MODEL_PARAMETERS], at[2], u[3], l[3];
     const bool along = c->along[0] >= 0;
+    size_t undefined = 0, line = 0;
     fprintf(out, "id,uE_m,uN_m,uU_m%s\n", along ? ",uL_m" : "");
     for (size_t row = 0; row < t->nrows; row++) {
         TRY(read_row(t, m, c, row, x, at));
@@ -247,11 +248,20 @@ static enum ek_status write_rows(const struct table *t, const struct model *m,
             fprintf(out, "%zu", row + 1);
         else
             fputs(table_text(t, row, c->id), out);
+        if (isnan(u[0])) {
+            line = undefined++ ? line : t->line[row];
+            fprintf(out, ",nan,nan,nan%s\n", along ? ",nan" : "");
+            continue;
+        }
         fprintf(out, ",%.17g,%.17g,%.17g", u[0], u[1], u[2]);
         if (along)
             fprintf(out, ",%.17g", l[0] * u[0] + l[1] * u[1] + l[2] * u[2]);
         fputc('\n', out);
     }
+    if (undefined)
+        status_warn("%s:%zu: displacements of %zu points are undefined (nan): a fault reaches the "
+                    "ground there; move such points off its trace",
+                    t->path, line, undefined);
     return EK_OK;
 }
 

@@ -251,7 +251,7 @@ static void test_singular_places(void **state)
         double u[3];
         model_forward(m, x, east[i / 32 % 5], north[i / 160 % 5], u);
         for (int k = 0; k < 3; k++)
-            assert_true(isfinite(u[k]) && fabs(u[k]) <= 2);
+            assert_true(isfinite(u[k]) ? fabs(u[k]) <= 2 : x[2] < 1e-8);
     }
     double a[3], b[3];
     const double under[] = {0, 0, 1000, 0, 84.26082, 2e4, 1e4, 45, 1, 0.25};
@@ -260,6 +260,111 @@ static void test_singular_places(void **state)
     model_forward(m, over, 3e3, 2e3, b);
     for (int k = 0; k < 3; k++)
         assert_true(fabs(a[k] - b[k]) < 1e-6);
+}
+
+/* On the trace of a fault that reaches the ground, its ends included, displacements are undefined,
+ * however the fault is given; a millimetre beside it and on its prolongation they are not. */
+static void test_trace(void **state)
+{
+    (void)state;
+    static const double dips[] = {0, 12.5, 45, 60, 89.999, 90};
+    const struct model *m = model_find("okada"), *placed = model_with(m, "reference", 9);
+    for (int i = 0; i < 6 * 24; i++) {
+        const double strike = i / 6 * 15, dip = dips[i % 6] * M_PI / 180, top = i % 7 ? 0 : 1e-3;
+        const double ss = sin(strike * M_PI / 180), cs = cos(strike * M_PI / 180);
+        const double x[] = {5e5, 4.2e6, top, strike, dips[i % 6], 8e3, 5e3, 30, 1, 0.25},
+                     y[] = {5e5 - 2.5e3 * cos(dip) * cs,
+                            4.2e6 + 2.5e3 * cos(dip) * ss,
+                            top,
+                            strike,
+                            dips[i % 6],
+                            8e3,
+                            5e3,
+                            30,
+                            1,
+                            0.25,
+                            1}; /* middle of the upper edge */
+        const double across = 2.5e3 * cos(dip);
+        for (int k = -5; k <= 5; k++) { /* quarters of the length from the middle */
+            const double along = 1e3 * k, aside = across + (i % 2 ? 1e-3 : 0);
+            double u[3], v[3];
+            model_forward(m, x, 5e5 + along * ss - aside * cs, 4.2e6 + along * cs + aside * ss, u);
+            model_forward(placed, y, 5e5 + along * ss - aside * cs, 4.2e6 + along * cs + aside * ss,
+                          v);
+            const bool on = !(i % 2) && top == 0 && abs(k) <= 4;
+            for (int c = 0; c < 3; c++)
+                if (isnan(u[c]) != on || isnan(v[c]) != on)
+                    fail_msg("dip %g, strike %g, %g m along: %g, %g", x[4], x[3], along, u[c],
+                             v[c]);
+        }
+    }
+}
+
+/* ---- textbook formulas ------------------------------------------------------------------------*/
+
+/* Responses and textbook formulas agree for drawn sources of every form of a model, at stations of
+ * any height, to what the textbook's rounding explains. */
+static void agree_with_textbook(const struct model *m)
+{
+    static const double dips[] = {0, 1e-3, 90, 89.99, 89.99999, 84.2}, nus[] = {0.25, 0, 0.5, -0.5};
+    for (int i = 0; i < 400; i++) {
+        double x[MODEL_PARAMETERS], u[3], v[3], size = 0;
+        for (int p = 0; p < m->nparameters; p++) {
+            const struct model_parameter *q = &m->parameter[p];
+            const double low = fmax(q->min, -2e4), high = fmin(q->max, 2e4);
+            x[p] = low + (high - low) * drand48();
+        }
+        for (int p = 0; p < m->nparameters; p++) {
+            const char *name = m->parameter[p].name;
+            if (!strcmp(name, "dip_deg") && i % 2)
+                x[p] = dips[i / 2 % 6];
+            if (!strcmp(name, "nu"))
+                x[p] = nus[i % 4];
+            if (!strcmp(name, "d_m"))
+                x[p] += 100;
+            if (!strcmp(name, "reference"))
+                x[p] = i % 3; /* 3 might be above the ground */
+            if (!strcmp(name, "Mw"))
+                x[p] = 5 + 3 * drand48();
+            if (!strcmp(name, "rigidity_Pa"))
+                x[p] = 3e10;
+        }
+        const double e = 6e4 * drand48() - 3e4, n = i % 5 ? 6e4 * drand48() - 3e4 : x[1];
+        model_forward(m, x, e, n, u);
+        const double rounding = m->textbook(m, x, e, n, 0, v);
+        for (int k = 0; k < 3; k++)
+            size = fmax(size, fabs(v[k]));
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(u[k] - v[k]) <= 1e-8 * size + rounding))
+                fail_msg("model with %d parameters, draw %d: %.12g, textbook %.12g", m->nparameters,
+                         i, u[k], v[k]);
+        x[m->depth] += 250;
+        model_forward(m, x, e, n, u);
+        x[m->depth] -= 250;
+        m->textbook(m, x, e, n, 250, v);
+        for (int k = 0; k < 3 && rounding <= 1e-10; k++)
+            assert_true(fabs(u[k] - v[k]) <= 1e-8 * size + 1e-10);
+    }
+}
+
+static void test_textbook(void **state)
+{
+    (void)state;
+    struct table *t;
+    srand48(11);
+    for (int i = 0; model_at(i); i++)
+        for (const struct model *m = model_at(i); m; m = m->wider)
+            agree_with_textbook(m);
+    assert_int_equal(table_open(DATA "okada_ref_public.csv", NULL, &t), EK_OK);
+    for (size_t row = 0; row < t->nrows; row++) {
+        double x[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0.25}, u[3];
+        const struct model *m = model_find("okada");
+        for (int p = 0; p < 9; p++)
+            x[p] = cell(t, row, m->parameter[p].name);
+        const double rounding = m->textbook(m, x, cell(t, row, "E_m"), cell(t, row, "N_m"), 0, u);
+        compare(t, row, u, 1e-6, rounding);
+    }
+    table_close(t);
 }
 
 /* Values computed once for a whole grid of angles are exact at right angles. */
@@ -324,6 +429,8 @@ int main(void)
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_singular_places),
         cmocka_unit_test(test_right_angles),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_textbook),
         cmocka_unit_test(test_sums_of_points),
         cmocka_unit_test(test_rocks),
     };

@@ -357,13 +357,83 @@ static void test_lost_trial(void **state)
     }
 }
 
+static void (*mogi_respond)(const struct model *m, const double *const *value, const double *east,
+                            const double *north, double *out);
+
+/* Mogi's responses, of which the eastern component is too large by a thousandth. */
+static void respond_wrongly(const struct model *m, const double *const *value, const double *east,
+                            const double *north, double *out)
+{
+    mogi_respond(m, value, east, north, out);
+    for (int l = 0; l < MODEL_LANES; l++)
+        out[l] *= 1.001;
+}
+
+/* A job with few trials, of which one explains the data; `wrong`: by wrong responses. */
+static void check_small_job(bool wrong, bool lost, bool expected)
+{
+    static const char parameters[] =
+        "\"parameters\": [{\"name\": \"Es_m\", \"min\": -9000, \"max\": 9000, \"n\": 19}, "
+        "{\"name\": \"Ns_m\", \"min\": -9000, \"max\": 9000, \"n\": 19}, "
+        "{\"name\": \"d_m\", \"value\": 500}, "
+        "{\"name\": \"dV_m3\", \"min\": -4e6, \"max\": 4e6, \"n\": 5}]}";
+    const char *const path[ACCEPTED_FORMATS] = {NULL};
+    struct model model = *model_find("mogi");
+    char text[1024];
+    bool right;
+    long checked;
+    struct job *job;
+    struct results *h;
+    mogi_respond = model.respond;
+    model.respond = wrong ? respond_wrongly : mogi_respond;
+    /* far apart, so that no other trial comes near and no way leads downhill to this one */
+    const double at[] = {7000, -3000, 500, 4e6, 0.25};
+    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m\n");
+    for (int i = 0; i < 3; i++) {
+        double u[3];
+        model_forward(&model, at, 7300 + 100 * i, -3000 + 70 * i, u);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%d,%d,%.17g,%.17g,%.17g\n",
+                         7300 + 100 * i, -3000 + 70 * i, u[0], u[1], u[2]);
+    }
+    job_write("stations.csv", text);
+    snprintf(text, sizeof text,
+             "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"sigma\": 1e-4}, "
+             "\"accept\": {\"k_sigma\": 1}, %s",
+             parameters);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), &model, &job), EK_OK);
+    assert_int_equal(results_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
+    struct accepted found = job_search(job, SEARCH_EXACT, 1);
+    assert_true(found.n == 1);
+    found.n -= lost;
+    assert_int_equal(results_begin(h), EK_OK);
+    assert_int_equal(spool_put(results_spool(h), (struct trial_range){0, job->trials}, &found),
+                     EK_OK);
+    assert_int_equal(results_end(h), EK_OK);
+    assert_int_equal(results_verify(h, &right, &checked), EK_OK);
+    assert_int_equal(right, expected);
+    accepted_free(&found);
+    results_close(h);
+    job_close(job);
+}
+
+/* An error of the responses, which search and judge share, does not verify; nor does a search of
+ * few trials that has lost one. */
+static void test_small_jobs(void **state)
+{
+    (void)state;
+    check_small_job(false, false, true);
+    check_small_job(false, true, false);
+    check_small_job(true, false, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spool),      cmocka_unit_test(test_spool_without_disk),
         cmocka_unit_test(test_csv),        cmocka_unit_test(test_binary),
         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_coarse_clusters),
-        cmocka_unit_test(test_lost_trial),
+        cmocka_unit_test(test_lost_trial), cmocka_unit_test(test_small_jobs),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

@@ -82,6 +82,12 @@ printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m,
     NR == 2 && ($3 < 0.010564 || $3 > 0.010565 || ($5 - 0.6 * $2 - 0.8 * $4) ^ 2 > 1e-34) { exit 1 }' ||
     say 'a fault that opens'
 sed -i 's/,lU/,lX/' "$work/f.csv"
+# Where a fault reaches the ground there is no displacement; a metre beside its trace there is one.
+printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m' \
+    '0,1,0,0,3000,2000,0,0,90,0,1' '0,0,0,0,3000,2000,0,0,90,0,1' '1,0,0,0,3000,2000,0,0,90,0,1' >"$work/t.csv"
+"$BIN/okada" --forward "$work/t.csv" >"$work/u.csv" 2>"$work/log" || say "points on a trace: $(cat "$work/log")"
+[ "$(grep -c ',nan,nan,nan$' "$work/u.csv")" = 2 ] && sed -n 4p "$work/u.csv" | grep -q '^3,[-0-9]' &&
+    grep -q 't.csv:2: displacements of 2 points are undefined' "$work/log" || say "points on a trace: $(cat "$work/u.csv" "$work/log")"
 refused 2 "f.csv: no column 'lU'" okada --forward "$work/f.csv"
 "$BIN/mogi" $examples/campi.json --dry-run | grep -q '177303581 trials' || say 'dry run'
 
