@@ -171,8 +171,8 @@ $(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
 $(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DISA_BUILT='" $(levels) $(levels_t) "' -c $< -o $@
-of_tests := $(BUILD)/tests/isa_built.o $(BUILD)/isa/tests.o \
- $(foreach l,$(levels_t),$(patsubst %,$(BUILD)/isa/$(l)/%.o,$(with_levels) tests))
+# Of the levels of the tests alone, a test links those of its own program only.
+levels_of_tests = $(BUILD)/tests/isa_built.o $(foreach l,$(levels_t),$(BUILD)/isa/$(l)/$(1).o)
 
 # The folder's objects of all levels.
 all_levels = $(addsuffix /$(1),$(BUILD) $(levels:%=$(BUILD)/isa/%) $(levels_t:%=$(BUILD)/isa/%))
@@ -188,6 +188,9 @@ $(call all_levels,kirchhoff/%.o): CFLAGS += -ffp-contract=off -fno-trapping-math
 # Rays need not: their tables are files, the same for all units.
 $(call all_levels,kirchhoff/ray.o): CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
+
+# Tests compute little themselves: they need no time of the optimizer.
+$(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
@@ -259,10 +262,14 @@ $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fopenmp,$(CFLAGS)) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -Wl,-soname,$(@F) \
 	 $(filter %.c,$^) $(filter-out -fopenmp,$(LDFLAGS)) -ldl -lpthread -o $@
 
+# Half of the time to link tests goes where the compiler knows gold.
+quick_ld := $(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -q '^GNU gold' && echo -fuse-ld=gold)
 # The tests' table of texts takes the place of the archive's.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(of_tests) $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(LDFLAGS) $(quick_ld) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
+$(foreach p,$(with_levels),$(eval $(filter $(BUILD)/tests/test_$(p)_%,$(tests)): $(call levels_of_tests,$(p))))
+$(BUILD)/tests/test_src_isa: $(call levels_of_tests,tests) $(BUILD)/isa/tests.o
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/isa/tests.o $(archives)
 	$(call say,LINK,$@)
@@ -291,8 +298,11 @@ demo: needed
 
 check: needed
 	@$(MAKE) --no-print-directory tests
-tests: $(bins) $(tests) $(if $(EK_LONG),$(benches)) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
-	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
+# TESTS=word builds the unit tests whose name contains it, and programs unless it begins like theirs.
+selected = $(if $(TESTS),$(foreach t,$(1),$(if $(findstring $(TESTS),$(notdir $(t))),$(t))),$(1))
+of_scripts = $(bins) $(if $(EK_LONG),$(benches)) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
+tests: $(if $(filter test_%,$(TESTS)),,$(of_scripts)) $(call selected,$(tests)) | $(fakes)
+	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(call selected,$(tests))
 
 # What takes long: the long scripts, and the long parts of tests that have some.
 check-long: needed
