@@ -1,6 +1,6 @@
 # tests/e2e/memory.sh – the n-th allocation of a program fails: it exits 3 with one line, or does
 # without and gives the usual result; it never crashes, hangs or fails verification. n is drawn from
-# SEED (1), ROUNDS=8 per program (all: every n, as with EK_LONG and for programs with few
+# SEED (1), ROUNDS=5 per program (all: every n, as with EK_LONG and for programs with few
 # allocations). Needs BIN; run through tests/run.sh.
 . tests/check.sh
 skip_under_sanitizers 'and allocations are their own'
@@ -81,7 +81,7 @@ bound|o|kirchhoff-mig ../data.segy --velocity gradient:v0=2000,k=0.5 --node-spac
 END
 python3 - "$work" "${ROUNDS:-${EK_LONG:+all}}" "${SEED:-1}" <<'END' || failed=1
 import os, random, re, shutil, subprocess, sys
-work, rounds, draw = sys.argv[1], sys.argv[2] or '8', random.Random(int(sys.argv[3]))
+work, rounds, draw = sys.argv[1], sys.argv[2] or '5', random.Random(int(sys.argv[3]))
 folder, bad = work + '/here', 0
 
 def run(command, **more):
@@ -109,7 +109,7 @@ for line in open(work + '/subjects'):
     wanted, n = result(name), int(open(work + '/count').read())
     if done.returncode or not wanted:
         sys.exit('FAILED: %s: %s' % (command, done.stderr.decode()))
-    for at in range(1, n + 1) if rounds == 'all' or n <= 70 else sorted(draw.sample(range(1, n + 1), min(n, int(rounds)))):
+    for at in range(1, n + 1) if rounds == 'all' or n <= 30 else sorted(draw.sample(range(1, n + 1), min(n, int(rounds)))):
         done = run(command, FAIL_AT=str(at), **more)
         said = [l for l in done.stderr.decode(errors='replace').splitlines() if ' warning: ' not in l]
         if not (done.returncode == 3 and len(said) == 1 or done.returncode == 0 and result(name) == wanted):
