@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, two more at a time than there are
-# cores (at most 6, or JOBS), each with its own time limit and private caches; prints the CPU
-# seconds of each, what failed and, last, "N passed, N failed[, N skipped]". Environment: BUILD,
-# BIN, SAN as make sets them; EK_LONG=1 runs the long tests instead: tests/e2e/long/*.sh and the
-# long parts of tests that know EK_LONG; TESTS=word selects tests whose name contains it.
+# cores (at most 6, or JOBS), each with its own time limit and private caches; prints the seconds
+# that each took, of CPU and by the clock, what failed and, last, "N passed, N failed[, N skipped]".
+# Environment: BUILD, BIN, SAN as make sets them; EK_LONG=1 runs the long tests instead:
+# tests/e2e/long/*.sh and the long parts of tests that know EK_LONG; TESTS=word selects tests whose
+# name contains it.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
 # Threads that wait for one another sleep: there are more of them than cores, of many tests at a time.
@@ -28,12 +29,12 @@ number_before() { # "PASSED  ] 7 test", summed over the groups of a program; log
 }
 
 run() { # file for "passed failed skipped", name, command…
-    local counts=$1 name=$2 rc good bad cpu log=$1.log
+    local counts=$1 name=$2 rc good bad seconds log=$1.log
     shift 2
-    local TIMEFORMAT='%U %S'
+    local TIMEFORMAT='%U %S %R'
     { time timeout -k 5 "$limit" "$@" </dev/null >"$log" 2>&1; } 2>"$counts.cpu"
     rc=$?
-    cpu=$(awk 'END { printf "%.1f", $1 + $2 }' "$counts.cpu")
+    seconds=$(awk 'END { printf "%.1f of %.1f s", $1 + $2, $3 }' "$counts.cpu")
     if [ $rc = 77 ]; then
         echo 0 0 1 >"$counts"
         echo "  skip   $name: $(tail -1 "$log")"
@@ -44,7 +45,7 @@ run() { # file for "passed failed skipped", name, command…
     [ $rc != 0 ] && [ "$bad" = 0 ] && bad=1
     echo "$good" "$bad" 0 >"$counts"
     if [ $rc = 0 ]; then
-        echo "  ok     $name ($good), $cpu s"
+        echo "  ok     $name ($good), $seconds"
     else
         echo "  FAILED $name (exit $rc)
 $(grep -vE '^\[ (RUN|      OK)' "$log" | tail -40 | sed 's/^/         /')"
@@ -70,13 +71,20 @@ programs() {
         knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
     done
 }
-# The longest of all first, so that the others run beside it: a script, or the long search of a program.
+# The longest first, so that others run beside them: these, then scripts; or the long searches of
+# programs.
+longest=(e2e/{kirchhoff_mig,fakegpu,okada_nodes,survive,ranks,kirchhoff_killed,replay} test_mcsem_device e2e/{machine,mcsem_surveys} test_backends_gpu_copy)
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
+order=()
+[ -n "${EK_LONG:-}" ] || for long in "${longest[@]}"; do
+    for i in "${!names[@]}"; do [ "${names[i]}" = "$long" ] && order+=("$i"); done
+done
+for i in "${!names[@]}"; do [[ " ${order[*]} " == *" $i "* ]] || order+=("$i"); done
 
 lane() { # number: takes tests as long as there are any
     export XDG_CACHE_HOME=$work/cache.$1
     mkdir -p "$XDG_CACHE_HOME"
-    for i in "${!names[@]}"; do
+    for i in "${order[@]}"; do
         mkdir "$work/taken.$i" 2>/dev/null || continue
         case ${paths[i]} in
         *.sh) run "$work/counts.$i" "${names[i]}" bash "${paths[i]}" ;;
