@@ -27,15 +27,19 @@ at_least() {
 
 for program in bt-mz sp-mz lu-mz; do
     one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
-    for n in ${EK_LONG:+1 3} 2 5; do # BT and SP have 4 zones: one of 5 ranks has none
+    # SP's zones are equal, as LU's, and carry nothing, as BT's: on three ranks only.
+    brief=
+    [ $program = sp-mz ] && [ -z "${EK_LONG:-}" ] && brief=yes
+    for n in ${EK_LONG:+1 3} $([ "$brief" ] && echo 3 || echo 2 5); do # BT and SP have 4 zones: one of 5 ranks has none
         same plain $n $program --layout 1x1 --schedule dynamic --ranks-schedule heft
         [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: not one voice"
         [ $n = 1 ] || at_least messages 8
     done
-    good devices 2 $program --layout 1x1+1 --devices host:0 --schedule dynamic
     # A slow rank gives zones away, with what they carry; from a device, too.
     CU_FAULT=rank:0@slow:20@step:15 same slow 3 $program --layout 1x1 --ranks-schedule heft
     at_least zones_moved 1
+    [ "$brief" ] && continue
+    good devices 2 $program --layout 1x1+1 --devices host:0 --schedule dynamic
     CU_FAULT=rank:1@slow:20 good 'slow, devices' 2 $program --layout 1x1+1 --devices host:0 \
         --schedule static --ranks-schedule heft
     at_least zones_moved 1
