@@ -152,7 +152,7 @@ enum ek_status refine_write(const struct job *job, const json_t *refined, const 
     char here[PATH_MAX], there[PATH_MAX];
     if (!strcmp(path, "-") || !folder_of(job->path, here) || !folder_of(path, there) ||
         !strcmp(here, there))
-        return json_write(path, refined);
+        return json_write_exact(path, refined);
     json_auto_t *moved = with_stations(refined, here);
-    return json_write(path, moved);
+    return json_write_exact(path, moved);
 }

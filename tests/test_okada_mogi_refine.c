@@ -150,11 +150,14 @@ static void test_files(void **state)
     snprintf(path, sizeof path, "%s/job.json", elsewhere);
     assert_int_equal(refine_begin(job, NULL, &r), EK_OK);
     assert_int_equal(refine_job(job, s, &r, &refined), EK_OK);
+    json_object_set_new(json_array_get(json_object_get(refined, "parameters"), 1), "value",
+                        json_real(0.1 + 0.2)); /* 17 digits */
     const char *const paths[] = {job_file("refined.json"), path};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(refine_write(job, refined, paths[i]), EK_OK);
         assert_int_equal(job_open(paths[i], NULL, &written), EK_OK);
         assert_int_equal(written->stations.n, 3);
+        assert_true(written->axis[2].min == 0.1 + 0.2); /* nu comes first */
         const char *file =
             json_string_value(json_object_get(json_object_get(written->root, "stations"), "file"));
         assert_int_equal(strcmp(file, "stations.csv") == 0, i == 0);
