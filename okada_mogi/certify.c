@@ -11,7 +11,7 @@
 /* Edges are halved down to 2^-20 of their range; only to 2^-7 once a point that fits is known. */
 enum { AXES = 9, FINEST = 20, FINEST_THAT_FITS = 7 };
 enum { MOST = 1 << 20, LISTED = 1000 }; /* most boxes of a level, and in the list of open ones */
-enum { AT_A_TIME = 64, LOOKS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
+enum { AT_A_TIME = 64, POINTS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
 #define BUDGET 1e7    /* boxes x stations to examine */
 #define ASIDE  0x1p-6 /* step of difference quotients, in half edges */
 
@@ -34,7 +34,7 @@ struct certifier {
     struct box *now, *next;
     char *verdict;
     trial_number boxes;
-    double looks;
+    double visits;
     int finest;
     json_t *levels, *open;
     trial_number nopen;
@@ -42,9 +42,9 @@ struct certifier {
 };
 
 /* A box being examined. */
-struct look {
+struct examination {
     /* Values for respond(), of the middle and of a point beside it along each axis. */
-    _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][LOOKS];
+    _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][POINTS];
     struct model_range x[MODEL_PARAMETERS];
     double half[AXES], aside[AXES]; /* half edges; distances of those points */
     struct slips slips;             /* that are left */
@@ -66,7 +66,7 @@ static struct model_range edge(const struct certifier *c, const struct box *b, i
                                 last ? all.max : all.min + part * (b->at[axis] + 1)};
 }
 
-static void put_values(const struct certifier *c, struct look *l, int lane, const double *x)
+static void put_values(const struct certifier *c, struct examination *l, int lane, const double *x)
 {
     double value[MODEL_VALUES];
     model_derive_all(c->job->model, x, value);
@@ -84,7 +84,8 @@ static double opening_weight(const struct certifier *c, double opening)
 }
 
 /* Prepares to examine the whole box, or only its middle. */
-static void begin_look(const struct certifier *c, const struct box *b, bool whole, struct look *l)
+static void begin_examination(const struct certifier *c, const struct box *b, bool whole,
+                              struct examination *l)
 {
     double middle[MODEL_PARAMETERS];
     memcpy(l->x, c->all, sizeof l->x);
@@ -102,7 +103,7 @@ static void begin_look(const struct certifier *c, const struct box *b, bool whol
         if (!whole)
             x->min = x->max = at;
     }
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < POINTS; i++) {
         double x[MODEL_PARAMETERS];
         memcpy(x, middle, sizeof x);
         if (i > 0 && i <= c->nsplit) {
@@ -120,9 +121,9 @@ static void begin_look(const struct certifier *c, const struct box *b, bool whol
     }
 }
 
-/* Responses at a station [bases][3][looks]. */
-static void respond(const struct certifier *c, const struct look *l, int station,
-                    double (*out)[3][LOOKS])
+/* Responses at a station [bases][3][points]. */
+static void respond(const struct certifier *c, const struct examination *l, int station,
+                    double (*out)[3][POINTS])
 {
     const struct model *m = c->job->model;
     const struct stations *s = &c->job->stations;
@@ -153,8 +154,8 @@ static void respond(const struct certifier *c, const struct look *l, int station
 
 /* Encloses one response over all sources of the box: the linear function through the middle and the
  * points beside it, widened by the rest, the slopes' errors (part of the rest) and rounding. */
-static struct model_range enclose(const struct certifier *c, struct look *l, const double *at,
-                                  double size, double rest, double weight)
+static struct model_range enclose(const struct certifier *c, struct examination *l,
+                                  const double *at, double size, double rest, double weight)
 {
     double spread = 0;
     for (int i = 0; i < c->nsplit; i++)
@@ -187,7 +188,7 @@ static void remainder_at(const struct certifier *c, const struct model_range *x,
 }
 
 /* Widens the window by what openings of the box may contribute. */
-static void take_opening(const struct certifier *c, struct look *l, struct model_range g,
+static void take_opening(const struct certifier *c, struct examination *l, struct model_range g,
                          double *low, double *high)
 {
     const double a = l->opening.min, b = l->opening.max, width = *high - *low,
@@ -200,10 +201,10 @@ static void take_opening(const struct certifier *c, struct look *l, struct model
 }
 
 /* Keeps the slips that may explain a station with some source of the box; false: none is left. */
-static bool may_explain(const struct certifier *c, struct look *l, int station)
+static bool may_explain(const struct certifier *c, struct examination *l, int station)
 {
     const struct model *m = c->job->model;
-    double out[MODEL_BASES][3][LOOKS], size[MODEL_BASES], rest[MODEL_BASES], worst = 0;
+    double out[MODEL_BASES][3][POINTS], size[MODEL_BASES], rest[MODEL_BASES], worst = 0;
     remainder_at(c, l->x, station, size, rest);
     for (int b = 0; b < m->nbasis; b++)
         worst = fmax(worst, c->slips.most[b] * (isfinite(size[b]) ? rest[b] : INFINITY));
@@ -232,16 +233,16 @@ static bool may_explain(const struct certifier *c, struct look *l, int station)
 
 /* Whether some slip may explain all data with some source of the box; *last: the station that
  * excluded the last box, tried first. */
-static bool may_fit(const struct certifier *c, const struct box *b, bool whole, struct look *l,
-                    int *last, double *looks)
+static bool may_fit(const struct certifier *c, const struct box *b, bool whole,
+                    struct examination *l, int *last, double *visits)
 {
     const struct stations *s = &c->job->stations;
-    begin_look(c, b, whole, l);
+    begin_examination(c, b, whole, l);
     for (int i = 0; i < s->n; i++) {
         const int k = (i + *last) % s->n;
         if (isnan(c->low[3 * k]) && isnan(c->low[3 * k + 1]) && isnan(c->low[3 * k + 2]))
             continue;
-        ++*looks;
+        ++*visits;
         if (!may_explain(c, l, k)) {
             *last = k;
             return false;
@@ -252,7 +253,7 @@ static bool may_fit(const struct certifier *c, const struct box *b, bool whole, 
 
 /* How much an edge contributes to the variation: by the slopes; if nonlinearity dominates, by the
  * remainder along this edge alone at the worst station. */
-static double blame(const struct certifier *c, const struct look *l, int axis, bool bends)
+static double blame(const struct certifier *c, const struct examination *l, int axis, bool bends)
 {
     struct model_range x[MODEL_PARAMETERS];
     double size[MODEL_BASES], rest[MODEL_BASES], sum = 0;
@@ -270,7 +271,7 @@ static double blame(const struct certifier *c, const struct look *l, int axis, b
     return isfinite(sum) ? sum : 1e100 * l->half[axis] / c->scale[axis];
 }
 
-static char choose(const struct certifier *c, const struct box *b, const struct look *l)
+static char choose(const struct certifier *c, const struct box *b, const struct examination *l)
 {
     double all = 0, most = -1;
     int best = -1;
@@ -290,36 +291,36 @@ static char choose(const struct certifier *c, const struct box *b, const struct 
 
 /* Examines some boxes; true: the middle of one of them fits (tested only if `middles`). State kept
  * from box to box starts anew here, so that results do not depend on the number of threads. */
-static bool look_at_some(const struct certifier *c, long first, long end, bool middles,
-                         double *looks)
+static bool examine_some(const struct certifier *c, long first, long end, bool middles,
+                         double *visits)
 {
     int last = 0, other = 0;
     bool fits = false;
-    struct look l;
+    struct examination l;
     if (stop_requested()) {
         memset(c->verdict + first, '?', (size_t)(end - first));
         return false;
     }
     for (long i = first; i < end; i++) {
-        if (!may_fit(c, &c->now[i], true, &l, &last, looks)) {
+        if (!may_fit(c, &c->now[i], true, &l, &last, visits)) {
             c->verdict[i] = '.';
             continue;
         }
         c->verdict[i] = choose(c, &c->now[i], &l);
-        fits = fits || (middles && may_fit(c, &c->now[i], false, &l, &other, looks));
+        fits = fits || (middles && may_fit(c, &c->now[i], false, &l, &other, visits));
     }
     return fits;
 }
 
-static void look_at(struct certifier *c, long n, int level)
+static void examine(struct certifier *c, long n, int level)
 {
     bool fits = false;
-    double looks = 0;
-#pragma omp parallel for schedule(dynamic) reduction(|| : fits) reduction(+ : looks)
+    double visits = 0;
+#pragma omp parallel for schedule(dynamic) reduction(|| : fits) reduction(+ : visits)
     for (long first = 0; first < n; first += AT_A_TIME)
-        fits |= look_at_some(c, first, first + AT_A_TIME < n ? first + AT_A_TIME : n,
-                             level % 3 == 0, &looks);
-    c->looks += looks;
+        fits |= examine_some(c, first, first + AT_A_TIME < n ? first + AT_A_TIME : n,
+                             level % 3 == 0, &visits);
+    c->visits += visits;
     c->finest = fits ? FINEST_THAT_FITS : c->finest;
 }
 
@@ -371,13 +372,13 @@ static void search(struct certifier *c)
 {
     memset(c->now, 0, sizeof *c->now);
     for (long n = 1, level = 0; n; level++) {
-        const double before = c->looks;
+        const double before = c->visits;
         long left = 0;
-        look_at(c, n, (int)level);
+        examine(c, n, (int)level);
         for (long i = 0; i < n; i++)
             left += c->verdict[i] != '.';
-        const double price = (c->looks - before) / (double)n * 2 * (double)left;
-        n = next_level(c, n, stop_requested() || 2 * left > MOST || c->looks + price > BUDGET);
+        const double price = (c->visits - before) / (double)n * 2 * (double)left;
+        n = next_level(c, n, stop_requested() || 2 * left > MOST || c->visits + price > BUDGET);
     }
 }
 
@@ -538,7 +539,7 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
         st = write_proof(&c, reach, path);
     }
     if (!st)
-        *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.looks};
+        *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.visits};
     if (!st && c.nopen && stop_requested())
         st = EK_STOPPED;
     json_decref(c.levels);

@@ -17,7 +17,7 @@ struct certificate {
     double reach;             /* acceptable residual, standard deviations */
     trial_number boxes, open; /* boxes examined; open: something may fit there */
     double smallest;          /* longest edge of the smallest open box, as a share of its range */
-    double looks;             /* boxes x stations examined */
+    double visits;            /* boxes x stations examined */
 };
 
 /* Writes the proof to `path`, as file_create() says; JSON:

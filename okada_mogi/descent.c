@@ -6,8 +6,8 @@
 enum { ROUNDS = 64 };
 
 /* Moves to the best place tried on an axis; sets *moved if that is another one. */
-static enum ek_status descend_axis(const struct job *job, const struct descent_eye *eye, int axis,
-                                   long *place, double *misfit, bool *moved)
+static enum ek_status descend_axis(const struct job *job, const struct descent_objective *objective,
+                                   int axis, long *place, double *misfit, bool *moved)
 {
     const long n = job->axis[axis].n, here = place[axis];
     long best = here;
@@ -17,7 +17,7 @@ static enum ek_status descend_axis(const struct job *job, const struct descent_e
             place[axis] = here + way * step;
             if (place[axis] < 0 || place[axis] >= n)
                 continue;
-            TRY(eye->look(eye->arg, place, &there));
+            TRY(objective->evaluate(objective->arg, place, &there));
             if (there < *misfit) {
                 *misfit = there;
                 best = place[axis];
@@ -29,8 +29,8 @@ static enum ek_status descend_axis(const struct job *job, const struct descent_e
 }
 
 /* Repeats the step of the whole round, which began at `from`, while that helps: along a valley. */
-static enum ek_status follow(const struct job *job, const struct descent_eye *eye, const long *from,
-                             long *place, double *misfit)
+static enum ek_status follow(const struct job *job, const struct descent_objective *objective,
+                             const long *from, long *place, double *misfit)
 {
     long step[JOB_AXES], next[JOB_AXES];
     for (int a = 0; a < job->naxes; a++)
@@ -42,7 +42,7 @@ static enum ek_status follow(const struct job *job, const struct descent_eye *ey
             if (next[a] < 0 || next[a] >= job->axis[a].n)
                 return EK_OK;
         }
-        TRY(eye->look(eye->arg, next, &there));
+        TRY(objective->evaluate(objective->arg, next, &there));
         if (!(there < *misfit))
             return EK_OK;
         *misfit = there;
@@ -50,8 +50,8 @@ static enum ek_status follow(const struct job *job, const struct descent_eye *ey
     }
 }
 
-enum ek_status descent_run(const struct job *job, const struct descent_eye *eye, trial_number from,
-                           double misfit)
+enum ek_status descent_run(const struct job *job, const struct descent_objective *objective,
+                           trial_number from, double misfit)
 {
     long place[JOB_AXES], before[JOB_AXES];
     bool moved = true;
@@ -60,9 +60,9 @@ enum ek_status descent_run(const struct job *job, const struct descent_eye *eye,
         moved = false;
         memcpy(before, place, sizeof before);
         for (int a = 0; a < job->naxes; a++)
-            TRY(descend_axis(job, eye, a, place, &misfit, &moved));
+            TRY(descend_axis(job, objective, a, place, &misfit, &moved));
         if (moved)
-            TRY(follow(job, eye, before, place, &misfit));
+            TRY(follow(job, objective, before, place, &misfit));
     }
     return EK_OK;
 }

@@ -343,7 +343,7 @@ static enum ek_status fetch_piece(struct search_device *d, int slot)
 }
 
 /* Waits until everything that a piece found is on the host. */
-static enum ek_status land_piece(struct search_device *d, int slot)
+static enum ek_status await_piece(struct search_device *d, int slot)
 {
     const struct axes *x = d->own;
     TRY(backend_wait(d->backend, BACKEND_FEED));
@@ -405,12 +405,12 @@ static enum ek_status run_pieces(struct search_device *d, trial_number at, trial
         at += (trial_number)p[slot].count;
         TRY(begin_piece(d, &p[slot], slot));
         if (n > 0)
-            TRY(land_piece(d, !slot));
+            TRY(await_piece(d, !slot));
         TRY(fetch_piece(d, slot));
         if (n > 0)
             TRY(judge_piece(d, &p[!slot], x->found[!slot]));
     }
-    TRY(land_piece(d, !(n % 2)));
+    TRY(await_piece(d, !(n % 2)));
     TRY(backend_wait(d->backend, BACKEND_COMPUTE));
     return judge_piece(d, &p[!(n % 2)], x->found[!(n % 2)]);
 }

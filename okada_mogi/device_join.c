@@ -12,48 +12,48 @@ enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* TARGET, FOUND:
 enum { TARGETS = 16384, SLOTS = 64 };
 
 /* Queries of a launch. */
-struct asked {
+struct query_batch {
     int n;
     trial_number *trial; /* [TARGETS] */
     double *target;      /* [columns][TARGETS] */
     int *found;          /* [TARGETS][SLOTS] */
 };
 
-struct questions {
+struct queries {
     struct arena arena;
     const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
-    struct asked asked[2];
-    int filling; /* which of the two collects queries */
-    bool flying; /* the other one is on the device */
+    struct query_batch batch[2];
+    int filling;    /* which of the two collects queries */
+    bool in_flight; /* the other one is on the device */
     float *window;
     double *one; /* [columns] target of one query */
 };
 
 void search_device_join_close(struct search_device *d)
 {
-    struct questions *q = d->own;
+    struct queries *q = d->own;
     arena_free(&q->arena);
     free(q);
 }
 
 enum ek_status search_device_join_open(struct search_device *d)
 {
-    struct questions *q = d->own = calloc(1, sizeof *q);
+    struct queries *q = d->own = calloc(1, sizeof *q);
     if (!q)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for questions", d->search->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for queries", d->search->job->path);
     q->table = search_join_table(d->search);
     if (!q->table)
         return EK_OK;
     const struct join_table *t = q->table;
     const size_t n = (size_t)t->columns->n;
-    for (struct asked *a = q->asked; a < q->asked + 2; a++) {
+    for (struct query_batch *a = q->batch; a < q->batch + 2; a++) {
         a->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
         a->target = ARENA_NEW(&q->arena, n * TARGETS, double);
         a->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
     }
     q->window = ARENA_NEW(&q->arena, 2 * n, float);
     q->one = ARENA_NEW(&q->arena, n, double);
-    TRY(arena_check(&q->arena, "questions of %s", d->search->job->path));
+    TRY(arena_check(&q->arena, "queries of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
     TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
     TRY(search_device_write(d, CELL, t->cell, cells * sizeof *t->cell));
@@ -62,17 +62,17 @@ enum ek_status search_device_join_open(struct search_device *d)
     TRY(search_device_write(d, DIVISION, division, sizeof division));
     TRY(search_device_write(d, SLACK, t->columns->slack, n * sizeof *t->columns->slack));
     for (int slot = 0; slot < 2; slot++) {
-        TRY(search_device_room(d, TARGET + slot, n * TARGETS * sizeof *q->asked->target));
-        TRY(search_device_room(d, FOUND + slot, TARGETS * SLOTS * sizeof *q->asked->found));
+        TRY(search_device_room(d, TARGET + slot, n * TARGETS * sizeof *q->batch->target));
+        TRY(search_device_room(d, FOUND + slot, TARGETS * SLOTS * sizeof *q->batch->found));
     }
     return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
 }
 
 static enum ek_status launch(struct search_device *d, int slot)
 {
-    const struct questions *q = d->own;
+    const struct queries *q = d->own;
     const struct join_table *t = q->table;
-    const int n = q->asked[slot].n;
+    const int n = q->batch[slot].n;
     const struct backend_arg arg[] = {
         backend_arg_mem(d->buffer[V].mem),
         backend_arg_long(t->room),
@@ -102,14 +102,14 @@ struct again {
 static enum ek_status judge_row(void *arg, const struct join_row *row)
 {
     const struct again *a = arg;
-    const struct questions *q = a->d->own;
+    const struct queries *q = a->d->own;
     return search_judge_trial(a->d->worker[0],
                               a->trial + search_join_row(a->d->search, row - q->table->row));
 }
 
-static enum ek_status ask_host(struct search_device *d, const struct asked *a, int i)
+static enum ek_status ask_host(struct search_device *d, const struct query_batch *a, int i)
 {
-    struct questions *q = d->own;
+    struct queries *q = d->own;
     struct again again = {d, a->trial[i]};
     for (int c = 0; c < q->table->columns->n; c++)
         q->one[c] = a->target[c * TARGETS + i];
@@ -119,7 +119,7 @@ static enum ek_status ask_host(struct search_device *d, const struct asked *a, i
 
 /* By the leader alone: sharing this among the feeders gains nothing, as the descent takes longer.
  */
-static enum ek_status judge(struct search_device *d, struct asked *a)
+static enum ek_status judge(struct search_device *d, struct query_batch *a)
 {
     const int n = a->n;
     a->n = 0;
@@ -139,15 +139,15 @@ static enum ek_status judge(struct search_device *d, struct asked *a)
 /* Sends the queries collected to the device; the answers to those before are here on return. */
 static enum ek_status begin(struct search_device *d, int slot)
 {
-    const struct questions *q = d->own;
-    const struct asked *a = &q->asked[slot];
+    const struct queries *q = d->own;
+    const struct query_batch *a = &q->batch[slot];
     struct backend *b = d->backend;
     const size_t columns = (size_t)q->table->columns->n;
     TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[TARGET + slot].mem, a->target,
                      columns * TARGETS * sizeof *a->target));
     TRY(launch(d, slot));
     TRY(backend_record(b, BACKEND_COMPUTE, slot));
-    if (q->flying)
+    if (q->in_flight)
         TRY(backend_wait(b, BACKEND_FEED));
     TRY(backend_after(b, BACKEND_FEED, slot));
     return backend_fetch(b, BACKEND_FEED, a->found, d->buffer[FOUND + slot].mem,
@@ -157,34 +157,34 @@ static enum ek_status begin(struct search_device *d, int slot)
 /* Sends the queries collected to the device and judges its answers to those before. */
 static enum ek_status answer(struct search_device *d)
 {
-    struct questions *q = d->own;
+    struct queries *q = d->own;
     const int slot = q->filling;
-    const bool flew = q->flying;
-    if (!q->asked[slot].n)
+    const bool was_in_flight = q->in_flight;
+    if (!q->batch[slot].n)
         return EK_OK;
     TRY(begin(d, slot));
-    q->flying = true;
+    q->in_flight = true;
     q->filling = !slot;
-    return flew ? judge(d, &q->asked[!slot]) : EK_OK;
+    return was_in_flight ? judge(d, &q->batch[!slot]) : EK_OK;
 }
 
 /* Completes all queries. */
 static enum ek_status answer_all(struct search_device *d)
 {
-    struct questions *q = d->own;
+    struct queries *q = d->own;
     TRY(answer(d));
-    if (!q->flying)
+    if (!q->in_flight)
         return EK_OK;
     TRY(backend_wait(d->backend, BACKEND_FEED));
-    q->flying = false;
-    return judge(d, &q->asked[!q->filling]);
+    q->in_flight = false;
+    return judge(d, &q->batch[!q->filling]);
 }
 
 static enum ek_status ask(void *arg, trial_number trial, const double *target)
 {
     struct search_device *d = arg;
-    struct questions *q = d->own;
-    struct asked *a = &q->asked[q->filling];
+    struct queries *q = d->own;
+    struct query_batch *a = &q->batch[q->filling];
     for (int c = 0; c < q->table->columns->n; c++)
         a->target[c * TARGETS + a->n] = target[c];
     a->trial[a->n++] = trial;
@@ -194,12 +194,12 @@ static enum ek_status ask(void *arg, trial_number trial, const double *target)
 enum ek_status search_device_join_run(void *device)
 {
     struct search_device *d = device;
-    struct questions *q = d->own;
+    struct queries *q = d->own;
     struct search_worker *leader = d->worker[0];
     if (!q->table)
         return d->search->ops->run(leader, leader->range);
-    q->asked[0].n = q->asked[1].n = 0;
-    q->flying = false;
+    q->batch[0].n = q->batch[1].n = 0;
+    q->in_flight = false;
     leader->asker = (struct search_asker){ask, d};
     enum ek_status st = d->search->ops->run(leader, leader->range);
     THEN(st, answer_all(d));

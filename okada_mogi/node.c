@@ -27,7 +27,7 @@ struct node {
     struct node_report last;
     struct pieces tasks; /* rank 0 */
     bool keeps_all;      /* keep_all: no batch may have more trials than a worker holds records */
-    bool *apart;         /* [tasks.n] the task must not share a batch with the one before */
+    bool *separate;      /* [tasks.n] the task must not share a batch with the one before */
     double *trials;      /* [ranks] searched, as reported */
     struct ranges gaps;  /* ranges that full workers have left */
     size_t filled;       /* how many of them were searched here */
@@ -68,7 +68,7 @@ static struct trial_range trials_of(const struct farm_batch *batch)
 static void make_batches_small(struct node *n)
 {
     for (size_t t = 1; t < n->tasks.n; t++)
-        __atomic_store_n(&n->apart[t], true, __ATOMIC_RELAXED);
+        __atomic_store_n(&n->separate[t], true, __ATOMIC_RELAXED);
 }
 
 /* Receives the result of a batch. Rank 0's own trials are already in the results. */
@@ -133,7 +133,7 @@ void node_close(struct node *n)
     ranges_free(&n->searched);
     ranges_free(&n->gaps);
     pthread_mutex_destroy(&n->lock);
-    free(n->apart);
+    free(n->separate);
     free(n->trials);
     free(n);
 }
@@ -146,16 +146,16 @@ static enum ek_status cut_tasks(struct node *n)
     THEN(st, pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm)));
     ranges_free(&gaps);
     TRY(st);
-    free(n->apart);
-    n->apart = calloc(n->tasks.n + 1, sizeof *n->apart);
-    if (!n->apart)
+    free(n->separate);
+    n->separate = calloc(n->tasks.n + 1, sizeof *n->separate);
+    if (!n->separate)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks", n->tasks.n);
     const struct trial_range *task = n->tasks.range;
     trial_number together = n->tasks.n ? task[0].count : 0;
     for (size_t t = 1; t < n->tasks.n; t++, together += task[t].count) {
-        n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count ||
-                      (n->keeps_all && together + task[t].count > HELD);
-        together = n->apart[t] ? 0 : together;
+        n->separate[t] = task[t].first != task[t - 1].first + task[t - 1].count ||
+                         (n->keeps_all && together + task[t].count > HELD);
+        together = n->separate[t] ? 0 : together;
     }
     return EK_OK;
 }
@@ -175,7 +175,7 @@ enum ek_status node_begin(struct node *n, const char *schedule)
     const struct farm_job job = {.schedule = farm_size(n->farm) > 1 ? schedule : "static",
                                  /* alone: all of it */ .n = n->tasks.n,
                                  .cost = n->tasks.cost,
-                                 .apart = n->apart};
+                                 .apart = n->separate};
     TRY(farm_begin(n->farm, &job));
     search_state_evaluated(n->checkpoint, search_prepared(n->search));
     return EK_OK;

@@ -270,8 +270,8 @@ static enum ek_status certify_job(struct program *p)
     stop_catch();
     enum ek_status st = certify(p->job, p->certify, &c);
     if (!st || st == EK_STOPPED) {
-        const enum ek_status told = tell_certificate(p, &c, clock_now() - start);
-        THEN(st, told);
+        const enum ek_status reported = tell_certificate(p, &c, clock_now() - start);
+        THEN(st, reported);
     }
     if (st == EK_STOPPED)
         status_warn("interrupted: boxes not decided yet are open in %s", p->certify);

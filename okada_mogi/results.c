@@ -204,7 +204,7 @@ static enum ek_status check_trial(struct checker *c, trial_number trial, double 
     return EK_OK;
 }
 
-static enum ek_status look(void *arg, const long *place, double *misfit)
+static enum ek_status evaluate(void *arg, const long *place, double *misfit)
 {
     struct checker *c = arg;
     const struct job *job = c->h->job;
@@ -220,7 +220,7 @@ static enum ek_status check_neighbours(struct checker *c, trial_number trial, bo
     long place[JOB_AXES], other[JOB_AXES];
     double misfit;
     trial_place(job->axis, job->naxes, trial, place);
-    TRY(look(c, place, &misfit));
+    TRY(evaluate(c, place, &misfit));
     for (int k = 0; k < (diagonally ? 2 : 1) * beside; k++) {
         bool inside = true;
         for (int a = 0; a < job->naxes; a++) {
@@ -231,7 +231,7 @@ static enum ek_status check_neighbours(struct checker *c, trial_number trial, bo
             inside &= other[a] >= 0 && other[a] < job->axis[a].n;
         }
         if (inside)
-            TRY(look(c, other, &misfit));
+            TRY(evaluate(c, other, &misfit));
     }
     return EK_OK;
 }
@@ -348,7 +348,7 @@ static trial_number symmetric_trial(const struct job *job, uint64_t *seed)
  */
 static enum ek_status check_random(struct checker *c)
 {
-    const struct descent_eye eye = {look, c};
+    const struct descent_objective objective = {evaluate, c};
     const struct job *job = c->h->job;
     const struct stats *s = c->h->stats;
     struct accepted_record r = {.trial = 0};
@@ -365,10 +365,10 @@ static enum ek_status check_random(struct checker *c)
     accepted_sort_best(&c->start);
     for (size_t i = 0; i < c->start.n && i < (s ? DESCENTS : DESCENTS_IN_VAIN); i++) {
         c->least.most = INFINITY;
-        TRY(descent_run(job, &eye, c->start.record[i].trial, c->start.record[i].misfit));
+        TRY(descent_run(job, &objective, c->start.record[i].trial, c->start.record[i].misfit));
         c->by_most = true; /* chi2 is smoother, but largest residuals decide */
         if (isfinite(c->least.most))
-            TRY(descent_run(job, &eye, c->least.trial, c->least.most));
+            TRY(descent_run(job, &objective, c->least.trial, c->least.most));
         c->by_most = false;
     }
     return EK_OK;

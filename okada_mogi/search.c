@@ -213,7 +213,8 @@ int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED
 }
 
 enum ek_status search_order_by_trials(const struct search *s, int n,
-                                      void (*look)(const void *arg, const double *u, bool *keeps),
+                                      void (*set_keeps)(const void *arg, const double *u,
+                                                        bool *keeps),
                                       const void *arg, int swap[SEARCH_ORDERED], int *nswaps)
 {
     enum { SAMPLES = 2048 };
@@ -227,7 +228,7 @@ enum ek_status search_order_by_trials(const struct search *s, int n,
     const enum ek_status st = judge_open(s->job, &judge);
     for (int i = 0; i < SAMPLES && !st; i++)
         if (judge_trial(judge, trial_random(all, &seed), &record, &u))
-            look(arg, u, keeps + (size_t)samples++ * (size_t)n);
+            set_keeps(arg, u, keeps + (size_t)samples++ * (size_t)n);
     *nswaps = samples ? search_order(keeps, samples, n, swap) : 0;
     if (!st)
         judge_close(judge);

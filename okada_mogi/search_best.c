@@ -90,7 +90,7 @@ struct scout {
     struct accepted seen;
 };
 
-static enum ek_status look(void *arg, const long *place, double *misfit)
+static enum ek_status evaluate(void *arg, const long *place, double *misfit)
 {
     struct scout *s = arg;
     struct accepted_record record;
@@ -106,7 +106,7 @@ static enum ek_status look(void *arg, const long *place, double *misfit)
 
 static enum ek_status explore(struct scout *s)
 {
-    const struct descent_eye eye = {look, s};
+    const struct descent_objective objective = {evaluate, s};
     struct accepted start = {0};
     uint64_t seed = 1;
     enum ek_status st = EK_OK;
@@ -118,7 +118,7 @@ static enum ek_status explore(struct scout *s)
     }
     accepted_sort_best(&start);
     for (size_t i = 0; i < start.n && i < DESCENTS && !st; i++)
-        st = descent_run(s->job, &eye, start.record[i].trial, start.record[i].misfit);
+        st = descent_run(s->job, &objective, start.record[i].trial, start.record[i].misfit);
     accepted_free(&start);
     return st;
 }

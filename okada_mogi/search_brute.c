@@ -79,7 +79,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 /* ---- the method -------------------------------------------------------------------------------*/
 
 /* Which stations a trial survives. */
-static void look(const void *search, const double *u, bool *keeps)
+static void set_keeps(const void *search, const double *u, bool *keeps)
 {
     const struct search *s = search;
     const double reach = judge_reach(s->job, search_best_bound(s->best));
@@ -104,7 +104,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     int swap[SEARCH_ORDERED], n;
     NEW(struct grid, g, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, GRID_ALL, g);
-    THEN(st, search_order_by_trials(s, s->nstations, look, s, swap, &n));
+    THEN(st, search_order_by_trials(s, s->nstations, set_keeps, s, swap, &n));
     TRY_OR(st, close_shared(g));
     search_swap_stations(s, swap, n);
     s->grain = (trial_number)g->inner;

@@ -214,7 +214,7 @@ static enum ek_status open_grids(struct shared *shared, const struct job *job)
 }
 
 /* Which columns a trial survives. */
-static void look(const void *arg, const double *u, bool *keeps)
+static void set_keeps(const void *arg, const double *u, bool *keeps)
 {
     const struct shared *shared = arg;
     const struct join_columns *c = &shared->columns;
@@ -311,7 +311,7 @@ static enum ek_status fill(struct shared *shared, struct search *s)
     TRY(open_grids(shared, s->job));
     TRY(join_columns_open(s->job, &shared->columns));
     shared->reach = judge_reach(s->job, search_best_bound(s->best));
-    TRY(search_order_by_trials(s, shared->columns.n, look, shared, swap, &n));
+    TRY(search_order_by_trials(s, shared->columns.n, set_keeps, shared, swap, &n));
     join_columns_swap(&shared->columns, swap, n);
     TRY(bound_levels(shared, s->job));
     return open_table(shared);

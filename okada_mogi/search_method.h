@@ -103,10 +103,11 @@ void search_set_contrast(struct search_station *to, const struct stations *s, in
  * number of swaps, to be applied one after another: items i and swap[i]. */
 enum { SEARCH_ORDERED = 24 }; /* hardly any trial gets further without being accepted */
 int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED]);
-/* Likewise, with random trials as samples: look(arg) gets a trial's prediction u [stations][3] and
- * sets keeps [n]. */
+/* Likewise, with random trials as samples: set_keeps(arg) gets a trial's prediction u [stations][3]
+ * and sets keeps [n]. */
 enum ek_status search_order_by_trials(const struct search *s, int n,
-                                      void (*look)(const void *arg, const double *u, bool *keeps),
+                                      void (*set_keeps)(const void *arg, const double *u,
+                                                        bool *keeps),
                                       const void *arg, int swap[SEARCH_ORDERED], int *nswaps);
 void search_swap_stations(struct search *s, const int *swap, int nswaps);
 

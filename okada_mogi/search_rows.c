@@ -17,7 +17,7 @@ enum {
 /* Least product of the shares of the columns' squares that elimination of other columns may leave:
  * rounding grows by its inverse, and the scenes' unknowns are determined to 1e-3 each. The digits
  * that remain are far better than the 1e-6 that may_explain() allows. */
-#define HAIR 1e-5
+#define LEAST_SHARE 1e-5
 
 struct row {
     struct search_point point;
@@ -28,25 +28,25 @@ struct row {
 
 /* How to eliminate a scene's unknowns, given the first rows: Gauss's method, applied to the columns
  * of its frame one after another. */
-struct told {
+struct elimination {
     double seen[SCENES_UNKNOWNS], per[SCENES_UNKNOWNS]; /* data along a column; 1 / its square */
     double factor[SCENES_UNKNOWNS][SCENES_UNKNOWNS];    /* of column a in column b > a */
 };
 
 /* The same for all scenes, at a test of chi2. */
-struct look {
-    bool told;       /* the rows so far determine all unknowns */
+struct chi2_test {
+    bool determined; /* the rows so far determine all unknowns */
     double explains; /* chi2 that the unknowns explain */
-    struct told scene[SCENES_MOST];
+    struct elimination scene[SCENES_MOST];
 };
 
 struct search_rows {
-    struct arena arena; /* of rows and looks */
+    struct arena arena; /* of rows and tests */
     const struct job *job;
     int nscenes, n;
     struct scene scene[SCENES_MOST]; /* scenes included, their data in the rows' order */
     struct row *row;                 /* [n] */
-    struct look *look;               /* [n / EVERY, rounded up] */
+    struct chi2_test *test;          /* [n / EVERY, rounded up] */
 };
 
 /* Inner products; columns are the data (0), the responses, and the frames of scenes. */
@@ -102,8 +102,8 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
 
 /* Factorizes the products of a scene's frame with itself and with the data; false: they do not
  * determine the unknowns. */
-static bool tell(const double (*product)[SCENES_UNKNOWNS], const double *seen, int unknowns,
-                 struct told *t, double *explains)
+static bool eliminate(const double (*product)[SCENES_UNKNOWNS], const double *seen, int unknowns,
+                      struct elimination *t, double *explains)
 {
     double frame[SCENES_UNKNOWNS][SCENES_UNKNOWNS];
     memcpy(frame, product, sizeof frame);
@@ -124,14 +124,14 @@ static bool tell(const double (*product)[SCENES_UNKNOWNS], const double *seen, i
 }
 
 /* Prepares a test after every EVERY rows. */
-static void set_looks(struct search_rows *r)
+static void prepare_tests(struct search_rows *r)
 {
     double frame[SCENES_MOST][SCENES_UNKNOWNS][SCENES_UNKNOWNS] = {{{0}}};
     double seen[SCENES_MOST][SCENES_UNKNOWNS] = {{0}};
     for (int i = 0; i < r->n; i++) {
         const struct row *row = &r->row[i];
         const struct scene *c = &r->scene[row->scene];
-        struct look *look = &r->look[i / EVERY];
+        struct chi2_test *test = &r->test[i / EVERY];
         for (int a = 0; a < c->unknowns; a++) {
             const double along = c->frame[a * c->n + row->at];
             seen[row->scene][a] += along * c->seen[row->at];
@@ -140,10 +140,10 @@ static void set_looks(struct search_rows *r)
         }
         if ((i + 1) % EVERY && i + 1 < r->n)
             continue;
-        look->told = true;
-        for (int s = 0; s < r->nscenes && look->told; s++)
-            look->told =
-                tell(frame[s], seen[s], r->scene[s].unknowns, &look->scene[s], &look->explains);
+        test->determined = true;
+        for (int s = 0; s < r->nscenes && test->determined; s++)
+            test->determined = eliminate(frame[s], seen[s], r->scene[s].unknowns, &test->scene[s],
+                                         &test->explains);
     }
 }
 
@@ -155,13 +155,13 @@ enum ek_status search_rows_open(const struct job *job, struct search_rows **r)
         most += (size_t)job->scenes.scene[i].n;
     made->job = job;
     made->row = ARENA_NEW(&made->arena, most, struct row);
-    made->look = ARENA_NEW(&made->arena, most / EVERY + 1, struct look);
+    made->test = ARENA_NEW(&made->arena, most / EVERY + 1, struct chi2_test);
     enum ek_status st = arena_check(&made->arena, "the scenes of %s", job->path);
     for (int i = 0; i < job->scenes.n && !st && isfinite(judge_chi2(job, 0)); i++)
         st = add_scene(made, &job->scenes.scene[i]);
     TRY_OR(st, search_rows_close(made));
     qsort(made->row, (size_t)made->n, sizeof *made->row, by_size);
-    set_looks(made);
+    prepare_tests(made);
     *r = made;
     return EK_OK;
 }
@@ -202,7 +202,7 @@ static void add(lanes (*product)[1 + MODEL_BASES], int nbasis, const lanes *z)
 }
 
 /* Eliminates a scene's unknowns from the products `left`. */
-static void take_scene(const struct told *t, int unknowns, int nbasis,
+static void take_scene(const struct elimination *t, int unknowns, int nbasis,
                        const lanes (*seen)[MODEL_BASES], lanes (*left)[1 + MODEL_BASES])
 {
     lanes cross[SCENES_UNKNOWNS][MODEL_BASES];
@@ -223,25 +223,25 @@ static void take_scene(const struct told *t, int unknowns, int nbasis,
 }
 
 /* Lanes where the part of the data that is orthogonal to all responses may be below `most`, also
- * because rounding hides it. look: the test's eliminations, NULL if no scene was added yet. */
+ * because rounding hides it. test: its eliminations, NULL if no scene was added yet. */
 static lanes_mask may_explain(const struct search_sums *sums, const struct search_rows *r,
-                              const struct look *look, int v, int nbasis, double most)
+                              const struct chi2_test *test, int v, int nbasis, double most)
 {
     lanes a[1 + MODEL_BASES][1 + MODEL_BASES];
     const lanes(*product)[1 + MODEL_BASES] = sums->product[v];
     lanes_mask unknown = {0};
     lanes share = REAL(1);
-    if (look && !look->told)
+    if (test && !test->determined)
         return ~unknown;
-    if (!(product[0][0][0] - (look ? look->explains : 0) > most)) /* the same in all lanes */
+    if (!(product[0][0][0] - (test ? test->explains : 0) > most)) /* the same in all lanes */
         return ~unknown;
     for (int p = 0; p <= nbasis; p++)
         memcpy(a[p], product[p], (size_t)(p + 1) * sizeof **a);
-    for (int i = 0; look && i < r->nscenes; i++)
-        take_scene(&look->scene[i], r->scene[i].unknowns, nbasis, sums->cross[v][i], a);
+    for (int i = 0; test && i < r->nscenes; i++)
+        take_scene(&test->scene[i], r->scene[i].unknowns, nbasis, sums->cross[v][i], a);
     for (int p = nbasis; p > 0; p--) {
         share *= a[p][p] / product[p][p];
-        unknown |= ~(share > HAIR);
+        unknown |= ~(share > LEAST_SHARE);
         const lanes per = 1.0 / a[p][p];
         for (int i = 0; i < p; i++)
             for (int k = 0; k <= i; k++)
@@ -361,7 +361,7 @@ static bool explains_alone(const struct search_rows *r, struct search_sums *one,
             }
             add_row(one, &r->scene[row->scene], row, m->nbasis, z, 0);
         }
-        left = lanes_bits_of(may_explain(one, r, &r->look[i / EVERY], 0, m->nbasis, chi2)) & 1;
+        left = lanes_bits_of(may_explain(one, r, &r->test[i / EVERY], 0, m->nbasis, chi2)) & 1;
     }
     return left;
 }
@@ -404,7 +404,7 @@ unsigned search_rows_screen(const struct search_rows *r, struct search_sums *sum
             const unsigned mine = ((1u << LANES) - 1) << (v * LANES);
             if (alive & mine)
                 alive &= ~mine |
-                         lanes_bits_of(may_explain(sums, r, &r->look[i / EVERY], v, nbasis, chi2))
+                         lanes_bits_of(may_explain(sums, r, &r->test[i / EVERY], v, nbasis, chi2))
                              << (v * LANES);
         }
         if (__builtin_popcount(alive) <= FEW)

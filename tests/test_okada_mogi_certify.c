@@ -267,7 +267,7 @@ static void test_threads(void **state)
         first = first ? first : json_incref(proof);
         json_decref(proof);
     }
-    assert_true(c.boxes > 64 && c.looks == other.looks);
+    assert_true(c.boxes > 64 && c.visits == other.visits);
     json_decref(first);
     job_close(job);
 }
