@@ -72,7 +72,7 @@ void backend_print(FILE *out)
             char label[24];
             snprintf(label, sizeof label, "%s:%d", list[b]->name, i);
             if (!quiet_info((struct backend_device){list[b], i}, &info))
-                fprintf(out, "%-10s does not answer: %s\n", label, status_message());
+                fprintf(out, "%-10s does not respond: %s\n", label, status_message());
             else
                 fprintf(out, "%-10s %s%s%s, %d compute units, %.1f GB%s%s%s%s%s%s (%s)\n", label,
                         info.name, info.arch[0] ? ", " : "", info.arch, info.compute_units,
@@ -111,7 +111,7 @@ static enum ek_status check_present(const char *word, struct backend_device d)
         return EK_OK;
     char there[512];
     list_present(d.ops, n, there, sizeof there);
-    FAIL(EK_UNAVAILABLE, "devices: '%s' is not there; %s has %d: %s", word, d.ops->name, n, there);
+    FAIL(EK_UNAVAILABLE, "devices: there is no '%s'; %s has %d: %s", word, d.ops->name, n, there);
 }
 
 static enum ek_status unknown(const char *name)
@@ -166,8 +166,8 @@ static enum ek_status parse_one(char *word, struct backend_device *d)
         index = find_by_name(ops, colon + 1);
     if (!ops || !colon || index < 0)
         FAIL(EK_USAGE,
-             "devices: '%s' is no device: write a back end and a number, PCI address or UUID, as "
-             "in opencl:0 or cuda:0000:3b:00.0; --list-devices shows them",
+             "devices: '%s' does not name a device: write a back end and a number, PCI address or "
+             "UUID, as in opencl:0 or cuda:0000:3b:00.0; --list-devices shows them",
              word);
     struct backend_device found = {ops, (int)index};
     TRY(check_present(word, found));

@@ -99,7 +99,7 @@ void *backend_address(const struct backend *b, struct backend_mem *mem)
 static enum ek_status check_owner(const struct backend *b, const struct backend_mem *m)
 {
     if (m && m->owner != b)
-        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", b->label, m->owner->label);
+        FAIL(EK_USAGE, "%s: a buffer of %s was passed to it", b->label, m->owner->label);
     return EK_OK;
 }
 
@@ -272,8 +272,8 @@ enum ek_status backend_launch(struct backend *b, int queue, struct backend_progr
     for (int i = 0; i < 3; i++) {
         if (global[i] < 0 || global[i] > INT_MAX - (long)s->group[i])
             FAIL(EK_UNAVAILABLE,
-                 "%s: kernel '%s' is to start %ld work-items in direction %d, it counts to %d: use "
-                 "smaller tasks",
+                 "%s: kernel '%s' would start %ld work-items in direction %d, at most %d are "
+                 "possible: use smaller tasks",
                  b->label, s->name, global[i], i, INT_MAX);
         groups[i] = ((size_t)global[i] + s->group[i] - 1) / s->group[i];
     }

@@ -41,7 +41,7 @@ static void plain_place(char *line)
 
 enum ek_status build_log_fail(const char *label, const char *log)
 {
-    char line[800] = "the compiler does not say why";
+    char line[800] = "the compiler gives no reason";
     if (log && log[strspn(log, "\n ")])
         first_error(log, line, sizeof line);
     plain_place(line);

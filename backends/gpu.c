@@ -13,23 +13,24 @@ static const struct {
     const char *name;
 } codes[] = {
     {GPU_INVALID_VALUE, EK_USAGE, "invalid value"},
-    {GPU_OUT_OF_MEMORY, EK_UNAVAILABLE, "device memory is short"},
-    {9, EK_UNAVAILABLE, "the device takes no such work-group or grid"},
-    {46, EK_UNAVAILABLE, "another process has the device to itself (nvidia-smi -q -d COMPUTE)"},
+    {GPU_OUT_OF_MEMORY, EK_UNAVAILABLE, "out of device memory"},
+    {9, EK_UNAVAILABLE, "the device does not support this work-group or grid size"},
+    {46, EK_UNAVAILABLE,
+     "another process has exclusive use of the device (nvidia-smi -q -d COMPUTE)"},
     {98, EK_USAGE, "no such kernel on this device"},
     {101, EK_UNAVAILABLE, "there is no such device; is it hidden by CUDA_VISIBLE_DEVICES?"},
-    {200, EK_UNAVAILABLE, "the driver does not take the code"},
+    {200, EK_UNAVAILABLE, "the driver rejects the code"},
     {209, EK_UNAVAILABLE, "the code is for another architecture"},
     {214, EK_LOST, "uncorrectable memory error"},
-    {218, EK_UNAVAILABLE, "the driver does not take the code"},
+    {218, EK_UNAVAILABLE, "the driver rejects the code"},
     {220, EK_LOST, "the link to the device failed"},
-    {221, EK_UNAVAILABLE, "the driver's own compiler, libnvidia-ptxjitcompiler.so.1, is not there"},
+    {221, EK_UNAVAILABLE, "the driver's own compiler, libnvidia-ptxjitcompiler.so.1, is missing"},
     {222, EK_UNAVAILABLE, "the driver is older than the compiler"},
-    {223, EK_UNAVAILABLE, "CUDA_DISABLE_PTX_JIT forbids the driver to translate code"},
-    {300, EK_UNAVAILABLE, "the driver does not take the code"},
+    {223, EK_UNAVAILABLE, "CUDA_DISABLE_PTX_JIT forbids the driver to compile PTX"},
+    {300, EK_UNAVAILABLE, "the driver rejects the code"},
     {GPU_NOT_FOUND, EK_USAGE, "no such symbol"},
-    {700, EK_LOST, "a kernel left its buffers"},
-    {701, EK_UNAVAILABLE, "the kernel needs more registers or local memory than there are"},
+    {700, EK_LOST, "a kernel accessed memory outside its buffers"},
+    {701, EK_UNAVAILABLE, "the kernel needs more registers or local memory than the device has"},
     {702, EK_LOST,
      "a kernel ran longer than the driver allows where a display is attached: use a "
      "device without one, or smaller tasks"},
@@ -55,7 +56,7 @@ enum ek_status gpu_check(const struct gpu_state *d, int code, const char *doing)
 enum ek_status gpu_use(const void *dev)
 {
     const struct gpu_state *d = dev;
-    return gpu_check(d, d->vendor->use(d), "taking the device");
+    return gpu_check(d, d->vendor->use(d), "selecting the device");
 }
 
 void gpu_drain(const struct gpu_state *d)
@@ -88,9 +89,10 @@ static enum ek_status make_queues(struct gpu_state *d)
 {
     enum { NON_BLOCKING = 1, NO_TIME = 2 };
     for (int q = 0; q < BACKEND_QUEUES; q++)
-        TRY(gpu_check(d, d->driver->stream_create(&d->stream[q], NON_BLOCKING), "making a queue"));
+        TRY(gpu_check(d, d->driver->stream_create(&d->stream[q], NON_BLOCKING),
+                      "creating a queue"));
     for (int e = 0; e < BACKEND_EVENTS; e++)
-        TRY(gpu_check(d, d->driver->event_create(&d->event[e], NO_TIME), "making an event"));
+        TRY(gpu_check(d, d->driver->event_create(&d->event[e], NO_TIME), "creating an event"));
     return EK_OK;
 }
 
@@ -100,7 +102,7 @@ static enum ek_status ask_grid(struct gpu_state *d)
         int most = 0;
         TRY(gpu_check(
             d, d->driver->device_attribute(&most, d->vendor->attribute[GPU_GRID_X + i], d->device),
-            "asking about the device"));
+            "querying the device"));
         d->max_grid[i] = (size_t)most;
     }
     return EK_OK;
@@ -113,8 +115,8 @@ enum ek_status gpu_open(const struct gpu_vendor *v, void *dev, int index)
     d->vendor = v;
     d->driver = &v->found->driver;
     snprintf(d->label, sizeof d->label, "%s:%d", v->name, index);
-    TRY(gpu_check(d, d->driver->device_get(&d->device, index), "taking the device"));
-    TRY(gpu_check(d, v->attach(d), "taking the device"));
+    TRY(gpu_check(d, d->driver->device_get(&d->device, index), "selecting the device"));
+    TRY(gpu_check(d, v->attach(d), "selecting the device"));
     enum ek_status st = gpu_use(d);
     THEN(st, ask_grid(d));
     THEN(st, make_queues(d));
@@ -183,7 +185,7 @@ enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program,
     for (int i = 0; i < 3; i++)
         if (groups[i] > d->max_grid[i])
             FAIL(EK_UNAVAILABLE,
-                 "%s: kernel '%s' is launched over %zu groups in direction %d, the device takes "
+                 "%s: kernel '%s' is launched over %zu groups in direction %d, the device allows "
                  "%zu: use a smaller problem or more devices",
                  d->label, s->name, groups[i], i, d->max_grid[i]);
     TRY(gpu_use(d));

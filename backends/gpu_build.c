@@ -70,7 +70,7 @@ static enum ek_status load_compiled(const struct gpu_state *d, const struct gpu_
     if (p->module)
         return EK_OK;
     why.words[strcspn(why.words, "\n")] = '\0';
-    snprintf(doing, sizeof doing, "loading what %s %d.%d made for %s on a driver of %s%s%s",
+    snprintf(doing, sizeof doing, "loading code that %s %d.%d made for %s on a driver of %s%s%s",
              c->library, c->major, c->minor, c->target, d->info.driver, why.words[0] ? ": " : "",
              why.words);
     return gpu_check(d, why.code, doing);
@@ -188,9 +188,8 @@ enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k)
     if (d->driver->function_attribute(&most, MAX_THREADS, p->function[k]))
         most = d->info.max_group;
     if (most && items > (size_t)most)
-        FAIL(EK_UNAVAILABLE,
-             "%s: kernel '%s' wants a work-group of %zu, the device has room for %d", d->label,
-             s->name, items, most);
+        FAIL(EK_UNAVAILABLE, "%s: kernel '%s' needs a work-group of %zu, the device supports %d",
+             d->label, s->name, items, most);
     return EK_OK;
 }
 

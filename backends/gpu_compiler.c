@@ -76,7 +76,7 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
     const char *missing = gpu_symbols_find(handle, v->compiler_prefix, symbols, &f);
     if (missing || f.Version(&k->c.major, &k->c.minor)) {
         snprintf(why, GPU_WHY, "%s has no %s%s", k->c.library, v->compiler_prefix,
-                 missing ? missing : "Version that answers");
+                 missing ? missing : "Version that works");
         return false;
     }
     identify((const void *)f.Version, k->c.build, sizeof k->c.build);
@@ -182,7 +182,7 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
         FAIL(EK_UNAVAILABLE, "%s has no %s%s", library, prefix, missing);
     int code = f.CreateProgram(&program, text, "kernels", 0, NULL, NULL);
     if (code)
-        FAIL(EK_UNAVAILABLE, "%s: no new program (%s error %d)", library, prefix, code);
+        FAIL(EK_UNAVAILABLE, "%s: cannot create a program (%s error %d)", library, prefix, code);
     *out = (struct gpu_code){0};
     code = f.CompileProgram(program, noptions, options);
     out->log = (char *)fetch_result(program, f.GetProgramLogSize, f.GetProgramLog, &size);
@@ -190,6 +190,6 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
         fetch_code(&f, program, out);
     f.DestroyProgram(&program);
     if (!code && !out->code)
-        FAIL(EK_UNAVAILABLE, "%s compiled a text but has no code for it", library);
+        FAIL(EK_UNAVAILABLE, "%s compiled a kernel text but returned no code", library);
     return EK_OK;
 }

@@ -142,7 +142,8 @@ static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c)
 {
     void *byte = NULL;
     enum { NO_TIME = 2 };
-    TRY(gpu_check(d, d->driver->event_create(&c->event, NO_TIME), "making an event"));
+    if (!c->event) /* else this is another try */
+        TRY(gpu_check(d, d->driver->event_create(&c->event, NO_TIME), "creating an event"));
     c->pinned = !d->driver->pinned_alloc(&byte, CHUNK, 0);
     c->byte = c->pinned ? byte : malloc(CHUNK);
     if (!c->byte)

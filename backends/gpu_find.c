@@ -84,15 +84,16 @@ static const struct {
     int code;
     const char *why;
 } refusals[] = {
-    {34, "the library is the SDK's stand-in, not a driver"},
-    {35, "the driver is too old for its library: update it"},
-    {46, "the device is taken: another process has it to itself (nvidia-smi -q -d COMPUTE)"},
-    {100, "the driver finds none"},
-    {101, "the driver finds none: does CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES hide it?"},
+    {34, "this library is the SDK's stub, not a driver"},
+    {35, "the kernel driver is older than its library: update it"},
+    {46, "another process has exclusive use of the device (nvidia-smi -q -d COMPUTE)"},
+    {100, "the driver finds no device"},
+    {101, "the driver finds no device: does CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES hide it?"},
     {802, "the links between the devices are not up yet: is nvidia-fabricmanager running?"},
-    {803, "library and kernel module are of different versions: restart after the update"},
-    {804, "this library does not serve this device"},
-    {999, "the driver does not start: is its kernel module loaded, may this user open it?"},
+    {803, "library and kernel module have different versions: reboot after the update"},
+    {804, "this library does not support this device"},
+    {999, "the driver does not start: is its kernel module loaded, and may this user open its "
+          "device files?"},
 };
 
 static void refused(struct gpu_found *f, const struct gpu_vendor *v, int code)
@@ -115,8 +116,8 @@ static void start(struct gpu_found *f, const struct gpu_vendor *v)
     if (!missing)
         missing = gpu_symbols_find(handle, "", v->own_symbols, v->own);
     if (missing) {
-        snprintf(f->why, sizeof f->why, "%s is too old, it has no %s: update the driver",
-                 f->library, missing);
+        snprintf(f->why, sizeof f->why, "%s is too old: it lacks %s; update the driver", f->library,
+                 missing);
         return;
     }
     int code = f->driver.init(0);

@@ -21,7 +21,7 @@ enum ek_status gpu_graph_begin(void *dev)
     enum { THIS_THREAD = 1 }; /* other threads may use the device meanwhile */
     struct gpu_state *d = dev;
     if (!takes_graphs(d))
-        FAIL(EK_UNAVAILABLE, "%s: the driver takes no graphs", d->label);
+        FAIL(EK_UNAVAILABLE, "%s: the driver does not support graphs", d->label);
     TRY(gpu_use(d));
     const int code = d->driver->capture_begin(d->stream[BACKEND_COMPUTE], THIS_THREAD);
     d->refuses_graphs = code;
@@ -43,7 +43,7 @@ enum ek_status gpu_graph_end(void *dev, struct backend_graph **graph)
     if (code) {
         free(g);
         d->refuses_graphs = true;
-        return gpu_check(d, code, "making a graph of launches");
+        return gpu_check(d, code, "creating a graph of launches");
     }
     *graph = g;
     return EK_OK;

@@ -87,13 +87,13 @@ static enum ek_status make(const struct gpu_vendor *v, const char *text, const c
     OWNED(free_code) struct gpu_code made = {0};
     const struct cache_key key = gpu_code_key(v, text, options, target);
     if (!folder(path))
-        FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: CU_KERNEL_CODE names the folder for the code: set it");
+        FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: set CU_KERNEL_CODE to the folder for the code");
     int n;
     (void)MUTED(gpu_count(v, &n)); /* the driver, if there is one, limits how new the compiler may
                                     * be */
     TRY(gpu_compiler_choose(v, v->name, target, v->found->version / v->major, &c));
     if (strcmp(c.target, target))
-        FAIL(EK_UNAVAILABLE, "%s: %s %d.%d makes no code for %s", v->name, c.library, c.major,
+        FAIL(EK_UNAVAILABLE, "%s: %s %d.%d cannot compile for %s", v->name, c.library, c.major,
              c.minor, target);
     TRY(gpu_compile(v, v->name, &c, text, options, &made));
     TRY(gpu_code_sign(v->name, c.library, &made));

@@ -152,7 +152,7 @@ static enum ek_status collect(const char *label, const struct gpu_compiler *c, i
                           "%s: the compiler %s %d.%d died (signal %d); it may not know %s: install "
                           "a newer one%s%s",
                           label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
-                          *words ? "; its last words: " : "", words)
+                          *words ? "; its last message: " : "", words)
             : status_fail(EK_UNAVAILABLE, "%s: the compiler %s does not work: %s", label,
                           c->library, words);
     free(printed);

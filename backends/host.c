@@ -195,7 +195,7 @@ static enum ek_status check_options(const struct host *h, const char *options)
             ok = ok || !strcmp(word, harmless[i]);
         if (!ok)
             FAIL(EK_UNAVAILABLE,
-                 "%s: the option %s comes too late, its kernels are compiled with the "
+                 "%s: the option %s has no effect, its kernels were compiled with the "
                  "program: use another device",
                  h->label, word);
     }

@@ -23,10 +23,11 @@ static const struct {
     enum ek_status st;
     const char *name;
 } codes[] = {
-    {CL_MEM_OBJECT_ALLOCATION_FAILURE, EK_UNAVAILABLE, "device memory is short"},
-    {CL_OUT_OF_HOST_MEMORY, EK_UNAVAILABLE, "host memory is short"},
-    {CL_OUT_OF_RESOURCES, EK_LOST, "out of resources, or the kernel left its buffers"},
-    {CL_INVALID_COMMAND_QUEUE, EK_LOST, "the queue is dead after an earlier failure"},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, EK_UNAVAILABLE, "out of device memory"},
+    {CL_OUT_OF_HOST_MEMORY, EK_UNAVAILABLE, "out of host memory"},
+    {CL_OUT_OF_RESOURCES, EK_LOST,
+     "out of resources, or a kernel accessed memory outside its buffers"},
+    {CL_INVALID_COMMAND_QUEUE, EK_LOST, "the queue failed earlier"},
     {CL_DEVICE_NOT_AVAILABLE, EK_LOST, "the device is not available"},
     {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, EK_LOST, "earlier work failed"},
     {CL_MEM_COPY_OVERLAP, EK_USAGE, "source and destination overlap"},
@@ -38,7 +39,7 @@ static const struct {
     {CL_INVALID_ARG_VALUE, EK_USAGE, "argument of the wrong kind"},
     {CL_INVALID_ARG_SIZE, EK_USAGE, "argument of the wrong type"},
     {CL_INVALID_KERNEL_ARGS, EK_USAGE, "arguments are missing"},
-    {CL_INVALID_WORK_GROUP_SIZE, EK_USAGE, "work-group is not the one of the KERNEL() line"},
+    {CL_INVALID_WORK_GROUP_SIZE, EK_USAGE, "the work-group is not that of the KERNEL() line"},
     {CL_INVALID_WORK_ITEM_SIZE, EK_UNAVAILABLE, "work-group too large in one dimension"},
 };
 
@@ -130,10 +131,10 @@ static enum ek_status make_queues(struct opencl_state *d)
 {
     cl_int code;
     d->context = opencl.CreateContext(NULL, 1, &d->id, NULL, NULL, &code);
-    TRY(opencl_check(d, code, "making a context"));
+    TRY(opencl_check(d, code, "creating a context"));
     for (int q = 0; q < BACKEND_QUEUES; q++) {
         d->queue[q] = opencl.CreateCommandQueue(d->context, d->id, 0, &code);
-        TRY(opencl_check(d, code, "making a queue"));
+        TRY(opencl_check(d, code, "creating a queue"));
     }
     return EK_OK;
 }

@@ -26,7 +26,7 @@ static enum ek_status compile(const struct opencl_state *d, const char *text, co
 {
     cl_int code;
     cl_program p = opencl.CreateProgramWithSource(d->context, 1, &text, NULL, &code);
-    TRY(opencl_check(d, code, "taking a kernel text"));
+    TRY(opencl_check(d, code, "creating a program"));
     code = opencl.BuildProgram(p, 1, &d->id, options, NULL, NULL);
     char *log = build_log(d, p);
     build_log_print(d->label, log);
@@ -111,9 +111,8 @@ enum ek_status opencl_kernel(void *dev, struct backend_program *program, int k)
     opencl.GetKernelWorkGroupInfo(p->kernel[k], d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
                                   &most, NULL);
     if (most && items > most)
-        FAIL(EK_UNAVAILABLE,
-             "%s: kernel '%s' wants a work-group of %zu, the device has room for %zu", d->label,
-             s->name, items, most);
+        FAIL(EK_UNAVAILABLE, "%s: kernel '%s' needs a work-group of %zu, the device supports %zu",
+             d->label, s->name, items, most);
     return EK_OK;
 }
 

@@ -59,7 +59,7 @@ static bool load(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         void *function = dlsym(RTLD_DEFAULT, table[i].name);
         if (!function)
-            return none("libOpenCL.so.1 is older than OpenCL 1.2: it has no %s", table[i].name);
+            return none("libOpenCL.so.1 is older than OpenCL 1.2: it lacks %s", table[i].name);
         memcpy((char *)&opencl + table[i].offset, &function, sizeof function);
     }
     return true;
@@ -85,7 +85,7 @@ static int split_count(void)
     const char *text = getenv("CU_OPENCL_SPLIT");
     long n = 0;
     if (text && !opt_integer(text, 1, DEVICES, &n))
-        status_warn("CU_OPENCL_SPLIT=%s is no number from 1 to %d: ignored", text, DEVICES);
+        status_warn("CU_OPENCL_SPLIT=%s is not a number from 1 to %d: ignored", text, DEVICES);
     return (int)n;
 }
 
@@ -390,7 +390,7 @@ enum ek_status opencl_describe(const struct opencl_device *d, struct backend_inf
     size_t memory = size_of(d->id, CL_DEVICE_GLOBAL_MEM_SIZE) / (size_t)d->share;
     size_t single = size_of(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     if (!memory)
-        FAIL(EK_LOST, "opencl: a device does not say how much memory it has: check its driver");
+        FAIL(EK_LOST, "opencl: a device does not report its memory size: check its driver");
     *info = (struct backend_info){
         .memory = memory,
         .max_alloc = single < memory ? single : memory,

@@ -177,7 +177,7 @@ static void a_device_that_does_not_open_keeps_nothing(void **state)
         setenv("FAKEGPU_FAULT", "queue:2", 1);
         ASSERT_FAILS(EK_UNAVAILABLE,
                      backend_open((struct backend_device){backend_find(gpu[k]), 1}, &b),
-                     "making a queue");
+                     "creating a queue");
         unsetenv("FAKEGPU_FAULT");
     }
 }
@@ -190,7 +190,7 @@ static void too_large_a_group_is_refused(void **state)
     char *text = joined("tests/kernels/laws.c");
     setenv("FAKEGPU_GROUP", "32", 1);
     ASSERT_FAILS(EK_UNAVAILABLE, backend_build(b, text, "", law_kernels, LAW_KERNELS, &p),
-                 "wants a work-group of 64, the device has room for 32");
+                 "needs a work-group of 64, the device supports 32");
     unsetenv("FAKEGPU_GROUP");
     free(text);
     backend_close(b);
@@ -206,7 +206,7 @@ static void too_large_a_grid_is_refused(void **state)
                                        backend_arg_int(1)};
     const long high[3] = {1, 131073, 1};
     ASSERT_FAILS(EK_UNAVAILABLE, backend_launch(b, BACKEND_COMPUTE, p, INDEX, high, 4, args),
-                 "65537 groups in direction 1, the device takes 65535");
+                 "65537 groups in direction 1, the device allows 65535");
     backend_free(b, m);
     backend_unbuild(b, p);
     backend_close(b);
@@ -300,11 +300,13 @@ static void devices_have_names_for_all_times(void **state)
     assert_string_equal(chosen("cuda:0000:A1:00.0,hip:GPU-0123", 2), "cuda:1 hip:0");
     assert_string_equal(chosen("cuda:GPU-c0d1e2f3-0415-2637-4859-6a7b8c9daebf", 1), "cuda:1");
     assert_string_equal(chosen("cuda:MIG-c0d1e2f3-0415-2637-4859-6a7b8c9daebf", 1), "cuda:1");
-    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:GPU-", 1, d, 2, &n), "is no device"); /* both */
-    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:MIG-c1", 1, d, 2, &n), "is no device");
-    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:CPU-c0d1", 1, d, 2, &n), "is no device");
-    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:0000:b1:00.0", 1, d, 2, &n), "is no device");
-    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:-1", 1, d, 2, &n), "is no device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:GPU-", 1, d, 2, &n),
+                 "does not name a device"); /* both */
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:MIG-c1", 1, d, 2, &n), "does not name a device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:CPU-c0d1", 1, d, 2, &n), "does not name a device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:0000:b1:00.0", 1, d, 2, &n),
+                 "does not name a device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:-1", 1, d, 2, &n), "does not name a device");
 }
 
 /* ---- libraries and compilers ----------------------------------------------------------------- */
@@ -413,7 +415,7 @@ static void a_driver_that_refuses_code_says_which(void **state)
     ASSERT_FAILS(EK_UNAVAILABLE,
                  backend_build(b, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
                  "libnvrtc.so.12 12.8 made for sm_80 on a driver of CUDA 12.8");
-    assert_non_null(strstr(status_message(), "the stand-in refuses it"));
+    assert_non_null(strstr(status_message(), "the fake driver rejects it"));
     unsetenv("FAKEGPU_FAULT");
     free(text);
     backend_close(b);
@@ -446,9 +448,9 @@ static void bugs_of_callers_are_said(void **state)
 {
     static const char *const said[2][7] = {
         {"pinned memory with flags 4", "launched with 2 in direction 0, its text says 1",
-         "its context is kept 1 times", "queues are kept", "1 modules are kept",
-         "1 pinned buffers are kept", "buffers are kept, 64 bytes"},
-        {"goes while it is queued"}};
+         "its context was retained 1 times more", "queues were never freed",
+         "1 modules were never freed", "1 pinned buffers were never freed", "buffers of 64 bytes"},
+        {"is unloaded while it is queued"}};
     (void)state;
     for (int k = 0; k < 2; k++) {
         char command[PATH_MAX + 80], text[8192] = "";
@@ -502,8 +504,8 @@ static void logs_are_told_in_one_way(void **state)
          "a/b.c:31: error: no such thing"},
         {"a/b.c:3:14: error: f(2): is (not) known\n", "a/b.c:3:14: error: f(2): is (not) known"},
         {"\n\nptxas is not amused\n", "ptxas is not amused"},
-        {"", "does not say why"},
-        {NULL, "does not say why"},
+        {"", "gives no reason"},
+        {NULL, "gives no reason"},
     };
     for (int i = 0; i < LENGTH(cases); i++)
         ASSERT_FAILS(i < 2 ? EK_USAGE : EK_UNAVAILABLE, build_log_fail("cuda:9", cases[i].log),

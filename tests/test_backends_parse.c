@@ -32,19 +32,19 @@ static void refusals_explain(void **state)
         const char *says;
     } cases[] = {
         {"", EK_USAGE, "opencl:0"},
-        {"host", EK_USAGE, "'host' is no device"},
-        {"host:", EK_USAGE, "'host:' is no device"},
-        {"host:x", EK_USAGE, "'host:x' is no device"},
-        {"host:-1", EK_USAGE, "'host:-1' is no device"},
-        {"host:1 ", EK_USAGE, "'host:1 ' is no device"},
-        {":1", EK_USAGE, "':1' is no device"},
-        {"host:0,", EK_USAGE, "'' is no device"},
-        {"host:0,,host:1", EK_USAGE, "'' is no device"},
+        {"host", EK_USAGE, "'host' does not name a device"},
+        {"host:", EK_USAGE, "'host:' does not name a device"},
+        {"host:x", EK_USAGE, "'host:x' does not name a device"},
+        {"host:-1", EK_USAGE, "'host:-1' does not name a device"},
+        {"host:1 ", EK_USAGE, "'host:1 ' does not name a device"},
+        {":1", EK_USAGE, "':1' does not name a device"},
+        {"host:0,", EK_USAGE, "'' does not name a device"},
+        {"host:0,,host:1", EK_USAGE, "'' does not name a device"},
         {"hots:0", EK_USAGE, "'host'"},
         {"openCL:0", EK_USAGE, "'opencl'"},
         {"host:0,host:1,host:0", EK_USAGE, "'host:0' is named twice"},
         {"host:4", EK_UNAVAILABLE, "host:3 ("},
-        {"host:99999999999", EK_USAGE, "is no device"},
+        {"host:99999999999", EK_USAGE, "does not name a device"},
     };
     for (int i = 0; i < LENGTH(cases); i++) {
         struct backend_device d[MAX];

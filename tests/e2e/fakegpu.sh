@@ -3,7 +3,7 @@
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
 needs_two_cpus
-has_opencl || { echo 'no OpenCL device here to compute for stand-ins of GPUs'; exit 77; }
+has_opencl || { echo 'no OpenCL device here for the fake GPUs'; exit 77; }
 fakes=$(cd "$BUILD/fakegpu" && pwd) || exit 1
 export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
@@ -13,7 +13,7 @@ verified() { # program, devices, layout, more arguments…: exit 0, verified, no
     "$BIN/$program" --devices "$devices" --layout "$layout" "$@" --json "$work/json" \
         >"$work/out" 2>"$work/err" || say "$program $devices $layout $*: exit $?: $(cat "$work/err")"
     grep -q '"verified": true' "$work/json" || say "$program $devices $layout $*: not verified"
-    grep fakegpu: "$work/err" && say "$program $devices $layout $*: the stand-ins complain"
+    grep fakegpu: "$work/err" && say "$program $devices $layout $*: the fakes complain"
     grep -q '"starving_s": [0-9]' "$work/json" || say "$program $devices $layout $*: starving devices are not told"
 }
 refused() { # exit code, words of the one line, program, arguments…
@@ -127,7 +127,7 @@ two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
     shift 2
     mpirun --allow-run-as-root --oversubscribe -n 2 env LD_PRELOAD="$fakes/libfakempi.so" FAKEMPI_CUDA="$takes" \
         "$BIN/sp-mz" "$@" --json "$work/json" >"$work/out" 2>"$work/err" || say "two ranks $*: $(cat "$work/err")"
-    grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the stand-ins complain"
+    grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the fakes complain"
     [ "$(grep -cE "memory: ($messages) sent, ($messages) received" "$work/err")" = 2 ] || say "two ranks $*: $(cat "$work/err")"
 }
 for takes in 0 1; do
@@ -158,7 +158,7 @@ done
 # A GPU that two back ends list is one GPU: auto selects each address once.
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH refused 3 'auto found [23] of the 4' \
     bt-mz --layout 0x0+4 --class S
-FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
+FAKEGPU_DEVICES=1 refused 3 "there is no 'cuda:1'; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
     bt-mz --devices cuda:1 --layout 0x0+1
 
 # Too little memory for one zone: an error with both numbers. For all zones: those that do not fit are
@@ -187,7 +187,7 @@ FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices c
 
 # Errors of the driver's first call, with helpful messages.
 FAKEGPU_INIT=802 refused 3 'nvidia-fabricmanager running\?, CUDA error 802' bt-mz --class S --devices cuda:0 --layout 0x0+1
-FAKEGPU_INIT=46 refused 3 'another process has it to itself' bt-mz --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_INIT=46 refused 3 'another process has exclusive use of the device' bt-mz --class S --devices cuda:0 --layout 0x0+1
 FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0 --layout 0x0+1
 
 # Precompiled code, made without a device: no compiler is called, and a device without code of its own
