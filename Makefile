@@ -239,7 +239,7 @@ $(call binname,$(1)): $(BUILD)/$(1:.c=.o) $(if $(filter $(PROGRAMS),$(firstword 
 endef
 $(foreach m,$(mains),$(eval $(call program,$(m))))
 
-# Stand-ins for the vendors' drivers and compilers, for where there is no GPU: tests/fakegpu/fake.h.
+# Fake drivers and compilers of the GPU vendors, for machines without a GPU: tests/fakegpu/fake.h.
 # Put $(BUILD)/fakegpu on LD_LIBRARY_PATH; libfakempi.so goes before MPI (LD_PRELOAD), hip5 holds an older HIP, hip2cuda HIP on top of CUDA.
 FAKE     := $(BUILD)/fakegpu
 fakes    := $(addprefix $(FAKE)/,libcuda.so.1 libnvrtc.so.12 libamdhip64.so.6 libhiprtc.so.6 libfakempi.so \

@@ -191,7 +191,7 @@ static inline const char *fakes(void)
     return getenv("EVENKEEL_FAKES");
 }
 
-/* Starts this test program anew with stand-ins for the vendors' libraries: those of tests/fakegpu/
+/* Starts this test program anew with fakes of the vendors' libraries: those of tests/fakegpu/
  * in `folders` of the build, as "fakegpu/hip2cuda:fakegpu". Returns how many tests failed; 0 where
  * PoCL is missing, which computes for them. */
 static inline int with_fakes(const char *folders)
@@ -227,6 +227,6 @@ static inline int with_fakes_only(const char *folders)
 {
     if (devices_of("opencl"))
         return with_fakes(folders);
-    puts("no OpenCL device here to compute for stand-ins of GPUs");
+    puts("no OpenCL device here for the fake GPUs");
     return 77;
 }

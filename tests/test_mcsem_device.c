@@ -239,7 +239,7 @@ static void cells_go_to_a_device_together(void **state)
     earth_close(e);
 }
 
-/* Runs the tests on the first device of each back end; with stand-ins for the vendors' libraries,
+/* Runs the tests on the first device of each back end; with the fakes of the vendors' libraries,
  * on those only. */
 static int all_devices(void)
 {

@@ -1,5 +1,5 @@
 /* tests/test_npb_mz_gpu.c – the cost of a step on cards known only from data sheets, by the
- * stand-ins' virtual clock: a batch of zones costs less than its zones one by one, a faster card is
+ * fakes' virtual clock: a batch of zones costs less than its zones one by one, a faster card is
  * not slower, and zones that travel for each step do so while others are computed. */
 #include "npb_mz/device.h"
 #include "backends/gpu.h"
@@ -10,7 +10,7 @@
 
 static const char *const cards[] = {"h100", "a100", "mi250x", "display"};
 
-/* An event on the stand-in's clock after all work submitted so far. */
+/* An event on the fake's clock after all work submitted so far. */
 static void *moment(const struct gpu_state *d)
 {
     void *event = NULL;

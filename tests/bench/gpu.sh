@@ -91,7 +91,7 @@ machine() {
     tell "# Evenkeel on GPUs"
     tell ""
     tell "$(date -u +%F), $(uname -m), $(nproc) cpus, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)"
-    [ -n "${FAKES:-}" ] && tell "" && tell "(on the stand-ins of tests/fakegpu: the numbers mean nothing)"
+    [ -n "${FAKES:-}" ] && tell "" && tell "(on the fakes of tests/fakegpu: the numbers mean nothing)"
     tell ""
     tell "## Devices and libraries"
     tell ""

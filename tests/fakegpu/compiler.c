@@ -1,6 +1,6 @@
-/* tests/fakegpu/compiler.c – the run-time compiler's stand-in: it has PoCL look the text over, and
- * "compiles" to the text itself, for the driver's stand-in to build. NVRTC's writes errors its own
- * way, HIPRTC's aborts over an architecture that it does not know, as the real ones do. */
+/* tests/fakegpu/compiler.c – fake run-time compilers: PoCL checks the text, and the "compiled code"
+ * is the text itself, which the fake driver builds. As the real ones do, NVRTC formats errors in
+ * its own way and HIPRTC aborts on an architecture that it does not know. */
 #include "tests/fakegpu/fake.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ SHOWN(NAME(nvrtcDestroyProgram, hiprtcDestroyProgram), void **program)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* What stands behind the option that names the architecture; NULL: the option is not there. */
+/* The architecture that the options name; NULL: none. */
 static const char *target_of(int n, const char *const *options)
 {
     const char *const option = NAME("--gpu-architecture=", "--offload-arch=");
@@ -80,8 +80,9 @@ static bool has(int n, const char *const *options, const char *word)
     return false;
 }
 
-/* The word alone turns nothing off in these compilers; the stand-in insists on the option. */
-static bool contracts_unasked(int n, const char *const *options)
+/* -DKERNEL_NO_FMA alone does not turn contraction off in these compilers: the option must be there.
+ */
+static bool lacks_no_fma_option(int n, const char *const *options)
 {
     return has(n, options, "-DKERNEL_NO_FMA") &&
            !has(n, options, NAME("--fmad=false", "-ffp-contract=off"));
@@ -100,9 +101,9 @@ static bool known(const char *target)
     return false;
 }
 
-/* PoCL writes "error: file:12:5: what"; NVRTC "file(12): error: what", HIPRTC "file:12:5: error:
- * what". */
-static char *in_its_style(char *log)
+/* Converts PoCL's "error: file:12:5: what" to NVRTC's "file(12): error: what" or HIPRTC's
+ * "file:12:5: error: what". */
+static char *restyled(char *log)
 {
     char *styled = NULL, *rest = log;
     size_t size = 0;
@@ -124,9 +125,8 @@ static char *in_its_style(char *log)
     return styled;
 }
 
-/* A text that does not build, for FAKEGPU_FAULT=build:1: its last kernel names what is not
- * there. */
-static void spoil(char *text)
+/* FAKEGPU_FAULT=build:1: makes the last kernel use an undeclared name. */
+static void break_text(char *text)
 {
     char *at = text, *last = NULL;
     while ((at = strstr(at, "ID(0)"))) {
@@ -151,18 +151,18 @@ SHOWN(NAME(nvrtcCompileProgram, hiprtcCompileProgram), void *program, int n,
         p->log = strdup("error: invalid value for --gpu-architecture");
         return INVALID_OPTION;
     }
-    if (contracts_unasked(n, options)) {
-        p->log = strdup("error: KERNEL_NO_FMA without the option that turns contraction off");
+    if (lacks_no_fma_option(n, options)) {
+        p->log = strdup("error: -DKERNEL_NO_FMA without the option that turns contraction off");
         return INVALID_OPTION;
     }
     if (!pocl_open())
         return INVALID_PROGRAM;
     if (fault_due("build", 0, 1))
-        spoil(p->text);
+        break_text(p->text);
     cl_program built = pocl_build(p->text, words, &p->log);
     if (!built) {
         if (p->log)
-            p->log = in_its_style(p->log);
+            p->log = restyled(p->log);
         return COMPILATION;
     }
     pocl_open()->ReleaseProgram(built);

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WALL = 64 }; /* bytes of guard zone on both sides of a buffer */
+enum { GUARD = 64 }; /* bytes of guard zone on both sides of a buffer */
 
-static const unsigned char brick = 0xb7;
+static const unsigned char guard_byte = 0xb7;
 
 static struct gpu gpus[DEVICES];
 static int ngpus;
@@ -41,25 +41,26 @@ void gpu_keep(struct gpu *g, enum kind what, int one)
 }
 
 /* Reports what was not freed before the device was released. */
-static void tell_kept(const struct gpu *g)
+static void report_leaks(const struct gpu *g)
 {
     static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers",
                                              "graphs"};
     for (int k = 0; k < KINDS && !g->lost; k++)
         if (g->kept[k])
-            gpu_complain("device %d: %d %s are kept", g->index, g->kept[k], names[k]);
+            gpu_complain("device %d: %d %s were never freed", g->index, g->kept[k], names[k]);
     if (g->buffers && !g->lost)
-        gpu_complain("device %d: buffers are kept, %zu bytes", g->index, g->used);
+        gpu_complain("device %d: buffers of %zu bytes were never freed", g->index, g->used);
 }
 
 /* At exit: every open device must have been closed, with everything that belongs to it. */
-__attribute__((destructor)) static void look_back(void)
+__attribute__((destructor)) static void report_at_exit(void)
 {
     for (int i = 0; i < ngpus; i++) {
         price_tell(&gpus[i]);
         if (gpus[i].retained && !gpus[i].lost)
-            gpu_complain("device %d: its context is kept %d times", i, gpus[i].retained);
-        tell_kept(&gpus[i]);
+            gpu_complain("device %d: its context was retained %d times more than released", i,
+                         gpus[i].retained);
+        report_leaks(&gpus[i]);
     }
     if (complained && setting("FAKEGPU_STRICT", 0))
         _exit(1);
@@ -74,7 +75,7 @@ static size_t memory(void)
     return end && *end == 'k' ? n << 10 : n << 20;
 }
 
-static const struct pocl *open_watched(void)
+static const struct pocl *open_pocl(void)
 {
     price_pocl(false);
     const struct pocl *cl = pocl_open();
@@ -84,7 +85,7 @@ static const struct pocl *open_watched(void)
 
 static void make_devices(void)
 {
-    const struct pocl *cl = open_watched();
+    const struct pocl *cl = open_pocl();
     long n = setting("FAKEGPU_DEVICES", 2);
     pthread_mutexattr_t recursive;
     pthread_mutexattr_init(&recursive);
@@ -137,8 +138,8 @@ bool gpu_fails(struct gpu *g, enum count what)
 SHOWN(NAME(cuInit, hipInit), unsigned flags)
 {
     int n;
-    const int refusal = (int)setting("FAKEGPU_INIT", OK);
-    return flags ? INVALID_VALUE : refusal ? refusal : gpu_list(&n) ? OK : NO_DEVICE;
+    const int error = (int)setting("FAKEGPU_INIT", OK);
+    return flags ? INVALID_VALUE : error ? error : gpu_list(&n) ? OK : NO_DEVICE;
 }
 
 SHOWN(NAME(cuDriverGetVersion, hipDriverGetVersion), int *version)
@@ -233,7 +234,7 @@ SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribu
             *value = table[i].value;
             return is_device(device) ? OK : INVALID_DEVICE;
         }
-    gpu_complain("nobody knows device attribute %d", attribute);
+    gpu_complain("unknown device attribute %d", attribute);
     return INVALID_VALUE;
 }
 
@@ -246,14 +247,14 @@ SHOWN(fakegpu_peer_calls, void)
 }
 
 /* Lets the calling thread's device access the other's memory. */
-static int open_peer(const struct gpu *other)
+static int enable_peer(const struct gpu *other)
 {
     struct gpu *g;
     int code = enter(&g);
     if (code)
         return code;
     if (g == other)
-        gpu_complain("device %d is to reach itself", g->index);
+        gpu_complain("device %d is asked to enable peer access to itself", g->index);
     pthread_mutex_lock(&g->lock);
     const bool before = g->peers >> other->index & 1;
     g->peers |= 1u << other->index;
@@ -285,7 +286,7 @@ SHOWN(hipGetDevicePropertiesR0600, char *properties, int device)
 
 SHOWN(hipDeviceEnablePeerAccess, int device, unsigned flags)
 {
-    return flags ? INVALID_VALUE : is_device(device) ? open_peer(&gpus[device]) : INVALID_DEVICE;
+    return flags ? INVALID_VALUE : is_device(device) ? enable_peer(&gpus[device]) : INVALID_DEVICE;
 }
 #else
 SHOWN(cuDevicePrimaryCtxRetain, void **context, int device)
@@ -305,7 +306,7 @@ SHOWN(cuDevicePrimaryCtxRelease_v2, int device)
         return INVALID_CONTEXT;
     pthread_mutex_lock(&gpus[device].lock);
     if (!--gpus[device].retained)
-        tell_kept(&gpus[device]);
+        report_leaks(&gpus[device]);
     pthread_mutex_unlock(&gpus[device].lock);
     return OK;
 }
@@ -321,7 +322,7 @@ SHOWN(cuCtxSetCurrent, void *context)
 
 SHOWN(cuCtxEnablePeerAccess, void *context, unsigned flags)
 {
-    return flags || !context ? INVALID_VALUE : open_peer(context);
+    return flags || !context ? INVALID_VALUE : enable_peer(context);
 }
 #endif
 
@@ -335,7 +336,7 @@ SHOWN(fakegpu_has, const void *at)
     return 0;
 }
 
-SHOWN(fakegpu_taken, void)
+SHOWN(fakegpu_current, void)
 {
     return gpu_current() != NULL;
 }
@@ -359,30 +360,30 @@ SHOWN(NAME(cuMemGetInfo_v2, hipMemGetInfo), size_t *left, size_t *total)
  * full size. */
 static struct buffer *new_buffer(size_t bytes)
 {
-    enum { PATTERN_AT_MOST = 1 << 20 };
+    enum { MAX_PATTERN = 1 << 20 }; /* bytes that begin as NaN */
     struct buffer *b = calloc(1, sizeof *b);
-    unsigned char *all = mmap(NULL, bytes + 2 * WALL, PROT_READ | PROT_WRITE,
+    unsigned char *all = mmap(NULL, bytes + 2 * GUARD, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!b || all == MAP_FAILED) {
         free(b);
         return NULL;
     }
-    *b = (struct buffer){.byte = all + WALL, .bytes = bytes};
-    memset(all, brick, WALL);
-    memset(b->byte + bytes, brick, WALL);
-    memset(b->byte, 0xff, bytes < PATTERN_AT_MOST ? bytes : PATTERN_AT_MOST);
+    *b = (struct buffer){.byte = all + GUARD, .bytes = bytes};
+    memset(all, guard_byte, GUARD);
+    memset(b->byte + bytes, guard_byte, GUARD);
+    memset(b->byte, 0xff, bytes < MAX_PATTERN ? bytes : MAX_PATTERN);
     return b;
 }
 
 static void free_buffer(const struct gpu *g, struct buffer *b)
 {
-    for (int i = 0; i < WALL; i++)
-        if (b->byte[i - WALL] != brick || b->byte[b->bytes + (size_t)i] != brick) {
-            gpu_complain("device %d: something wrote beyond a buffer of %zu bytes", g->index,
+    for (int i = 0; i < GUARD; i++)
+        if (b->byte[i - GUARD] != guard_byte || b->byte[b->bytes + (size_t)i] != guard_byte) {
+            gpu_complain("device %d: something wrote outside a buffer of %zu bytes", g->index,
                          b->bytes);
             break;
         }
-    munmap(b->byte - WALL, b->bytes + 2 * WALL);
+    munmap(b->byte - GUARD, b->bytes + 2 * GUARD);
     free(b);
 }
 
@@ -390,7 +391,7 @@ SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
 {
     struct gpu *g;
     int code = enter(&g);
-    if (code || !bytes || queue_gathers("memory is asked for"))
+    if (code || !bytes || queue_captures("memory is allocated"))
         return code ? code : !bytes ? INVALID_VALUE : NOT_WHILE_CAPTURING;
     if (gpu_fails(g, ALLOCS) || bytes > g->memory - g->used)
         return OUT_OF_MEMORY;
@@ -409,7 +410,7 @@ SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
 SHOWN(NAME(cuMemFree_v2, hipFree), void *address)
 {
     struct gpu *g = gpu_current();
-    if (!g || queue_gathers("memory is freed"))
+    if (!g || queue_captures("memory is freed"))
         return g ? NOT_WHILE_CAPTURING : INVALID_CONTEXT;
     pthread_mutex_lock(&g->lock);
     struct buffer **at = &g->buffers, *found;
@@ -421,7 +422,7 @@ SHOWN(NAME(cuMemFree_v2, hipFree), void *address)
         g->used -= found->bytes;
         free_buffer(g, found);
     } else {
-        gpu_complain("device %d is to free what it never gave", g->index);
+        gpu_complain("device %d is asked to free memory that it never allocated", g->index);
     }
     pthread_mutex_unlock(&g->lock);
     return found ? OK : INVALID_VALUE;
@@ -447,18 +448,18 @@ SHOWN(NAME(cuMemHostAlloc, hipHostMalloc), void **byte, size_t bytes, unsigned f
     if (flags &
         ~1u) /* portable; write-combined memory would be read, mapped memory is not asked for */
         gpu_complain("device %d: pinned memory with flags %u", g->index, flags);
-    struct gpu **owner = gpu_fails(g, PINS) ? NULL : malloc(WALL + bytes);
+    struct gpu **owner = gpu_fails(g, PINS) ? NULL : malloc(GUARD + bytes);
     if (!owner)
         return OUT_OF_MEMORY;
     *owner = g;
-    *byte = (unsigned char *)owner + WALL;
+    *byte = (unsigned char *)owner + GUARD;
     gpu_keep(g, PINNED, 1);
     return OK;
 }
 
 SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
 {
-    struct gpu **owner = (struct gpu **)((unsigned char *)byte - WALL);
+    struct gpu **owner = (struct gpu **)((unsigned char *)byte - GUARD);
     gpu_keep(*owner, PINNED, -1);
     free(owner);
     return OK;
@@ -516,7 +517,7 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
         bad = gpu_fails(g, LOADS) ? INVALID_IMAGE : read_code(code, target, words, &text);
     if (bad) {
         if (noptions && options[0] == 5)
-            snprintf(values[0], 32, "the stand-in refuses it");
+            snprintf(values[0], 32, "the fake driver rejects it");
         return bad;
     }
     if (pocl_open()->version == 5) /* see backends/opencl.c */
@@ -544,20 +545,20 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
     struct module *m = module;
     const struct pocl *cl = pocl_open();
     if (!FAKE_HIP && gpu_current() != m->gpu)
-        gpu_complain("device %d: a module of it goes while another is the current one",
+        gpu_complain("device %d: a module is unloaded while another device is current",
                      m->gpu->index);
     if (FAKE_HIP && strcmp(m->image, m->was))
-        gpu_complain("device %d: a module's code went before it", m->gpu->index);
+        gpu_complain("device %d: a module's code was freed before the module", m->gpu->index);
     free(m->was);
     for (struct function *f = m->functions, *next; f; f = next) {
         next = f->next;
         if (f->queued && !m->gpu->lost) {
-            gpu_complain("device %d: the module of kernel %s goes while it is queued",
+            gpu_complain("device %d: the module of kernel %s is unloaded while it is queued",
                          m->gpu->index, f->name);
             m->gpu->lost = true; /* nothing of its queues runs any more */
         }
-        if (f->gathered)
-            gpu_complain("device %d: the module of kernel %s goes before a graph of it",
+        if (f->in_graphs)
+            gpu_complain("device %d: the module of kernel %s is unloaded before a graph with it",
                          m->gpu->index, f->name);
         cl->ReleaseKernel(f->kernel);
         free(f);
@@ -627,7 +628,7 @@ SHOWN(NAME(cuLaunchKernel, hipModuleLaunchKernel), void *function, unsigned gx, 
         extra)
         return INVALID_VALUE;
     if (bx * by * bz > (unsigned)setting("FAKEGPU_GROUP", 1024)) {
-        gpu_complain("device %d: a work-group of %u has no registers", g->index, bx * by * bz);
+        gpu_complain("device %d: too few registers for a work-group of %u", g->index, bx * by * bz);
         return OUT_OF_RESOURCES;
     }
     return gpu_fails(g, LAUNCHES) ? OUT_OF_RESOURCES

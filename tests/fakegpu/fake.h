@@ -28,6 +28,9 @@
  *                         the card's speed, and the share of time that the card was busy is printed
  *                         at exit: a measurement, which varies; 60: from the sixtieth launch on,
  *                         when caches are warm
+ *   FAKEGPU_SAMPLE=64     runs only the first 1/64 of a launch's work-groups, at the price of all:
+ *                         for measurements at full size of programs whose work does not depend
+ *                         on results, which are wrong
  *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   at its N-th call, the device
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     fails at that launch, and from then on
@@ -167,6 +170,7 @@ struct gpu {
     int kept[KINDS]; /* created and not yet freed */
     struct moment *moments;
     double host, engine[ENGINES]; /* virtual clocks: of the caller; when each engine is free */
+    double awaited;               /* end of the latest work that was waited for */
     double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work in between */
     long launches;
 };
@@ -182,7 +186,7 @@ void gpu_keep(struct gpu *g, enum kind what, int one);
 /* Counts a call; true if FAKEGPU_FAULT makes it fail. */
 bool gpu_fails(struct gpu *g, enum count what);
 /* Whether the calling thread captures launches; if so, reports a call that is not allowed then. */
-bool queue_gathers(const char *what);
+bool queue_captures(const char *what);
 /* Reports a bug of the caller on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -203,9 +207,11 @@ struct moment *price_moment(struct gpu *g);
 /* The caller's clock after a call. */
 double price_call(struct gpu *g);
 /* The calling thread begins to wait for its device, which ends the host's computing since its last
- * call; then it has waited, and the work was done at `clock` (0: there was none). */
+ * call; then it has waited for work that was done at `clock`. */
 void price_wait(struct gpu *g);
 void price_waited(struct gpu *g, double clock);
+/* CPU seconds of PoCL's threads and the calling one, which run the kernels. */
+double price_kernel_clock(void);
 /* End of a launch that may begin at `from`: `groups` work-groups of `items` with `addresses`
  * address arguments, which took PoCL's cpus `cpu` seconds; linked: follows another of its graph. */
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
@@ -223,7 +229,7 @@ struct function {
     cl_kernel kernel;
     size_t group[3]; /* stated in its text, 0: none */
     long queued;     /* launches not yet done */
-    long gathered;   /* in graphs */
+    long in_graphs;  /* launches of it in graphs */
     int nargs;
     size_t size[ARGS]; /* bytes of an argument, 0: an address */
 };

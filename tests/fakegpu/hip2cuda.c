@@ -1,6 +1,6 @@
-/* tests/fakegpu/hip2cuda.c – a libamdhip64.so.6 that hands what our HIP back end calls on to CUDA's
- * driver and NVRTC, so that the back end runs on an NVIDIA card: most calls are the same under
- * another name. HIPRTC's functions are inside, as in older versions of the real library. */
+/* tests/fakegpu/hip2cuda.c – a libamdhip64.so.6 that forwards the HIP back end's calls to CUDA's
+ * driver and NVRTC, so that the back end runs on an NVIDIA card. Most calls differ only in name. It
+ * contains HIPRTC's functions, as older versions of the real library do. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@ enum { DEVICES = 64 };
     __attribute__((visibility("default"))) int name(__VA_ARGS__);                                  \
     int name(__VA_ARGS__)
 
-/* A pointer to CUDA's function, found once; whoever calls it without there being one fails. */
+/* Declares a pointer to CUDA's function, looked up once; without it, the caller returns NOT_FOUND.
+ */
 #define CUDA(name, ...)                                                                            \
     static int (*name)(__VA_ARGS__);                                                               \
     if (!name)                                                                                     \
@@ -42,7 +43,7 @@ static int driver_major(void)
     return get && !get(&version) ? version / 1000 : 0;
 }
 
-/* NVRTC: none that is newer than the driver, if there is a choice. */
+/* The newest NVRTC that is not newer than the driver; if there is none, any. */
 static void *open_nvrtc(void)
 {
     static const struct {
@@ -69,7 +70,7 @@ static void *cuda_function(const char *name)
     return *handle ? dlsym(*handle, name) : NULL;
 }
 
-/* ---- the same under another name ------------------------------------------------------------- */
+/* ---- calls that differ only in name ---------------------------------------------------------- */
 
 FORWARD(hipInit, cuInit, (unsigned flags), (flags))
 FORWARD(hipGetDeviceCount, cuDeviceGetCount, (int *n), (n))
@@ -113,10 +114,10 @@ FORWARD(hipFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, voi
 FORWARD(hipStreamBeginCapture, cuStreamBeginCapture_v2, (void *stream, int mode), (stream, mode))
 FORWARD(hipStreamEndCapture, cuStreamEndCapture, (void *stream, void **graph), (stream, graph))
 FORWARD(hipGraphInstantiateWithFlags, cuGraphInstantiateWithFlags,
-        (void **ready, void *graph, unsigned long long flags), (ready, graph, flags))
-FORWARD(hipGraphLaunch, cuGraphLaunch, (void *ready, void *stream), (ready, stream))
+        (void **exec, void *graph, unsigned long long flags), (exec, graph, flags))
+FORWARD(hipGraphLaunch, cuGraphLaunch, (void *exec, void *stream), (exec, stream))
 FORWARD(hipGraphDestroy, cuGraphDestroy, (void *graph), (graph))
-FORWARD(hipGraphExecDestroy, cuGraphExecDestroy, (void *ready), (ready))
+FORWARD(hipGraphExecDestroy, cuGraphExecDestroy, (void *exec), (exec))
 FORWARD(hipModuleLaunchKernel, cuLaunchKernel,
         (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
          unsigned bz, unsigned local_bytes, void *stream, void **args, void **extra),
@@ -155,13 +156,13 @@ SHOWN(hipGetDevicePropertiesR0600, char *properties, int device)
     return code;
 }
 
-static void *kept[DEVICES];
+static void *retained[DEVICES];
 
 static int release_contexts(void)
 {
     CUDA(cuDevicePrimaryCtxRelease_v2, int)
     for (int i = 0; i < DEVICES; i++)
-        if (kept[i])
+        if (retained[i])
             cuDevicePrimaryCtxRelease_v2(i);
     return OK;
 }
@@ -171,21 +172,21 @@ static void at_exit(void)
     release_contexts();
 }
 
-static void leave_in_order(void)
+static void register_exit(void)
 {
     atexit(at_exit);
 }
 
-/* A device's primary context, kept from its first use to the end of the process. */
+/* A device's primary context, retained from its first use to the end of the process. */
 static int context_of(int device, void **context)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     CUDA(cuDevicePrimaryCtxRetain, void **, int)
     if (device < 0 || device >= DEVICES)
         return INVALID_DEVICE;
-    pthread_once(&once, leave_in_order);
-    int code = kept[device] ? OK : cuDevicePrimaryCtxRetain(&kept[device], device);
-    *context = kept[device];
+    pthread_once(&once, register_exit);
+    int code = retained[device] ? OK : cuDevicePrimaryCtxRetain(&retained[device], device);
+    *context = retained[device];
     return code;
 }
 
@@ -272,7 +273,7 @@ FORWARD(hiprtcGetProgramLog, nvrtcGetProgramLog, (void *program, char *log), (pr
 FORWARD(hiprtcGetCodeSize, nvrtcGetCUBINSize, (void *program, size_t *size), (program, size))
 FORWARD(hiprtcGetCode, nvrtcGetCUBIN, (void *program, char *code), (program, code))
 
-/* clang's options as NVRTC spells them. */
+/* Translates clang's options to NVRTC's. */
 SHOWN(hiprtcCompileProgram, void *program, int n, const char *const *options)
 {
     enum { OPTIONS = 128 };

@@ -1,8 +1,8 @@
-/* tests/fakegpu/mpi.c – goes before a real MPI (LD_PRELOAD) and says that it takes CUDA's memory,
- * which is the host's where the driver is a stand-in. What a real one would fail at is told behind
- * "fakempi:": memory of a device after it was said that none is taken (FAKEMPI_CUDA=0), a call
- * while such a message is under way by a thread that has no device. In the end stderr has how many
- * messages were started in devices' memory. */
+/* tests/fakegpu/mpi.c – wraps a real MPI (LD_PRELOAD) and claims that it accepts CUDA device
+ * memory, which under the fake driver is host memory. Uses that would fail on a real GPU are
+ * reported on stderr as "fakempi: …": a message in device memory after support was denied
+ * (FAKEMPI_CUDA=0), and an MPI call without a current device while such messages exist. At the end
+ * it prints how many messages in device memory were started. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 4096 };
+enum { MAX_MESSAGES = 4096 };
 
-static MPI_Request on_device[MOST]; /* messages in devices' memory */
+static MPI_Request on_device[MAX_MESSAGES]; /* persistent messages in device memory */
 static int n;
 static long started[2]; /* received, sent */
-static bool sends[MOST];
+static bool sends[MAX_MESSAGES];
 
 __attribute__((visibility("default"))) int MPIX_Query_cuda_support(void);
 
@@ -25,7 +25,7 @@ int MPIX_Query_cuda_support(void)
     return !text || atoi(text);
 }
 
-/* What the driver's stand-in shows for this. */
+/* Asks the fake driver. */
 static int ask_driver(const char *name, const void *at)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -35,13 +35,13 @@ static int ask_driver(const char *name, const void *at)
     return ask ? ask(at) : 0;
 }
 
-static void look(const void *buffer, MPI_Request request, bool is_sent)
+static void note_message(const void *buffer, MPI_Request request, bool is_sent)
 {
     if (!ask_driver("fakegpu_has", buffer))
         return;
     if (!MPIX_Query_cuda_support())
-        fprintf(stderr, "fakempi: a message in a device's memory, which nobody takes\n");
-    if (n < MOST) {
+        fprintf(stderr, "fakempi: a message in device memory, which this MPI does not accept\n");
+    if (n < MAX_MESSAGES) {
         sends[n] = is_sent;
         on_device[n++] = request;
     }
@@ -55,17 +55,18 @@ static int find(MPI_Request request)
     return -1;
 }
 
-static void look_at_thread(void)
+static void check_thread(void)
 {
-    if (n && !ask_driver("fakegpu_taken", NULL))
-        fprintf(stderr, "fakempi: a thread without a device moves a message in its memory\n");
+    if (n && !ask_driver("fakegpu_current", NULL))
+        fprintf(stderr,
+                "fakempi: a thread without a current device moves a message in device memory\n");
 }
 
 int MPI_Send_init(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
     const int code = PMPI_Send_init(buffer, count, type, to, tag, comm, request);
-    look(buffer, *request, true);
+    note_message(buffer, *request, true);
     return code;
 }
 
@@ -73,7 +74,7 @@ int MPI_Recv_init(void *buffer, int count, MPI_Datatype type, int from, int tag,
                   MPI_Request *request)
 {
     const int code = PMPI_Recv_init(buffer, count, type, from, tag, comm, request);
-    look(buffer, *request, false);
+    note_message(buffer, *request, false);
     return code;
 }
 
@@ -92,13 +93,13 @@ int MPI_Start(MPI_Request *request)
     const int i = find(*request);
     if (i >= 0)
         started[sends[i]]++;
-    look_at_thread();
+    check_thread();
     return PMPI_Start(request);
 }
 
 int MPI_Testall(int count, MPI_Request request[], int *flag, MPI_Status status[])
 {
-    look_at_thread();
+    check_thread();
     return PMPI_Testall(count, request, flag, status);
 }
 

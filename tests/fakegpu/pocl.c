@@ -1,4 +1,6 @@
-/* tests/fakegpu/pocl.c – PoCL behind the stand-ins, and their settings. */
+/* tests/fakegpu/pocl.c – PoCL, which compiles and runs the fake devices' kernels, and their
+ * settings.
+ */
 #include "tests/fakegpu/fake.h"
 
 #include <dlfcn.h>
@@ -62,8 +64,8 @@ const struct pocl *pocl_open(void)
     return pocl.device ? &pocl : NULL;
 }
 
-/* The options that OpenCL knows too. */
-static void translate(const char *options, char *words, size_t room)
+/* Keeps the options that OpenCL also has. */
+static void select_options(const char *options, char *words, size_t room)
 {
     size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2");
     while (*options) {
@@ -81,7 +83,7 @@ cl_program pocl_build(const char *text, const char *options, char **log)
     size_t size = 0;
     cl_int code;
     *log = NULL;
-    translate(options, words, sizeof words);
+    select_options(options, words, sizeof words);
     cl_program p = pocl.CreateProgramWithSource(pocl.context, 1, &text, NULL, &code);
     if (code)
         return NULL;

@@ -9,8 +9,8 @@
  * measured.
  *
  * FAKEGPU_BUSY adds measured times: the host's computing between calls (of the unit's threads, the
- * one that computes longest, as if each had its own cpu), and a kernel's arithmetic (PoCL's cpu
- * seconds divided by the card's `cores`). */
+ * one that computes longest, as if each had its own cpu), and a kernel's arithmetic (cpu seconds of
+ * PoCL's threads divided by the card's `cores`). */
 #include "tests/fakegpu/fake.h"
 #include "src/clock.h"
 
@@ -121,6 +121,14 @@ static void note_pocls(int thread)
         pocl_thread[npocl_threads++] = thread;
 }
 
+double price_kernel_clock(void)
+{
+    double sum = clock_cpu();
+    for (int i = 0; i < npocl_threads; i++)
+        sum += clock_of(pocl_thread[i]);
+    return sum;
+}
+
 static void forget_pocls(int thread)
 {
     for (int i = 0; i < npocl_threads; i++)
@@ -193,7 +201,10 @@ void price_waited(struct gpu *g, double clock)
 {
     leave();
     g->host = later(g->host, clock);
-    g->ended = clock > 0 ? g->host : g->ended;
+    if (clock > g->awaited) {
+        g->awaited = clock;
+        g->ended = g->host;
+    }
 }
 
 /* ---- its device ------------------------------------------------------------------------------*/

@@ -47,17 +47,17 @@ struct stream {
     struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
     long done, queued, room;
     bool eager;
-    double clock;          /* virtual time at which its work is done */
-    struct graph *gathers; /* or NULL */
+    double clock;           /* virtual time at which its work is done */
+    struct graph *captured; /* or NULL */
 };
 
-static _Thread_local const struct stream *gathering; /* by this thread */
-static const struct stream *gathering_alone;         /* global mode: no thread may do anything else
+static _Thread_local const struct stream *capturing; /* by this thread */
+static const struct stream *capturing_alone;         /* global mode: no thread may do anything else
                                                       * meanwhile */
 
-bool queue_gathers(const char *what)
+bool queue_captures(const char *what)
 {
-    const struct stream *s = gathering ? gathering : gathering_alone;
+    const struct stream *s = capturing ? capturing : capturing_alone;
     if (s)
         gpu_complain("device %d: %s while launches are captured", s->gpu->index, what);
     return s;
@@ -71,6 +71,15 @@ static void copy_box(const struct box *b)
         for (size_t y = 0; y < b->rows; y++)
             memmove(b->dst + z * b->dst_slice + y * b->dst_row,
                     b->src + z * b->src_slice + y * b->src_row, b->width);
+}
+
+/* How many times as many work-groups a launch has as are run: about FAKEGPU_SAMPLE. */
+static double sampled(const struct work *w, size_t grid[3])
+{
+    const size_t part = (size_t)setting("FAKEGPU_SAMPLE", 1), groups = w->grid[0] / w->group[0];
+    memcpy(grid, w->grid, sizeof w->grid);
+    grid[0] = (groups + part - 1) / part * w->group[0];
+    return (double)w->grid[0] / (double)grid[0];
 }
 
 /* Addresses were checked at launch, but a buffer may have been freed since. */
@@ -89,11 +98,13 @@ static void run_kernel(struct gpu *g, const struct work *w)
             g->lost = true;
     }
     if (g->lost) {
-        gpu_complain("kernel %s runs on device %d after a buffer of it was freed", f->name,
+        gpu_complain("kernel %s runs on device %d after one of its buffers was freed", f->name,
                      g->index);
         return;
     }
-    if (cl->EnqueueNDRangeKernel(g->queue, f->kernel, 3, NULL, w->grid, w->group, 0, NULL, NULL) ||
+    size_t grid[3];
+    sampled(w, grid);
+    if (cl->EnqueueNDRangeKernel(g->queue, f->kernel, 3, NULL, grid, w->group, 0, NULL, NULL) ||
         cl->Finish(g->queue))
         g->lost = true;
 }
@@ -107,6 +118,7 @@ static void charge(struct stream *s, const struct work *w, double cpu)
     const struct box *b = &w->box;
     const size_t *grid = w->grid, *group = w->group;
     const size_t items = group[0] * group[1] * group[2];
+    size_t run[3];
     int addresses = 0;
     s->clock = from;
     for (int i = 0; w->kind == LAUNCH && i < w->function->nargs; i++)
@@ -114,22 +126,14 @@ static void charge(struct stream *s, const struct work *w, double cpu)
     if (w->kind == LAUNCH)
         s->clock =
             price_launch(s->gpu, from, w->function->name, grid[0] * grid[1] * grid[2] / items,
-                         items, addresses, cpu, w->linked);
+                         items, addresses, cpu * sampled(w, run), w->linked);
     else if (w->kind == COPY)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
 
-/* CPU time of all threads, seconds. */
-static double clock_process(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void run(struct stream *s, const struct work *w)
 {
-    const double begin = clock_process();
+    const double begin = price_wanted() ? price_kernel_clock() : 0;
     if (w->kind == LAUNCH) {
         run_kernel(s->gpu, w);
         w->function->queued--;
@@ -137,7 +141,7 @@ static void run(struct stream *s, const struct work *w)
             w->graph->queued--;
     }
     if (price_wanted())
-        charge(s, w, clock_process() - begin);
+        charge(s, w, price_kernel_clock() - begin);
     switch (w->kind) {
     case LAUNCH:
         break;
@@ -168,13 +172,13 @@ static void drain(struct stream *s, long number)
     }
 }
 
-static int drain_locked(struct stream *s, long number)
+/* Does the work up to piece `number`; the host waits until then, or for the event's `moment`. */
+static int drain_locked(struct stream *s, long number, const struct moment *moment)
 {
     pthread_mutex_lock(&s->gpu->lock);
-    const bool idle = s->done >= number;
     price_wait(s->gpu);
     drain(s, number);
-    price_waited(s->gpu, idle ? 0 : s->clock);
+    price_waited(s->gpu, moment ? moment->time : s->clock);
     int code = s->gpu->lost ? LAUNCH_FAILED : OK;
     pthread_mutex_unlock(&s->gpu->lock);
     return code;
@@ -194,9 +198,9 @@ static int enter(const struct stream *s)
     return g->lost ? LAUNCH_FAILED : OK;
 }
 
-static int gather(struct graph *g, const struct work *w)
+static int capture(struct graph *g, const struct work *w)
 {
-    if (w->kind != LAUNCH && queue_gathers("something else is queued"))
+    if (w->kind != LAUNCH && queue_captures("something other than a launch is queued"))
         return NOT_WHILE_CAPTURING;
     struct work *more = realloc(g->work, (size_t)(g->n + 1) * sizeof *more);
     if (!more)
@@ -211,8 +215,8 @@ static int gather(struct graph *g, const struct work *w)
 /* A launch of a graph costs the host no call of its own. */
 static int append(struct stream *s, const struct work *w)
 {
-    if (s->gathers)
-        return gather(s->gathers, w);
+    if (s->captured)
+        return capture(s->captured, w);
     pthread_mutex_lock(&s->gpu->lock);
     const long waiting = s->queued - s->done;
     if (waiting == s->room) {
@@ -268,8 +272,8 @@ int queue_launch(void *stream, struct function *f, const unsigned grid[3], const
         void *address;
         memcpy(&address, w.arg[i], sizeof address);
         if (!f->size[i] && address && !gpu_owns(s->gpu, address, 1)) {
-            gpu_complain("kernel %s on device %d is given memory that is not that device's",
-                         f->name, s->gpu->index);
+            gpu_complain("kernel %s on device %d gets memory of another device", f->name,
+                         s->gpu->index);
             s->gpu->lost = true;
             return LAUNCH_FAILED;
         }
@@ -304,7 +308,7 @@ SHOWN(NAME(cuStreamCreate, hipStreamCreateWithFlags), void **stream, unsigned fl
 SHOWN(NAME(cuStreamDestroy_v2, hipStreamDestroy), void *stream)
 {
     struct stream *s = stream;
-    drain_locked(s, s->queued);
+    drain_locked(s, s->queued, NULL);
     gpu_keep(s->gpu, STREAMS, -1);
     free(s->work);
     free(s);
@@ -315,9 +319,9 @@ SHOWN(NAME(cuStreamSynchronize, hipStreamSynchronize), void *stream)
 {
     struct stream *s = stream;
     int code = enter(s);
-    if (!code && queue_gathers("a queue is waited for"))
+    if (!code && queue_captures("a queue is waited for"))
         return NOT_WHILE_CAPTURING;
-    return code ? code : drain_locked(s, s->queued);
+    return code ? code : drain_locked(s, s->queued, NULL);
 }
 
 SHOWN(NAME(cuStreamWaitEvent, hipStreamWaitEvent), void *stream, void *event, unsigned flags)
@@ -349,7 +353,7 @@ SHOWN(NAME(cuEventDestroy_v2, hipEventDestroy), void *event)
 {
     struct event *e = event;
     if (e->stream)
-        drain_locked(e->stream, e->number);
+        drain_locked(e->stream, e->number, e->moment);
     gpu_keep(e->gpu, EVENTS, -1);
     free(e);
     return OK;
@@ -372,7 +376,7 @@ SHOWN(NAME(cuEventSynchronize, hipEventSynchronize), void *event)
 {
     const struct event *e = event;
     const int code = e->stream ? enter(e->stream) : OK;
-    return code || !e->stream ? code : drain_locked(e->stream, e->number);
+    return code || !e->stream ? code : drain_locked(e->stream, e->number, e->moment);
 }
 
 SHOWN(NAME(cuEventElapsedTime, hipEventElapsedTime), float *milliseconds, void *from, void *to)
@@ -386,7 +390,7 @@ SHOWN(NAME(cuEventElapsedTime, hipEventElapsedTime), float *milliseconds, void *
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-static int drop(struct graph *g)
+static int destroy_graph(struct graph *g)
 {
     gpu_keep(g->gpu, KEPT_GRAPHS, -1);
     free(g->work);
@@ -398,28 +402,28 @@ SHOWN(NAME(cuStreamBeginCapture_v2, hipStreamBeginCapture), void *stream, int mo
 {
     struct stream *s = stream;
     const int code = enter(s);
-    if (code || s->gathers || mode < 0 || mode > 2)
+    if (code || s->captured || mode < 0 || mode > 2)
         return code ? code : INVALID_VALUE;
-    s->gathers = calloc(1, sizeof *s->gathers);
-    s->gathers->gpu = s->gpu;
-    gathering = s;
-    gathering_alone = mode == 0 ? s : gathering_alone;
+    s->captured = calloc(1, sizeof *s->captured);
+    s->captured->gpu = s->gpu;
+    capturing = s;
+    capturing_alone = mode == 0 ? s : capturing_alone;
     return OK;
 }
 
 SHOWN(NAME(cuStreamEndCapture, hipStreamEndCapture), void *stream, void **graph)
 {
     struct stream *s = stream;
-    struct graph *g = s->gathers;
+    struct graph *g = s->captured;
     const int code = enter(s);
     if (!g)
         return code ? code : INVALID_VALUE;
-    s->gathers = NULL;
-    gathering = NULL;
-    gathering_alone = s == gathering_alone ? NULL : gathering_alone;
+    s->captured = NULL;
+    capturing = NULL;
+    capturing_alone = s == capturing_alone ? NULL : capturing_alone;
     gpu_keep(s->gpu, KEPT_GRAPHS, 1);
     if (code)
-        drop(g);
+        destroy_graph(g);
     else
         *graph = g;
     return code;
@@ -428,10 +432,10 @@ SHOWN(NAME(cuStreamEndCapture, hipStreamEndCapture), void *stream, void **graph)
 static void count_launches(const struct graph *g, int one)
 {
     for (long i = 0; i < g->n; i++)
-        g->work[i].function->gathered += one;
+        g->work[i].function->in_graphs += one;
 }
 
-SHOWN(NAME(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags), void **ready, void *graph,
+SHOWN(NAME(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags), void **exec, void *graph,
       unsigned long long flags)
 {
     const struct graph *g = graph;
@@ -444,29 +448,29 @@ SHOWN(NAME(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags), void **re
         memcpy(r->work, g->work, (size_t)g->n * sizeof *r->work);
     count_launches(r, 1);
     gpu_keep(g->gpu, KEPT_GRAPHS, 1);
-    *ready = r;
+    *exec = r;
     return OK;
 }
 
 SHOWN(NAME(cuGraphDestroy, hipGraphDestroy), void *graph)
 {
-    return drop(graph);
+    return destroy_graph(graph);
 }
 
-SHOWN(NAME(cuGraphExecDestroy, hipGraphExecDestroy), void *ready)
+SHOWN(NAME(cuGraphExecDestroy, hipGraphExecDestroy), void *exec)
 {
-    const struct graph *g = ready;
+    const struct graph *g = exec;
     if (g->queued && !g->gpu->lost) {
-        gpu_complain("device %d: a graph goes while it is queued", g->gpu->index);
+        gpu_complain("device %d: a graph is destroyed while it is queued", g->gpu->index);
         g->gpu->lost = true;
     }
-    count_launches(ready, -1);
-    return drop(ready);
+    count_launches(exec, -1);
+    return destroy_graph(exec);
 }
 
-SHOWN(NAME(cuGraphLaunch, hipGraphLaunch), void *ready, void *stream)
+SHOWN(NAME(cuGraphLaunch, hipGraphLaunch), void *exec, void *stream)
 {
-    struct graph *g = ready;
+    struct graph *g = exec;
     struct stream *s = stream;
     int code = enter(s);
     if (!code && g->gpu != s->gpu)
@@ -494,7 +498,7 @@ static int check_ends(const struct box *b, struct gpu *to, struct gpu *from)
         !from || gpu_owns(from, b->src, slices * b->src_slice + rows * b->src_row + b->width);
     if (dst && src)
         return OK;
-    gpu_complain("device %d: a copy %s memory that is not that device's", lock->index,
+    gpu_complain("device %d: a copy %s memory that does not belong to the device", lock->index,
                  dst ? "from" : "to");
     return INVALID_VALUE;
 }
@@ -558,7 +562,7 @@ static int copy_sides(void *stream, struct ends dst, struct ends src, const size
 static int copy_peer(void *stream, struct box b, struct gpu *to, struct gpu *from)
 {
     if (to != from && !to->lost && !(to->peers >> from->index & 1))
-        gpu_complain("device %d copies from %d without a way", to->index, from->index);
+        gpu_complain("device %d copies from %d without peer access", to->index, from->index);
     return copy(stream, &b, to, from);
 }
 

@@ -4,7 +4,7 @@
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
 needs_two_cpus
-[ -e "$BUILD/fakegpu/libcuda.so.1" ] || { echo 'skipped: no stand-ins'; exit 77; }
+[ -e "$BUILD/fakegpu/libcuda.so.1" ] || { echo 'skipped: no fake drivers'; exit 77; }
 page=$work/gpu.md
 
 climb() { # exit code, variables…
