@@ -71,43 +71,35 @@ static void follow(struct search_worker *w, const struct search_worker *leader)
     w->full = false;
 }
 
-/* Moves all accepted trials to the leader's worker; false: they are more than it may hold. */
-static bool gather(struct search_device *d, enum ek_status *st)
+/* Moves all accepted trials to the leader's worker. If they are more than it may hold, it keeps the
+ * first ones, all of which are there: each worker judges in ascending order until it is full. */
+static enum ek_status gather(struct search_device *d)
 {
     struct search_worker *leader = d->worker[0];
-    size_t n = leader->found.n;
-    bool fits = !leader->full;
-    *st = EK_OK;
-    for (int t = 1; t < d->width; t++) {
-        fits &= !d->worker[t]->full;
-        n += d->worker[t]->found.n;
+    struct accepted *found = &leader->found;
+    bool full = false;
+    for (int t = 0; t < d->width; t++) {
+        const struct accepted *own = &d->worker[t]->found;
+        full |= d->worker[t]->full;
+        TRY(d->worker[t]->full ? EK_OK : d->status[t]);
+        for (size_t i = 0; t > 0 && i < own->n; i++)
+            TRY(accepted_add(found, &own->record[i]));
     }
-    for (int t = 0; t < d->width && !*st; t++)
-        *st = d->worker[t]->full ? EK_OK : d->status[t];
-    if (*st || !fits || n > SEARCH_HELD)
-        return !!*st;
-    for (int t = 1; t < d->width && !*st; t++)
-        for (size_t i = 0; i < d->worker[t]->found.n && !*st; i++)
-            *st = accepted_add(&leader->found, &d->worker[t]->found.record[i]);
-    return true;
+    if (!full && found->n <= SEARCH_HELD)
+        return EK_OK;
+    accepted_sort(found);
+    found->n = SEARCH_HELD;
+    leader->full = true;
+    return EK_STOPPED;
 }
 
 static enum ek_status judge_round(struct judging *j)
 {
     struct search_device *d = j->d;
-    struct search_worker *leader = d->worker[0];
-    const size_t before = leader->found.n;
-    enum ek_status st;
     for (int t = 1; t < d->width; t++)
-        follow(d->worker[t], leader);
+        follow(d->worker[t], d->worker[0]);
     thread_pool_run(d->pool, d->width, judge_part, j);
-    if (gather(d, &st))
-        return st;
-    leader->found.n = before; /* judge again in order, so that it keeps the first ones */
-    leader->full = false;
-    for (size_t i = j->begin; i < j->end; i++)
-        TRY(j->judge(d, 0, i));
-    return EK_OK;
+    return gather(d);
 }
 
 enum ek_status search_device_judge(struct search_device *d, size_t n,
