@@ -371,7 +371,8 @@ static struct buffer *new_buffer(size_t bytes)
     *b = (struct buffer){.byte = all + GUARD, .bytes = bytes};
     memset(all, guard_byte, GUARD);
     memset(b->byte + bytes, guard_byte, GUARD);
-    memset(b->byte, 0xff, bytes < MAX_PATTERN ? bytes : MAX_PATTERN);
+    if (setting("FAKEGPU_SAMPLE", 1) == 1) /* else kernels read what no work-group has written */
+        memset(b->byte, 0xff, bytes < MAX_PATTERN ? bytes : MAX_PATTERN);
     return b;
 }
 

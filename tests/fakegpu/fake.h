@@ -31,6 +31,7 @@
  *   FAKEGPU_SAMPLE=64     runs only the first 1/64 of a launch's work-groups, at the price of all:
  *                         for measurements at full size of programs whose work does not depend
  *                         on results, which are wrong
+ *   FAKEGPU_SCALE=40      prices launches as if they had 40 times as many work-groups
  *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   at its N-th call, the device
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     fails at that launch, and from then on
@@ -169,9 +170,10 @@ struct gpu {
     unsigned peers;  /* devices with peer access, a bit each */
     int kept[KINDS]; /* created and not yet freed */
     struct moment *moments;
-    double host, engine[ENGINES]; /* virtual clocks: of the caller; when each engine is free */
-    double awaited;               /* end of the latest work that was waited for */
-    double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work in between */
+    double host, engine[ENGINES];  /* virtual clocks: of the caller; when each engine is free */
+    double awaited;                /* end of the latest work that was waited for */
+    double began, launched, ended; /* first launch, end of the last one, last wait */
+    double worked[ENGINES];        /* seconds since the first launch */
     long launches;
 };
 

@@ -237,10 +237,11 @@ static void tell_busy(const struct gpu *g)
     if (chosen() && measures() && all > 0)
         fprintf(
             stderr,
-            "device %d: busy %.1f %% of %.6f s; seconds of work %.6f, copies in %.6f, out %.6f, "
-            "across %.6f\n",
-            g->index, 100 * w[ENGINE_WORK] / all, all, w[ENGINE_WORK], w[ENGINE_IN], w[ENGINE_OUT],
-            w[ENGINE_PEER]);
+            "device %d: busy %.1f %% of %.6f s, %.1f %% until its last launch ended; seconds of "
+            "work %.6f, copies in %.6f, out %.6f, across %.6f\n",
+            g->index, 100 * w[ENGINE_WORK] / all, all,
+            100 * w[ENGINE_WORK] / (g->launched - g->began), w[ENGINE_WORK], w[ENGINE_IN],
+            w[ENGINE_OUT], w[ENGINE_PEER]);
 }
 
 void price_tell(const struct gpu *g)
@@ -268,7 +269,7 @@ double price_launch(struct gpu *g, double from, const char *kernel, size_t group
         g->began = from;
         memset(g->worked, 0, sizeof g->worked);
     }
-    return take(g, ENGINE_WORK, from + p->start * (linked ? LINKED : 1), seconds);
+    return g->launched = take(g, ENGINE_WORK, from + p->start * (linked ? LINKED : 1), seconds);
 }
 
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes)

@@ -73,13 +73,13 @@ static void copy_box(const struct box *b)
                     b->src + z * b->src_slice + y * b->src_row, b->width);
 }
 
-/* How many times as many work-groups a launch has as are run: about FAKEGPU_SAMPLE. */
+/* The part of a launch that is run, by FAKEGPU_SAMPLE; returns how many times as much is priced. */
 static double sampled(const struct work *w, size_t grid[3])
 {
     const size_t part = (size_t)setting("FAKEGPU_SAMPLE", 1), groups = w->grid[0] / w->group[0];
     memcpy(grid, w->grid, sizeof w->grid);
     grid[0] = (groups + part - 1) / part * w->group[0];
-    return (double)w->grid[0] / (double)grid[0];
+    return (double)w->grid[0] / (double)grid[0] * (double)setting("FAKEGPU_SCALE", 1);
 }
 
 /* Addresses were checked at launch, but a buffer may have been freed since. */
@@ -118,15 +118,16 @@ static void charge(struct stream *s, const struct work *w, double cpu)
     const struct box *b = &w->box;
     const size_t *grid = w->grid, *group = w->group;
     const size_t items = group[0] * group[1] * group[2];
+    const size_t scale = (size_t)setting("FAKEGPU_SCALE", 1);
     size_t run[3];
     int addresses = 0;
     s->clock = from;
     for (int i = 0; w->kind == LAUNCH && i < w->function->nargs; i++)
         addresses += !w->function->size[i];
     if (w->kind == LAUNCH)
-        s->clock =
-            price_launch(s->gpu, from, w->function->name, grid[0] * grid[1] * grid[2] / items,
-                         items, addresses, cpu * sampled(w, run), w->linked);
+        s->clock = price_launch(s->gpu, from, w->function->name,
+                                grid[0] * grid[1] * grid[2] / items * scale, items, addresses,
+                                cpu * sampled(w, run), w->linked);
     else if (w->kind == COPY)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
