@@ -41,9 +41,13 @@ const struct prepare_plan *prepare_in_force(void)
     return prepared ? &in_force : NULL;
 }
 
+/* Empty, or "auto" among blanks. */
 static bool is_auto(const char *text)
 {
-    return !text || !*text || !strcasecmp(text, "auto");
+    static const char blanks[] = " \t\r\n";
+    text = text ? text + strspn(text, blanks) : "";
+    text += strncasecmp(text, "auto", 4) ? 0 : 4;
+    return !text[strspn(text, blanks)];
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
