@@ -1,26 +1,54 @@
-/* cu/moldable/packing.c – a tournament tree of the nodes for every width. */
+/* cu/moldable/packing.c – tournament trees of the nodes for every width. */
 #include "cu/moldable/packing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Kinds that need the same GPUs and memory share a tree. */
+enum { MOST_NEEDS = 8 };
 
 struct packing {
     const struct timeline *timeline;
     double limit;
     int leaves, widest;
-    int *node;             /* [nnodes] of leaf i, by ascending speed */
-    const double *initial; /* [cores] timeline->free without any task */
-    double *free;          /* [leaves][widest] when 1, 2, … cores of it are free, s */
-    double *offer; /* [2 leaves][widest] of tree node i, whose children are 2 i and 2 i + 1 */
+    int *node;                     /* [nnodes] of leaf i, by ascending speed */
+    const double *initial;         /* [cores] timeline->free without any task */
+    double *free;                  /* [leaves][widest] when 1, 2, … cores of it are free, s */
+    double *lane;                  /* as timeline->lane */
+    int nneeds, first[MOST_NEEDS]; /* a kind with each need */
+    int *need;                     /* [nkinds] */
+    double *offer[MOST_NEEDS];     /* [2 leaves][widest] of tree node i, whose children are 2 i and
+                                    * 2 i + 1 */
 };
+
+/* first [MOST_NEEDS] and need [nkinds], which may be NULL, as above. Returns the number of needs;
+ * MOST_NEEDS + 1: too many. */
+static int find_needs(const struct moldable_problem *p, int *first, int *need)
+{
+    int needs = 0;
+    for (int k = 0; k < p->nkinds; k++) {
+        int i = 0;
+        while (i < needs && (p->kinds[first[i]].gpus != p->kinds[k].gpus ||
+                             p->kinds[first[i]].memory != p->kinds[k].memory))
+            i++;
+        if (i == MOST_NEEDS)
+            return MOST_NEEDS + 1;
+        if (i == needs)
+            first[needs++] = k;
+        if (need)
+            need[k] = i;
+    }
+    return needs;
+}
 
 bool packing_applies(const struct moldable_problem *p)
 {
+    int first[MOST_NEEDS];
     for (int k = 0; k < p->nkinds; k++)
-        if (p->kinds[k].cluster || p->kinds[k].nafter || p->kinds[k].gpus ||
-            p->kinds[k].memory > 0 || p->kinds[k].interference > 0)
+        if (p->kinds[k].cluster || p->kinds[k].nafter)
             return false;
-    return true;
+    return find_needs(p, first, NULL) <= MOST_NEEDS;
 }
 
 static int slower(const void *a, const void *b, void *problem)
@@ -34,46 +62,70 @@ static int slower(const void *a, const void *b, void *problem)
 struct packing *packing_open(struct timeline *timeline)
 {
     const struct moldable_problem *p = timeline->problem;
-    struct packing *f = ARENA_NEW(&timeline->arena, 1, struct packing);
-    int *node = ARENA_NEW(&timeline->arena, p->nnodes, int), leaves = 1;
+    struct arena *arena = &timeline->arena;
+    struct packing *f = ARENA_NEW(arena, 1, struct packing);
+    int leaves = 1;
     while (leaves < p->nnodes)
         leaves *= 2;
     const size_t cells = (size_t)leaves * (size_t)timeline->widest;
-    double *offer = ARENA_NEW(&timeline->arena, 2 * cells, double);
-    double *free = ARENA_NEW(&timeline->arena, cells, double);
-    if (timeline->arena.failed)
+    if (!f)
         return NULL;
     timeline_clear(timeline);
-    const double *initial = arena_copy(&timeline->arena, timeline->free,
-                                       (size_t)timeline->first[p->nnodes], sizeof *initial);
-    if (!initial)
+    *f = (struct packing){.timeline = timeline, .leaves = leaves, .widest = timeline->widest};
+    f->node = ARENA_NEW(arena, p->nnodes, int);
+    f->need = ARENA_NEW(arena, p->nkinds, int);
+    f->free = ARENA_NEW(arena, cells, double);
+    f->lane = ARENA_NEW(arena, timeline->lanes[p->nnodes], double);
+    f->initial =
+        arena_copy(arena, timeline->free, (size_t)timeline->first[p->nnodes], sizeof *f->initial);
+    if (arena->failed)
         return NULL;
-    *f = (struct packing){timeline, 0, leaves, timeline->widest, node, initial, free, offer};
+    f->nneeds = find_needs(p, f->first, f->need);
+    for (int i = 0; i < f->nneeds; i++)
+        f->offer[i] = ARENA_NEW(arena, 2 * cells, double);
     for (int i = 0; i < p->nnodes; i++)
-        node[i] = i;
-    qsort_r(node, (size_t)p->nnodes, sizeof *node, slower, (void *)p);
-    return f;
+        f->node[i] = i;
+    qsort_r(f->node, (size_t)p->nnodes, sizeof *f->node, slower, (void *)p);
+    return arena->failed ? NULL : f;
 }
 
-static double *offers(const struct packing *f, int i)
+static double *free_of(const struct packing *f, int leaf)
 {
-    return f->offer + (size_t)i * (size_t)f->widest;
+    return f->free + (size_t)leaf * (size_t)f->widest;
 }
 
-static void set_leaf(struct packing *f, int leaf)
+static double *lanes_of(const struct packing *f, int node)
+{
+    return f->lane + f->timeline->lanes[node];
+}
+
+static double *offers(const struct packing *f, int need, int i)
+{
+    return f->offer[need] + (size_t)i * (size_t)f->widest;
+}
+
+static double resources_free(const struct packing *f, int need, int node)
+{
+    const struct moldable_problem *p = f->timeline->problem;
+    return timeline_resources_free(&p->kinds[f->first[need]], &p->node[node], lanes_of(f, node));
+}
+
+static void set_leaf(struct packing *f, int need, int leaf)
 {
     const struct moldable_problem *p = f->timeline->problem;
     const struct moldable_node *n = leaf < p->nnodes ? &p->node[f->node[leaf]] : NULL;
-    const double *free = f->free + (size_t)leaf * (size_t)f->widest;
-    double *offer = offers(f, f->leaves + leaf);
+    const double *free = free_of(f, leaf);
+    const double from = n ? resources_free(f, need, f->node[leaf]) : 0;
+    double *offer = offers(f, need, f->leaves + leaf);
     for (int w = 0; w < f->widest; w++)
-        offer[w] = n && w < n->cores ? (f->limit - free[w]) * n->factor : -1;
+        offer[w] =
+            n && w < n->cores ? (f->limit - (free[w] > from ? free[w] : from)) * n->factor : -1;
 }
 
-static void set_parent(struct packing *f, int i)
+static void set_parent(struct packing *f, int need, int i)
 {
-    const double *restrict a = offers(f, 2 * i), *restrict b = offers(f, 2 * i + 1);
-    double *restrict most = offers(f, i);
+    const double *restrict a = offers(f, need, 2 * i), *restrict b = offers(f, need, 2 * i + 1);
+    double *restrict most = offers(f, need, i);
     for (int w = 0; w < f->widest; w++)
         most[w] = a[w] > b[w] ? a[w] : b[w];
 }
@@ -82,25 +134,29 @@ void packing_begin(struct packing *f, double limit)
 {
     const struct moldable_problem *p = f->timeline->problem;
     f->limit = limit;
-    for (int leaf = 0; leaf < f->leaves; leaf++) {
-        if (leaf < p->nnodes)
-            memcpy(f->free + (size_t)leaf * (size_t)f->widest,
-                   f->initial + f->timeline->first[f->node[leaf]],
-                   (size_t)p->node[f->node[leaf]].cores * sizeof *f->free);
-        set_leaf(f, leaf);
+    memset(f->lane, 0, (size_t)f->timeline->lanes[p->nnodes] * sizeof *f->lane);
+    for (int leaf = 0; leaf < p->nnodes; leaf++)
+        memcpy(free_of(f, leaf), f->initial + f->timeline->first[f->node[leaf]],
+               (size_t)p->node[f->node[leaf]].cores * sizeof *f->free);
+    for (int need = 0; need < f->nneeds; need++) {
+        for (int leaf = 0; leaf < f->leaves; leaf++)
+            set_leaf(f, need, leaf);
+        for (int i = f->leaves - 1; i > 0; i--)
+            set_parent(f, need, i);
     }
-    for (int i = f->leaves - 1; i > 0; i--)
-        set_parent(f, i);
 }
 
-/* The leaf's first w cores are busy until `finish`. */
-static void occupy(struct packing *f, int leaf, int w, double finish)
+/* The leaf's first w cores, and what else the kind needs, are busy until `finish`. */
+static void occupy(struct packing *f, int leaf, const struct moldable_kind *k, int w, double finish)
 {
-    timeline_take(f->free + (size_t)leaf * (size_t)f->widest,
-                  f->timeline->problem->node[f->node[leaf]].cores, w, finish);
-    set_leaf(f, leaf);
-    for (int i = (f->leaves + leaf) / 2; i > 0; i /= 2)
-        set_parent(f, i);
+    const struct moldable_node *n = &f->timeline->problem->node[f->node[leaf]];
+    timeline_take(free_of(f, leaf), n->cores, w, finish);
+    timeline_take_resources(k, n, lanes_of(f, f->node[leaf]), finish);
+    for (int need = 0; need < f->nneeds; need++) {
+        set_leaf(f, need, leaf);
+        for (int i = (f->leaves + leaf) / 2; i > 0; i /= 2)
+            set_parent(f, need, i);
+    }
 }
 
 bool packing_place(struct packing *f, int task, int least, struct moldable_choice *choice)
@@ -108,19 +164,22 @@ bool packing_place(struct packing *f, int task, int least, struct moldable_choic
     const struct moldable_problem *p = f->timeline->problem;
     const struct moldable_kind *k = &p->kinds[p->kind[task]];
     const double *seconds = f->timeline->seconds + (size_t)p->kind[task] * (size_t)f->widest;
-    const double *root = offers(f, 1);
+    const int need = f->need[p->kind[task]];
+    const double *root = offers(f, need, 1);
     int w = (least > k->least ? least : k->least) - 1, i = 1;
     const int most = k->most && k->most < f->widest ? k->most : f->widest;
     w = w < 0 ? 0 : w;
-    while (w < most && seconds[w] > root[w])
+    while (w < most && seconds[w] * timeline_slowdown(k, f->widest, w + 1) > root[w])
         w++;
     if (w >= most)
         return false;
+    const double wanted = seconds[w] * timeline_slowdown(k, f->widest, w + 1);
     while (i < f->leaves)
-        i = 2 * i + (offers(f, 2 * i)[w] < seconds[w]);
+        i = 2 * i + (offers(f, need, 2 * i)[w] < wanted);
     const int leaf = i - f->leaves, node = f->node[leaf];
-    const double start = f->free[(size_t)leaf * (size_t)f->widest + (size_t)w];
+    const double start = fmax(free_of(f, leaf)[w], resources_free(f, need, node));
+    const double slowdown = timeline_slowdown(k, p->node[node].cores, w + 1);
     *choice = (struct moldable_choice){task, node, w + 1, w};
-    occupy(f, leaf, w + 1, start + seconds[w] / p->node[node].factor);
+    occupy(f, leaf, k, w + 1, start + seconds[w] * slowdown / p->node[node].factor);
     return true;
 }

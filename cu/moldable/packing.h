@@ -2,7 +2,8 @@
  * number of unlike nodes, without looking at each of them.
  *
  * A node offers f (limit - free_w) reference seconds on w cores, where free_w is the time at which
- * w of its cores are free; a task fits if its t(w) is no more. A tree over the nodes, slow ones
+ * w of its cores, and the GPUs and the memory that the task needs, are free; a task fits if its
+ * t(w) is no more, with the interference of the largest node. A tree over the nodes, slow ones
  * first, keeps the largest offer for each width: its root tells the first width that fits, and a
  * walk down from there finds the first node. Placing a task changes one leaf and its ancestors. */
 #pragma once
@@ -11,7 +12,7 @@
 
 struct packing;
 
-/* Are all tasks independent, without interference, and in need of nothing but cores of one node? */
+/* Are all tasks independent, each on one node, and with few different needs of GPUs and memory? */
 bool packing_applies(const struct moldable_problem *);
 
 /* Allocated in the timeline's arena, which the caller must check before using it. */

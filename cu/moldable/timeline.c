@@ -1,6 +1,7 @@
 /* cu/moldable/timeline.c – free times of cores, with nodes in the same state grouped. */
 #include "cu/moldable/timeline.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,30 +26,42 @@ static int memory_lanes(const struct moldable_kind *k, const struct moldable_nod
     return n->memory > 0 ? (int)ceil(k->memory / n->memory * MEMORY_LANES * (1 - 1e-12)) : 0;
 }
 
-/* The earliest start of a task on the node as far as dependencies, GPUs and memory allow; INFINITY:
- * never. */
-static double ready(const struct timeline *l, const struct moldable_kind *k, int node)
+double timeline_resources_free(const struct moldable_kind *k, const struct moldable_node *n,
+                               const double *lane)
 {
-    const struct moldable_node *n = &l->problem->node[node];
-    const double *lane = l->lane + l->lanes[node];
+    if (!k->gpus && !(k->memory > 0))
+        return 0;
+    if (!moldable_can_host(k, n))
+        return INFINITY;
     const int memory = memory_lanes(k, n);
+    const double gpus = k->gpus ? lane[k->gpus - 1] : 0;
+    return memory ? fmax(gpus, lane[n->gpus + memory - 1]) : gpus;
+}
+
+void timeline_take_resources(const struct moldable_kind *k, const struct moldable_node *n,
+                             double *lane, double finish)
+{
+    timeline_take(lane, n->gpus, k->gpus, finish);
+    timeline_take(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
+}
+
+/* When all tasks that those of the kind depend on have ended. */
+static double predecessors_done(const struct timeline *l, const struct moldable_kind *k)
+{
     double from = 0;
     for (int i = 0; i < k->nafter; i++)
         from = fmax(from, l->done[k->after[i]]);
-    if (!moldable_can_host(k, n))
-        return INFINITY;
-    if (k->gpus)
-        from = fmax(from, lane[k->gpus - 1]);
-    return memory ? fmax(from, lane[n->gpus + memory - 1]) : from;
+    return from;
 }
 
-static void take_resources(struct timeline *l, const struct moldable_kind *k, int node,
-                           double finish)
+/* The earliest start of a task on the node as far as dependencies, which allow `from`, GPUs and
+ * memory are concerned; INFINITY: never. */
+static double ready(const struct timeline *l, const struct moldable_kind *k, int node, double from)
 {
-    const struct moldable_node *n = &l->problem->node[node];
-    double *lane = l->lane + l->lanes[node];
-    timeline_take(lane, n->gpus, k->gpus, finish);
-    timeline_take(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
+    if (!k->gpus && !(k->memory > 0))
+        return from;
+    return fmax(from,
+                timeline_resources_free(k, &l->problem->node[node], l->lane + l->lanes[node]));
 }
 
 /* ---- groups of nodes in the same state --------------------------------------------------------*/
@@ -201,6 +214,7 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     l->taken = ARENA_NEW(&l->arena, widest, int);
     l->first = ARENA_NEW(&l->arena, nodes + 1, int);
     l->lanes = ARENA_NEW(&l->arena, nodes + 1, int);
+    l->slowness = ARENA_NEW(&l->arena, nodes, double);
     l->lane = ARENA_NEW(&l->arena, lanes, double);
     l->done = ARENA_NEW(&l->arena, p->nkinds, double);
     l->free = ARENA_NEW(&l->arena, cores, double);
@@ -219,6 +233,7 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     for (size_t j = 0; j < nodes; j++) {
         l->first[j + 1] = l->first[j] + p->node[j].cores;
         l->lanes[j + 1] = l->lanes[j] + count_lanes(&p->node[j]);
+        l->slowness[j] = 1 / p->node[j].factor;
         l->power += p->node[j].cores * p->node[j].factor;
     }
     tabulate(l);
@@ -274,8 +289,10 @@ static const double *seconds_of(const struct timeline *l, const struct moldable_
     return l->seconds + (size_t)(k - l->problem->kinds) * (size_t)l->widest;
 }
 
-int timeline_views(const struct timeline *l, int task)
+int timeline_views(struct timeline *l, int task, int most)
 {
+    l->from = predecessors_done(l, kind_of(l, task));
+    l->most = most ? most : INT_MAX;
     return kind_of(l, task)->cluster ? l->problem->nclusters : l->ngroups;
 }
 
@@ -306,13 +323,14 @@ static void view_cluster(struct timeline *l, int task, int cluster, struct timel
 {
     const struct moldable_kind *k = kind_of(l, task);
     int cores = 0, n = timeline_sort_cluster(l, task, cluster);
+    n = n < l->most ? n : l->most;
     double factor = INFINITY, power = 0, from = 0;
     for (int w = 0; w < n; w++) {
         const struct moldable_node *node = &l->problem->node[l->sorted[w]];
         cores += node->cores;
         power += node->cores * node->factor;
         factor = fmin(factor, node->factor);
-        from = fmax(from, ready(l, k, l->sorted[w]));
+        from = fmax(from, ready(l, k, l->sorted[w], l->from));
         l->start[w] = fmax(from, all_free(l, l->sorted[w]));
         l->reach[w] = power;
         l->finish[w] = (k->most && cores > k->most) || cores < k->least
@@ -326,15 +344,15 @@ static void view_node(struct timeline *l, const struct moldable_kind *k, int nod
                       struct timeline_view *v)
 {
     const struct moldable_node *n = &l->problem->node[node];
-    const double *start = times(l, node), *seconds = seconds_of(l, k), from = ready(l, k, node);
+    const double *start = times(l, node), *seconds = seconds_of(l, k),
+                 from = ready(l, k, node, l->from);
     double *restrict finish = l->finish;
-    const double slowness = 1 / n->factor;
+    const double slowness = l->slowness[node];
     int widest = k->most && k->most < n->cores ? k->most : n->cores;
-    if (from == INFINITY)
-        widest = 0;
+    widest = from == INFINITY ? 0 : widest < l->most ? widest : l->most;
     if (from > 0) {
         for (int w = 0; w < widest; w++)
-            l->start[w] = fmax(start[w], from);
+            l->start[w] = start[w] > from ? start[w] : from;
         start = l->start;
     }
     for (int w = 0; w < widest; w++)
@@ -355,21 +373,37 @@ void timeline_view(struct timeline *l, int task, int i, struct timeline_view *v)
         view_node(l, k, l->group[i].head, v);
 }
 
-/* Assumes for each block that its first width is as fast as its fastest one: a few vector
- * operations that rule out most nodes, since most are full. */
+/* Assumes for each block that its first width is as fast as its fastest one, with as little
+ * interference as its last one: a few vector operations that rule out most nodes, since most are
+ * full. */
+static bool may_end_by(const struct timeline *l, const struct moldable_kind *k, int node,
+                       double from, double limit)
+{
+    const int cores = l->problem->node[node].cores;
+    const double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
+    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
+    const double slowness = l->slowness[node], by = limit * (1 + 1e-12);
+    const double others = cores > 1 ? k->interference / (cores - 1) : 0;
+    const int blocks = (l->most < l->widest ? l->most - 1 : l->widest - 1) / l->block + 1;
+    int64_t hit = 0; /* as wide as the numbers that are compared */
+    for (int b = 0; b < blocks; b++) {
+        const double start = soonest[b] > from ? soonest[b] : from;
+        const double busy = cores - (double)(b + 1) * l->block;
+        hit |= start + quickest[b] * slowness * (1 + others * (busy > 0 ? busy : 0)) <= by;
+    }
+    return hit;
+}
+
 bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
 {
     const struct moldable_kind *k = kind_of(l, task);
     if (k->cluster)
         return false;
     const int node = l->group[i].head;
-    const double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
-    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
-    const double slowness = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
-    int64_t hit = 0; /* as wide as the numbers that are compared */
-    for (int b = 0; b < TIMELINE_BLOCKS; b++)
-        hit |= soonest[b] + quickest[b] * slowness <= by;
-    return !hit;
+    if (!may_end_by(l, k, node, l->from, limit))
+        return true;
+    const double from = ready(l, k, node, l->from);
+    return from > l->from && !may_end_by(l, k, node, from, limit);
 }
 
 /* ---- placing ----------------------------------------------------------------------------------*/
@@ -397,7 +431,7 @@ static void keep_busy(struct timeline *l, const struct moldable_kind *k, int nod
 {
     leave_group(l, node);
     occupy(l, node, slot, width, finish);
-    take_resources(l, k, node, finish);
+    timeline_take_resources(k, &l->problem->node[node], l->lane + l->lanes[node], finish);
     note_soonest(l, node);
     join_group(l, node);
 }
@@ -406,9 +440,10 @@ static struct timeline_span place_node(struct timeline *l, const struct moldable
 {
     const struct moldable_kind *k = kind_of(l, c->task);
     const struct moldable_node *n = &l->problem->node[c->where];
-    const double start = fmax(times(l, c->where)[c->slot], ready(l, k, c->where));
+    const double start =
+        fmax(times(l, c->where)[c->slot], ready(l, k, c->where, predecessors_done(l, k)));
     const double finish =
-        start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
+        start + seconds_of(l, k)[c->width - 1] * l->slowness[c->where] *
                     (k->interference > 0 ? timeline_slowdown(k, n->cores, c->width) : 1);
     keep_busy(l, k, c->where, c->slot, c->width, finish);
     return (struct timeline_span){start, finish};
@@ -417,6 +452,7 @@ static struct timeline_span place_node(struct timeline *l, const struct moldable
 static struct timeline_span place_cluster(struct timeline *l, const struct moldable_choice *c)
 {
     struct timeline_view v;
+    timeline_views(l, c->task, c->width);
     view_cluster(l, c->task, c->where, &v);
     const struct timeline_span span = {v.start[c->width - 1], v.finish[c->width - 1]};
     for (int w = 0; w < c->width; w++) {
@@ -449,12 +485,11 @@ struct moldable_choice timeline_earliest(struct timeline *l, int task, int most)
     struct moldable_choice best = {task, -1, 0, 0};
     double finish = INFINITY;
     struct timeline_view v;
-    for (int i = 0; i < timeline_views(l, task); i++) {
+    for (int i = 0, views = timeline_views(l, task, most); i < views; i++) {
         if (timeline_too_late(l, task, i, finish))
             continue;
         timeline_view(l, task, i, &v);
-        int n = most && most < v.n ? most : v.n;
-        for (int w = 1; w <= n; w++)
+        for (int w = 1; w <= v.n; w++)
             timeline_prefer(&v, w, v.finish[w - 1], &finish, &best);
     }
     return best.where < 0 && most ? timeline_earliest(l, task, 0) : best;
@@ -489,7 +524,7 @@ bool timeline_first_fit(struct timeline *l, int task, double limit, struct molda
     bool cluster = kind_of(l, task)->cluster;
     struct timeline_view v;
     *choice = (struct moldable_choice){task, l->problem->nnodes, 0, 0};
-    for (int i = 0; i < timeline_views(l, task); i++) {
+    for (int i = 0, views = timeline_views(l, task, 0); i < views; i++) {
         if ((!cluster && l->group[i].head >= choice->where) || timeline_too_late(l, task, i, limit))
             continue;
         timeline_view(l, task, i, &v);

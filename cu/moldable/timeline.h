@@ -26,15 +26,18 @@ struct timeline {
     /* [ntasks] in descending order of timeline_sequential() plus that of the tasks that must
      * follow, ties by number; a task comes after all tasks that it depends on */
     int *order;
-    double power;    /* P = sum of p_j f_j, reference cores */
-    int *first;      /* [nnodes+1] first core of each node in the arrays below */
-    double *free;    /* [cores] when they become free, s, ascending in each node */
-    int *core;       /* [cores] which core of the node that is */
-    double *lane;    /* when each GPU and each share of the memory of a node becomes free, s */
-    int *lanes;      /* [nnodes+1] first lane of each node */
-    double *done;    /* [nkinds] the latest finish of the kind's tasks so far */
-    double *soonest; /* [nnodes][BLOCKS] when a block's first width is free, or infinite */
-    int ngroups;     /* groups of nodes, in no order */
+    double power;     /* P = sum of p_j f_j, reference cores */
+    int *first;       /* [nnodes+1] first core of each node in the arrays below */
+    double *free;     /* [cores] when they become free, s, ascending in each node */
+    int *core;        /* [cores] which core of the node that is */
+    double *slowness; /* [nnodes] 1 / factor */
+    double *lane;     /* when each GPU and each share of the memory of a node becomes free, s */
+    int *lanes;       /* [nnodes+1] first lane of each node */
+    double *done;     /* [nkinds] the latest finish of the kind's tasks so far */
+    double from;      /* of the viewed task: when those that it depends on have ended, s; */
+    int most;         /* and the most cores that are looked at */
+    double *soonest;  /* [nnodes][BLOCKS] when a block's first width is free, or infinite */
+    int ngroups;      /* groups of nodes, in no order */
     struct timeline_group *group;
     int *next;   /* [nnodes] the next node of the same group, ascending; -1 = last */
     int *sorted; /* scratch: a cluster's nodes by the time at which all their cores are free */
@@ -60,8 +63,9 @@ void timeline_close(struct timeline *);
 /* Removes all tasks. */
 void timeline_clear(struct timeline *);
 
-/* Number of views of the task: groups of nodes, or clusters. */
-int timeline_views(const struct timeline *, int task);
+/* Number of views of the task: groups of nodes, or clusters, with up to `most` of their cores (0 =
+ * all). To be called before looking at them, and again after a task was placed. */
+int timeline_views(struct timeline *, int task, int most);
 
 /* View i of the task, valid until the next call with this timeline. A group is represented by its
  * first node. */
@@ -103,6 +107,14 @@ static inline double timeline_slowdown(const struct moldable_kind *k, int cores,
 {
     return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
 }
+
+/* When the GPUs and the memory that a task needs are free on the node whose lanes these are, s;
+ * INFINITY: the node has too little. */
+double timeline_resources_free(const struct moldable_kind *, const struct moldable_node *,
+                               const double *lane);
+/* A task occupies them until `finish`. */
+void timeline_take_resources(const struct moldable_kind *, const struct moldable_node *,
+                             double *lane, double finish);
 
 /* When a task runs, s. */
 struct timeline_span {

@@ -9,7 +9,7 @@ static struct moldable_choice widest(struct timeline *timeline, int task)
     struct moldable_choice best = {task, -1, 0, 0};
     struct timeline_view v;
     double finish = INFINITY;
-    for (int i = 0; i < timeline_views(timeline, task); i++) {
+    for (int i = 0, views = timeline_views(timeline, task, 0); i < views; i++) {
         if (timeline_too_late(timeline, task, i, finish))
             continue;
         timeline_view(timeline, task, i, &v);

@@ -8,22 +8,25 @@
 #include "cu/moldable/pattern.h"
 #include "cu/moldable/timeline.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { ROUNDS = 24, FIT_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
-static const double CLOSE = 1.0005; /* times the bound: close enough to stop */
+static const double CLOSE = 1.0005; /* times the bound: close enough to stop, */
+static const double ENOUGH = 1.1;   /* and to leave out other methods where resources are scarce */
 static const double EFFORT = 1e8;   /* cores looked at in the whole search: about a second */
 static const double LARGE = 2e7;    /* more in one pass of a method are too many */
 
-extern const struct moldable_method moldable_evenkeel, moldable_taskp, moldable_dcts,
-    moldable_waterl;
+extern const struct moldable_method moldable_evenkeel, moldable_taskp, moldable_datap,
+    moldable_dcts, moldable_waterl;
 
 struct search {
     struct timeline *timeline;
     struct moldable_choice *choice, *trial;
     double best; /* makespan of choice */
-    int *queue;  /* [ntasks] by descending `least`, then by descending time */
+    int *first;  /* [ntasks] the order in which tasks are placed */
+    int *queue;  /* [ntasks] by descending `least`, then in that order */
     int *old;    /* [ntasks] the queue before it is sorted */
     int *least;  /* [ntasks] fewest cores (nodes) that a task may take */
     int *failed; /* [ntasks] tasks that found no place in a round */
@@ -71,7 +74,7 @@ static struct place within(struct search *s, int task, double limit)
     bool cluster = s->timeline->problem->kinds[s->timeline->problem->kind[task]].cluster;
     struct place best = {{task, -1, 0, 0}, INFINITY, INFINITY};
     struct timeline_view v;
-    for (int i = 0; i < timeline_views(s->timeline, task); i++) {
+    for (int i = 0, views = timeline_views(s->timeline, task, 0); i < views; i++) {
         s->effort++;
         if (timeline_too_late(s->timeline, task, i, limit))
             continue;
@@ -165,7 +168,7 @@ static void keep(struct search *s)
 static bool fits(struct search *s, double limit)
 {
     int n = s->timeline->problem->ntasks;
-    memcpy(s->queue, s->timeline->order, (size_t)n * sizeof *s->queue);
+    memcpy(s->queue, s->packing ? s->first : s->timeline->order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
     for (int round = 0; round < (s->packing ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
@@ -231,7 +234,9 @@ static bool patterns_fit(struct search *s, double limit)
 
 static bool patterns_apply(const struct moldable_problem *p)
 {
-    if (p->nkinds > 1 || p->kinds[0].most || p->kinds[0].least > 1 || !packing_applies(p))
+    const struct moldable_kind *k = p->kinds;
+    if (p->nkinds > 1 || k->most || k->least > 1 || k->cluster || k->nafter || k->gpus ||
+        k->memory > 0 || k->interference > 0)
         return false;
     for (int j = 0; j < p->nnodes; j++)
         if (p->node[j].cores > PATTERN_CORES || p->node[j].free)
@@ -272,15 +277,49 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
     return EK_OK;
 }
 
+struct ranked {
+    double hosts; /* reference cores of the nodes that have the GPUs and the memory for the task */
+    int place, task;
+};
+
+static int fewer_hosts(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->hosts != y->hosts ? (x->hosts < y->hosts ? -1 : 1) : x->place - y->place;
+}
+
+/* Tasks that fewest nodes can host come first, otherwise in the timeline's order. */
+static enum ek_status sort_by_hosts(struct search *s)
+{
+    const struct moldable_problem *p = s->timeline->problem;
+    struct ranked *rank = ARENA_NEW(&s->timeline->arena, p->ntasks, struct ranked);
+    double *hosts = ARENA_NEW(&s->timeline->arena, p->nkinds, double);
+    TRY(arena_check(&s->timeline->arena, "%d tasks", p->ntasks));
+    for (int k = 0; k < p->nkinds; k++)
+        for (int j = 0; j < p->nnodes; j++)
+            if (moldable_can_host(&p->kinds[k], &p->node[j]))
+                hosts[k] += p->node[j].cores * p->node[j].factor;
+    for (int i = 0; i < p->ntasks; i++) {
+        const int task = s->timeline->order[i];
+        rank[i] = (struct ranked){hosts[p->kind[task]], i, task};
+    }
+    qsort(rank, (size_t)p->ntasks, sizeof *rank, fewer_hosts);
+    for (int i = 0; i < p->ntasks; i++)
+        s->first[i] = rank[i].task;
+    return EK_OK;
+}
+
 /* If the other methods would take too long: finds some limit that fits, then shorter ones. */
 static enum ek_status search_large(struct search *s, double bound)
 {
+    TRY(sort_by_hosts(s));
     s->packing = packing_open(s->timeline);
     TRY(arena_check(&s->timeline->arena, "%d nodes", s->timeline->problem->nnodes));
-    for (double limit = bound * (1 + 1. / 32); s->best == INFINITY && s->effort < EFFORT;
-         limit += limit / 16)
-        fits(s, limit);
-    shorten(s, bound, fits);
+    double lo = bound;
+    for (double more = 1. / 32; s->best == INFINITY && more <= 1; more *= 2)
+        if (!fits(s, bound * (1 + more)))
+            lo = bound * (1 + more);
+    shorten(s, lo, fits);
     s->packing = NULL;
     return EK_OK;
 }
@@ -288,7 +327,16 @@ static enum ek_status search_large(struct search *s, double bound)
 /* One pass over the tasks, and often among the best: for large problems no more is tried. */
 static bool is_quick(const struct moldable_method *m)
 {
-    return m == &moldable_taskp || m == &moldable_dcts || m == &moldable_waterl;
+    return m == &moldable_taskp || m == &moldable_datap || m == &moldable_dcts ||
+           m == &moldable_waterl;
+}
+
+static bool needs_resources(const struct moldable_problem *p)
+{
+    for (int k = 0; k < p->nkinds; k++)
+        if (p->kinds[k].gpus || p->kinds[k].memory > 0)
+            return true;
+    return false;
 }
 
 static enum ek_status search(struct search *s)
@@ -299,13 +347,14 @@ static enum ek_status search(struct search *s)
         return EK_UNAVAILABLE;
     const double looks = (double)p->ntasks * s->timeline->ngroups * s->timeline->widest;
     const bool large = looks > LARGE;
-    if (large && packing_applies(p))
+    const bool packed = large && packing_applies(p);
+    if (packed)
         TRY(search_large(s, bound));
-    const bool enough = large && s->best < INFINITY;
+    const bool enough = s->best <= (needs_resources(p) ? ENOUGH * bound : DBL_MAX);
     for (int i = 0; moldable_methods[i] && !enough && s->best > bound * CLOSE; i++)
         if (moldable_methods[i] != &moldable_evenkeel && (!large || is_quick(moldable_methods[i])))
             TRY(try_method(s, moldable_methods[i]));
-    if (enough || (large && !s->independent)) /* a common limit suits no chain of tasks */
+    if (enough || packed || (large && !s->independent)) /* a common limit suits no chain of tasks */
         return EK_OK;
     if (!large)
         shorten(s, bound, fits_tightly);
@@ -326,6 +375,7 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     struct search s = {
         .timeline = timeline, .choice = choice, .best = INFINITY, .independent = true};
     s.trial = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
+    s.first = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.queue = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.old = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.least = ARENA_NEW(&timeline->arena, p->ntasks, int);

@@ -101,7 +101,9 @@ static struct moldable_choice earliest(struct allocation *a, struct timeline *ti
     struct moldable_choice best = {task, -1, 0, 0};
     struct timeline_view v;
     double finish = INFINITY;
-    for (int i = 0; i < timeline_views(timeline, task); i++) {
+    for (int i = 0, views = timeline_views(timeline, task, 0); i < views; i++) {
+        if (timeline_too_late(timeline, task, i, finish))
+            continue;
         timeline_view(timeline, task, i, &v);
         int cores = translate(a->law[a->problem->kind[task]], a->cores[task], v.factor), w = 1;
         while (w < v.n && (timeline_power(&v, w) < cores * v.factor || !isfinite(v.finish[w - 1])))

@@ -24,23 +24,30 @@ static inline double level(const struct water *w, double e, double gained)
     return over > 0 ? m + over / w->power : m;
 }
 
-/* Lines 12 to 21; *gained is dW_F of the returned place. */
+/* m of each width; apart from the search for the least, so that the loop can be vectorised. */
+static void levels(const struct water *water, const struct timeline_view *v, double *restrict m)
+{
+    for (int w = 0; w < v->n; w++) {
+        const double s = v->start[w], e = v->finish[w];
+        m[w] = level(water, e, gain(water, s, e, v->power ? v->power[w] : (w + 1) * v->factor));
+    }
+}
+
+/* Lines 12 to 21; *gained is dW_F of the returned place. m [widths] is overwritten. */
 static struct moldable_choice lowest(struct timeline *timeline, const struct water *water, int task,
-                                     double *gained)
+                                     double *m, double *gained)
 {
     struct moldable_choice best = {task, -1, 0, 0};
     struct timeline_view v;
     double least = INFINITY;
-    for (int i = 0; i < timeline_views(timeline, task); i++) {
+    for (int i = 0, views = timeline_views(timeline, task, 0); i < views; i++) {
         if (timeline_too_late(timeline, task, i, least))
             continue; /* m is no less than e */
         timeline_view(timeline, task, i, &v);
-        for (int w = 1; w <= v.n; w++) {
-            double s = v.start[w - 1], e = v.finish[w - 1];
-            double more = gain(water, s, e, timeline_power(&v, w)), m = level(water, e, more);
-            if (timeline_prefer(&v, w, m, &least, &best))
-                *gained = more;
-        }
+        levels(water, &v, m);
+        for (int w = 1; w <= v.n; w++)
+            if (timeline_prefer(&v, w, m[w - 1], &least, &best))
+                *gained = gain(water, v.start[w - 1], v.finish[w - 1], timeline_power(&v, w));
     }
     return best;
 }
@@ -49,12 +56,15 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
 {
     const struct moldable_problem *p = timeline->problem;
     struct water water = {.power = timeline->power};
+    const int widths = timeline->widest > p->nnodes ? timeline->widest : p->nnodes;
+    double *m = ARENA_NEW(&timeline->arena, widths, double);
+    TRY(arena_check(&timeline->arena, "%d widths", widths));
     for (int i = 0; i < p->ntasks; i++)
         water.sequential += timeline_sequential(p, i);
     for (int i = 0; i < p->ntasks; i++) {
         double gained = 0;
         water.sequential -= timeline_sequential(p, timeline->order[i]);
-        choice[i] = lowest(timeline, &water, timeline->order[i], &gained);
+        choice[i] = lowest(timeline, &water, timeline->order[i], m, &gained);
         timeline_place(timeline, &choice[i]);
         water.free += gained;
         water.latest = timeline->latest;

@@ -91,7 +91,7 @@ static void collect(struct search *s, double lo, double limit)
     timeline_clear(s->timeline);
     for (int i = 0; i < s->timeline->problem->ntasks; i++) {
         int task = s->timeline->order[i];
-        for (int k = 0; k < timeline_views(s->timeline, task); k++) {
+        for (int k = 0, views = timeline_views(s->timeline, task, 0); k < views; k++) {
             if (timeline_too_late(s->timeline, task, k, s->best))
                 continue;
             timeline_view(s->timeline, task, k, &v);
