@@ -312,7 +312,7 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
     static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
                                                    NULL};
     struct script s = {.now = 1};
-    const struct farm_source source = {next_of_script, back_to_script, &s};
+    const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
     const struct farm_job job = {.source = &source, .n = 2, .failures = 2};
     const struct server_ops ops = {.brief = brief_of_script, .grace = 40};
     struct coordinator *c;
@@ -349,7 +349,8 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
     (void)state;
     for (int first = 0; first < 2; first++) { /* 1: the launcher is first to tell */
         struct script s = {.now = 1};
-        const struct farm_source source = {next_of_script, back_to_script, &s};
+        const struct farm_source source = {
+            .next = next_of_script, .back = back_to_script, .arg = &s};
         const struct farm_job job = {.source = &source, .n = 2};
         const struct server_ops ops = {.grace = 40};
         struct coordinator *c;
@@ -377,7 +378,7 @@ static void workers_of_another_job_get_no_task(void **state)
     static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
                                                    NULL};
     struct script s = {.now = 1};
-    const struct farm_source source = {next_of_script, back_to_script, &s};
+    const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
     const struct farm_job job = {.source = &source, .n = 2};
     const struct server_ops ops = {.grace = 40};
     struct coordinator *c;

@@ -287,11 +287,18 @@ void coordinator_taken(struct coordinator *c, struct ek_range batch)
     change(c);
 }
 
+static bool excused(const struct coordinator *c, int node, size_t task)
+{
+    const struct farm_source *s = c->job.source;
+    return s && s->excuses && s->excuses(s->arg, node, task);
+}
+
 static void note_failure(struct coordinator *c, int node, size_t task)
 {
     struct trouble *t = &c->trouble[task];
     t->last_node = node;
-    t->aside = ++t->failures >= c->job.failures;
+    t->failures += !excused(c, node, task);
+    t->aside = t->failures && t->failures >= c->job.failures;
     if (t->aside)
         c->done++;
     else

@@ -22,6 +22,8 @@ struct farm_source {
      * is lost and all its tasks have been given back. */
     void (*back)(void *arg, int node, struct ek_range task);
     void *arg;
+    /* Whether a failure on the node is not the task's fault and does not count. NULL: all do. */
+    bool (*excuses)(void *arg, int node, size_t task);
 };
 
 /* The work. Arrays are borrowed. */

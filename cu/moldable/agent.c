@@ -26,8 +26,10 @@
 
 enum { MOST_GPUS = 64, MOST_OUTPUT = 64 << 20 };
 /* Seconds: between two looks; until a task's death by a signal is reported, since the agent is next
- * if the whole allocation is being killed; to wait for an earlier agent of this node. */
-static const double GLANCE = 0.1, HOLD = 1, FORMER = 60;
+ * if the whole allocation is being killed; until the failure of a task on several nodes is, since
+ * the master may be about to notice that one of them is lost; to wait for an earlier agent of this
+ * node. */
+static const double GLANCE = 0.1, HOLD = 1, HOLD_NODES = 2, FORMER = 60;
 
 extern char **environ;
 
@@ -422,10 +424,13 @@ static void reap(struct agent *a)
         task_kill_children(is_supervisor, a);
 }
 
-/* Ended, and if by a signal, long enough ago for us to know that we are not killed as well? */
+/* Has it ended, and if it failed, long enough ago to know whether a loss of nodes is the reason? */
 static bool due(const struct seat *s)
 {
-    return !s->pid && (s->code <= TASK_SIGNALLED || clock_now() - s->ended > HOLD);
+    const double hold = s->code && whole_of(s->order, "nodes") > 1 ? HOLD_NODES
+                        : s->code > TASK_SIGNALLED                 ? HOLD
+                                                                   : 0;
+    return !s->pid && clock_now() - s->ended >= hold;
 }
 
 static enum ek_status report_ended(struct agent *a)

@@ -125,9 +125,10 @@ char *agent_task_text(const struct run_job *j, const struct agent_task *t, int n
         json_array_append_new(outputs, json_string(path ? path : ""));
     }
     OWNED_MEMORY char *command = swept ? placed_text(t, swept) : NULL;
-    json_auto_t *o = json_pack(
-        "{s:s, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "", "cores", t->cores,
-        "gpus", j->problem.kinds[t->kind].gpus, "walltime", c->walltime, "measure",
-        c->measure ? c->measure : "", "env", variables_of(j, t, node), "outputs", outputs);
+    json_auto_t *o =
+        json_pack("{s:s, s:i, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "",
+                  "cores", t->cores, "nodes", t->nnodes, "gpus", j->problem.kinds[t->kind].gpus,
+                  "walltime", c->walltime, "measure", c->measure ? c->measure : "", "env",
+                  variables_of(j, t, node), "outputs", outputs);
     return command && o ? json_dumps(o, JSON_COMPACT) : NULL;
 }

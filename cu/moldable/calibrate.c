@@ -272,7 +272,7 @@ static enum ek_status measure(struct calibration *c)
 {
     struct launch *l;
     char folder[4096];
-    const struct farm_source source = {deal, back, c};
+    const struct farm_source source = {.next = deal, .back = back, .arg = c};
     const struct farm_job job = {.source = &source, .n = (size_t)c->ntasks, .failures = 1};
     const struct server_ops ops = {.brief = describe, .take = take, .arg = c};
     bool over = false;

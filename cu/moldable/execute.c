@@ -55,6 +55,7 @@ struct execution {
     double begin, end;       /* clock_now() at the start; s from then to the allocation's end */
     double planned, changed; /* s: time of the last plan; of the last start or end of a task */
     int running, waiting;    /* tasks */
+    bool *here;              /* [nodes] the node is connected */
     bool replan, drains;     /* drains: a task did not fit before the end of the allocation */
     enum ek_status status;
     char *text; /* of the last batch */
@@ -150,6 +151,15 @@ static void set_state(struct execution *x, int task, enum run_state state)
     e->state = state;
 }
 
+/* Some node of the task is lost. */
+static bool is_lost(const struct run_history *h, const struct run_entry *e)
+{
+    for (int k = 0; k < e->placed->nparts; k++)
+        if (h->lost[run_history_node(e, k)])
+            return true;
+    return false;
+}
+
 /* A task failed and is tried again, or its node is lost, which is not the task's fault. */
 static void back(void *arg, int rank, struct ek_range task)
 {
@@ -159,12 +169,26 @@ static void back(void *arg, int rank, struct ek_range task)
     if (task.end > task.begin) {
         set_state(x, (int)task.begin, RUN_WAITS);
         x->history.head[node] = x->history.first[node];
+        x->replan = x->replan || is_lost(&x->history, &x->history.entry[task.begin]);
     } else if (!x->history.lost[node] && !x->status) {
         x->history.lost[node] = x->replan = true;
         if (x->running + x->waiting)
             status_warn("node '%s' is lost; its tasks are replanned over the other nodes",
                         x->history.job->problem.node[node].name);
     }
+}
+
+/* A task on several nodes fails when one of them is lost or out of reach. */
+static bool excuses(void *arg, int rank, size_t task)
+{
+    struct execution *x = arg;
+    LOCKED(&x->lock);
+    const struct run_entry *e = &x->history.entry[task];
+    (void)rank;
+    for (int k = 1; e->placed && k < e->placed->nparts; k++)
+        if (!x->here[run_history_node(e, k)])
+            return true;
+    return false;
 }
 
 /* ---- describing a task to a node --------------------------------------------------------------*/
@@ -321,10 +345,20 @@ static double work_done(const struct run_history *h, bool all)
     return work;
 }
 
+/* Notes which nodes are connected. */
+static void look_for_nodes(struct execution *x)
+{
+    for (int n = 0; n < x->history.job->problem.nnodes; n++) {
+        const bool here = farm_worker(x->farm, n + 1).here; /* takes the farm's lock */
+        LOCKED(&x->lock);
+        x->here[n] = here;
+    }
+}
+
 static bool all_here(const struct execution *x)
 {
     for (int n = 0; n < x->history.job->problem.nnodes; n++)
-        if (!x->history.lost[n] && !farm_worker(x->farm, n + 1).here)
+        if (!x->history.lost[n] && !x->here[n])
             return false;
     return true;
 }
@@ -332,8 +366,8 @@ static bool all_here(const struct execution *x)
 /* *end: nothing runs, and no waiting task can start. */
 static enum ek_status check_end(struct execution *x, bool *end)
 {
-    const bool here = all_here(x);
     LOCKED(&x->lock);
+    const bool here = all_here(x);
     if (x->replan) /* also where no node is left that asks for a task */
         plan_anew(x);
     const double still = elapsed(x) - x->changed;
@@ -357,6 +391,7 @@ static enum ek_status serve(struct execution *x)
         struct farm_batch none;
         st = farm_next(x->farm, GLANCE, &none, &done);
         launch_watch(x->launch);
+        look_for_nodes(x);
         if (!st && !done)
             st = check_end(x, &end);
         LOCKED(&x->lock);
@@ -389,7 +424,7 @@ static double slurm_seconds(void)
 static enum ek_status carry_out(struct execution *x)
 {
     struct run_history *h = &x->history;
-    const struct farm_source source = {deal, back, x};
+    const struct farm_source source = {deal, back, x, excuses};
     const struct farm_job job = {
         .source = &source, .n = (size_t)h->job->problem.ntasks, .failures = h->job->retries + 1};
     const struct server_ops ops = {.brief = describe, .take = take, .arg = x};
@@ -426,6 +461,10 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
         snprintf(folder, sizeof folder, "%s", s->results);
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
+    OWNED_MEMORY bool *here = calloc((size_t)j->problem.nnodes + 1, sizeof *here);
+    if (!here)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", j->problem.nnodes);
+    x.here = here;
     stop_catch();
     TRY(run_history_open(h, j, method, folder, s->resume));
     for (int i = 0; i < j->problem.ntasks; i++)

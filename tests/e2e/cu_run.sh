@@ -112,6 +112,14 @@ grep -q "node 'bad' is lost" err || say "the lost node is not named: $(cat err)"
 [ "$(awk '{print $1}' ran | sort -u | wc -l)" = 12 ] || say "tasks of the lost node: $(cat ran)"
 grep -q '"plans": [23]' run.json || say "no second plan: $(grep plans run.json)"
 PATH=$work:$PATH refused 3 "cannot be reached" run remote.json --results other
+# a task on two nodes fails because one of them is lost: not its own fault
+cat >both.json <<'END'
+{"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2}],
+ "tasks": [{"name": "c", "cluster": true, "time": "4/p", "command": "echo {hosts} >>wide; case {hosts} in *,*) touch dead; kill -9 $(cat dying.pid); exit 1;; esac"}]}
+END
+rm -f dead
+PATH=$work:$PATH runs 0 run both.json
+[ "$(tr '\n' ' ' <wide)" = 'good:2,dying:2 good:2 ' ] || say "a task that has lost a node: $(cat wide err)"
 job 1 true 1/p
 TMPDIR=$work/nowhere refused 3 "cannot be written: No such file or directory; choose another" run job.json --results unlocked
 
@@ -231,8 +239,7 @@ one '"cores": 1' '' '{"command": "sleep '$first' & sleep '$last'; true", "time":
 "$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
 for _ in $(seq 300); do pgrep -f "^sleep $last\$" >/dev/null && break; sleep 0.1; done
 parent() { ps -o ppid= -p "$1" | tr -d ' '; }
-shell=$(parent "$(pgrep -f "^sleep $last\$" || echo $pid)")
-kill -9 "$(parent "$shell")" || kill $pid
+sleeps=$(pgrep -f "^sleep $last\$") && kill -9 "$(parent "$(parent "$sleeps")")" || kill $pid
 wait $pid
 [ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
 pgrep -f "^sleep ($first|$last)\$" >/dev/null && say 'a task outlives its killed supervisor'
