@@ -132,6 +132,22 @@ static void print_isa(FILE *out)
     fprintf(out, "; %s is in force\n", isa_name());
 }
 
+/* Bytes; of this machine also where hwloc does not know. */
+static size_t memory_total(const struct info *v)
+{
+    const size_t total = hwloc_get_root_obj(v->topology)->total_memory;
+    return total || v->request->synthetic
+               ? total
+               : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes, if control groups allow less than the machine has; 0: they do not. */
+static size_t memory_limit(const struct info *v)
+{
+    const size_t limit = v->request->synthetic ? 0 : cgroup_memory();
+    return limit < memory_total(v) ? limit : 0;
+}
+
 static void print_machine(const struct info *v, FILE *out)
 {
     char cpus[256];
@@ -149,8 +165,12 @@ static void print_machine(const struct info *v, FILE *out)
         fprintf(out, "quota      %.3g cpus of processor time (control group)\n", quota);
     if (!v->request->synthetic)
         print_isa(out);
-    double memory = (double)hwloc_get_root_obj(v->topology)->total_memory;
-    if (!v->request->synthetic)
+    const double memory = (double)memory_total(v);
+    const double limit = (double)memory_limit(v);
+    if (limit > 0)
+        fprintf(out, "memory     %.1f GB, of which this process may use %.3g GB (control group)\n",
+                1e-9 * memory, 1e-9 * limit);
+    else if (!v->request->synthetic)
         fprintf(out, "memory     %.1f GB\n", 1e-9 * memory);
     for (int i = 0; i < CACHES; i++) {
         hwloc_obj_t c = hwloc_get_obj_by_type(v->topology, caches[i], 0);
@@ -332,8 +352,9 @@ static json_t *topology_json(const struct info *v)
                         v->request->synthetic ? json_string(v->request->synthetic) : json_null());
     for (int i = 0; i < LEVELS; i++)
         json_object_set_new(o, levels[i].key, json_integer(count(v, levels[i].type)));
-    json_object_set_new(o, "memory",
-                        json_integer((json_int_t)hwloc_get_root_obj(v->topology)->total_memory));
+    json_object_set_new(o, "memory", json_integer((json_int_t)memory_total(v)));
+    const size_t limit = memory_limit(v);
+    json_object_set_new(o, "memory_limit", limit ? json_integer((json_int_t)limit) : json_null());
     for (int i = 0; i < CACHES; i++) {
         hwloc_obj_t c = hwloc_get_obj_by_type(v->topology, caches[i], 0);
         if (c)

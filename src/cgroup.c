@@ -14,6 +14,40 @@ static bool read_bytes(const char *file, double *limit)
     return f && fscanf(f, "%lf", limit) == 1 && *limit > 0 && *limit < 0x1p62; /* "max" is none */
 }
 
+/* The number behind the first of these words that a line of the file begins with; 0: none. */
+static double read_named(const char *file, const char *const *word, int words)
+{
+    double found[2] = {0, 0}, number;
+    char line[256], name[200];
+    OWNED_STREAM FILE *f = fopen(file, "re");
+    while (f && fgets(line, sizeof line, f))
+        for (int i = 0; i < words; i++)
+            if (sscanf(line, "%199s %lf", name, &number) == 2 && !strcmp(name, word[i]))
+                found[i] = number;
+    return found[0] > 0 ? found[0] : found[1];
+}
+
+/* A limit of memory less what the group has taken of it; files in memory that are not in use do not
+ * count. */
+static bool read_room(const char *file, double *room)
+{
+    static const char *const idle[] = {"total_inactive_file", "inactive_file"};
+    char other[PATH_MAX + 32];
+    const int folder = (int)(strrchr(file, '/') - file);
+    double taken = 0;
+    if (!read_bytes(file, room))
+        return false;
+    snprintf(other, sizeof other, "%.*s/%s", folder, file,
+             strstr(file, "memory.max") ? "memory.current" : "memory.usage_in_bytes");
+    if (!read_bytes(other, &taken))
+        taken = 0;
+    snprintf(other, sizeof other, "%.*s/memory.stat", folder, file);
+    const double used = taken - read_named(other, idle, 2);
+    *room -= used > 0 ? used : 0;
+    *room = *room > 1 ? *room : 1; /* 0 would be no limit */
+    return true;
+}
+
 /* cpu.max: "QUOTA PERIOD"; version 1 has a file for each. */
 static bool read_quota(const char *file, double *limit)
 {
@@ -83,6 +117,11 @@ static double find(const char *controller, const char *name_1, const char *name_
 size_t cgroup_memory(void)
 {
     return (size_t)find("memory", "memory.limit_in_bytes", "memory.max", read_bytes);
+}
+
+size_t cgroup_memory_room(void)
+{
+    return (size_t)find("memory", "memory.limit_in_bytes", "memory.max", read_room);
 }
 
 double cgroup_cpus(void)

@@ -6,5 +6,7 @@
 
 /* The lowest memory limit, bytes; 0: none. */
 size_t cgroup_memory(void);
+/* What is left of it, bytes, at least 1; 0: there is no limit. */
+size_t cgroup_memory_room(void);
 /* The lowest quota of processor time, in cpus (such as 1.5); 0: none. */
 double cgroup_cpus(void);

@@ -23,7 +23,7 @@ static size_t system_available(void)
 
 size_t memory_available(void)
 {
-    const size_t system = system_available(), limit = cgroup_memory();
+    const size_t system = system_available(), limit = cgroup_memory_room();
     return !system || (limit && limit < system) ? limit : system;
 }
 

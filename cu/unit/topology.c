@@ -1,5 +1,6 @@
 /* cu/unit/topology.c – the machine as hwloc sees it. */
 #include "cu/unit/topology.h"
+#include "cu/rank/cluster.h"
 #include "src/cgroup.h"
 #include "src/arena.h"
 
@@ -124,7 +125,8 @@ int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)
 
 int topology_within_quota(int cores)
 {
-    const double quota = cgroup_cpus();
+    const int ranks = cluster_launch().local_size;
+    const double quota = cgroup_cpus() / (ranks > 1 ? ranks : 1);
     return !quota || quota >= cores ? cores : quota < 1 ? 1 : (int)quota;
 }
 

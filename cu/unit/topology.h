@@ -27,7 +27,8 @@ enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus);
 
 /* Cores with at least one cpu in `allowed`. */
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed);
-/* `cores`, but no more than a container's quota of processor time allows to work all the time. */
+/* `cores`, but no more than a container's quota of processor time, which the ranks on this node
+ * share, allows to work all the time. */
 int topology_within_quota(int cores);
 
 /* Cores of this machine that a container leaves to this process, regardless of how its threads are

@@ -238,6 +238,14 @@ if [ -z "${SAN:-}" ] && group memory.max 1 true 2>/dev/null; then
     for file in memory.max "$own/memory.max" memory/memory.limit_in_bytes "memory$old/memory.limit_in_bytes"; do
         refused 3 '64 MB are available' group "$file" 64000000 "$BIN/bt-mz" --class B --layout 1x1
     done
+    # What the group has taken already counts, but for files in memory that nobody uses.
+    taken='echo 600000000 >/sys/fs/cgroup/memory.current; printf "anon 1\ninactive_file 24000000\n" >/sys/fs/cgroup/memory.stat; exec "$@"'
+    refused 3 '64 MB are available' group memory.max 640000000 sh -c "$taken" sh "$BIN/bt-mz" --class B --layout 1x1
+    group memory.max 640000000 "$BIN/cu-info" >"$work/out" 2>&1
+    grep -q '^memory .* this process may use 0.64 GB' "$work/out" || say "a limit of memory: $(grep '^memory' "$work/out")"
+    # Ranks on one node share the quota.
+    OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 group cpu.max '200000 100000' "$BIN/cu-info" >"$work/out" 2>&1
+    grep -q '^layout *1x1$' "$work/out" || say "a quota for two ranks: $(grep '^layout' "$work/out")"
     for quota in '150000 100000' '50000 100000' 'max 100000'; do
         group cpu.max "$quota" "$BIN/cu-info" >"$work/out" 2>&1 || say "quota $quota: $(cat "$work/out")"
         case $quota in
