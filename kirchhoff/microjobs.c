@@ -53,6 +53,9 @@ struct master {
 /* ---- a node's seats for compute processes -----------------------------------------------------*/
 enum { EXTRA_WORDS = 16 };
 
+static const double ENDING = 10; /* s that compute processes have to save and to end */
+static const struct timespec NAP = {0, 5000000};
+
 /* A seat holds one compute process. */
 struct seat {
     pid_t pid; /* 0: empty */
@@ -201,19 +204,6 @@ static bool reap(struct seat *s, struct microjobs_word *word)
     return true;
 }
 
-static void end_all(struct node *n)
-{
-    for (int i = 0; i < n->nseats; i++)
-        if (n->seat[i].pid) {
-            kill(n->seat[i].pid, SIGTERM);
-            waitpid(n->seat[i].pid, NULL, 0);
-            n->seat[i].pid = 0;
-        }
-    n->over = true;
-}
-
-/* ---- the node ---------------------------------------------------------------------------------*/
-
 static bool busy(const struct node *n)
 {
     for (int i = 0; i < n->nseats; i++)
@@ -221,6 +211,27 @@ static bool busy(const struct node *n)
             return true;
     return false;
 }
+
+/* Ends all compute processes: they save what they have. Frozen ones are killed at once, others that
+ * do not end after ENDING seconds. */
+static void end_all(struct node *n)
+{
+    struct microjobs_word word;
+    const double until = clock_now() + ENDING;
+    for (int i = 0; i < n->nseats; i++)
+        if (n->seat[i].pid)
+            kill(n->seat[i].pid, SIGTERM);
+    while (busy(n)) {
+        for (int i = 0; i < n->nseats; i++)
+            if (!reap(&n->seat[i], &word) && n->seat[i].pid &&
+                (clock_now() > until || process_is_frozen(n->seat[i].pid)))
+                kill(n->seat[i].pid, SIGKILL);
+        nanosleep(&NAP, NULL);
+    }
+    n->over = true;
+}
+
+/* ---- the node ---------------------------------------------------------------------------------*/
 
 static enum ek_status look_after(struct node *n, struct seat *s)
 {
@@ -239,7 +250,6 @@ static enum ek_status look_after(struct node *n, struct seat *s)
  * processes and starts no more. EK_UNAVAILABLE: no process can be started. */
 static enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm)
 {
-    static const struct timespec nap = {0, 5000000};
     struct node n = {.job = job, .farm = farm};
     enum ek_status st = open_seats(&n);
     THEN(st, open_environment(&n));
@@ -248,7 +258,7 @@ static enum ek_status microjobs_node(const struct microjobs *job, struct farm *f
             end_all(&n);
         for (int i = 0; i < n.nseats && !st; i++)
             st = look_after(&n, &n.seat[i]);
-        nanosleep(&nap, NULL);
+        nanosleep(&NAP, NULL);
     }
     if (n.seat)
         end_all(&n);

@@ -85,6 +85,19 @@ rc=$?
 check $? "killed compute processes are replaced (exit $rc): $(cat "$work/err")"
 same 'killed compute processes'
 
+# A frozen compute process does not keep an interrupted job from ending.
+ended() { ! kill -0 $pid || grep -q '^State:.Z' /proc/$pid/status; }
+job 6 ''
+"$bin" "$work/job.json" >"$work/log" 2>"$work/err" &
+pid=$!
+next='' last=''
+wait_for new_child
+kill -STOP "$next"
+kill -TERM $pid
+wait_for ended || kill -9 $pid "$next"
+wait $pid 2>/dev/null
+check $(($? != 4)) "interrupted with a frozen compute process: $(cat "$work/err")"
+
 # The whole job is killed when some parts are finished, and one of these is damaged afterwards.
 job 8 ''
 "$bin" "$work/job.json" >"$work/log" 2>&1 &
