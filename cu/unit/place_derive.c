@@ -1,7 +1,9 @@
 /* cu/unit/place_derive.c – derives places from a machine and a layout. */
 #include "cu/unit/place.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* One allowed cpu. Units prefer low tiers: tier 0 is the first cpu of each core of the fastest
  * kind; then come the slower kinds of cores, then second hardware threads. */
@@ -28,13 +30,10 @@ static int kind_rank(hwloc_topology_t t, hwloc_const_bitmap_t cpu)
 static int thread_rank(hwloc_topology_t t, hwloc_obj_t pu, hwloc_const_bitmap_t allowed)
 {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t, HWLOC_OBJ_CORE, pu);
-    hwloc_obj_t sibling = NULL;
     int rank = 0;
-    while (core &&
-           (sibling =
-                hwloc_get_next_obj_inside_cpuset_by_type(t, core->cpuset, HWLOC_OBJ_PU, sibling)) &&
-           sibling != pu)
-        rank += hwloc_bitmap_isset(allowed, sibling->os_index);
+    for (hwloc_obj_t o = core ? pu->prev_cousin : NULL;
+         o && hwloc_bitmap_isset(core->cpuset, o->os_index); o = o->prev_cousin)
+        rank += hwloc_bitmap_isset(allowed, o->os_index);
     return rank;
 }
 
@@ -114,18 +113,18 @@ static void choose_pool(const struct seats *s, int need, bool spread, hwloc_cons
     }
 }
 
-/* The smallest hardware object with `width` free cpus, the first of its depth. */
+/* The smallest hardware object with `width` free cpus, the first of its depth. full [depth] counts
+ * the objects of each depth that are known to have fewer: it is 0 at first, and they stay so while
+ * free cpus only become fewer. */
 static hwloc_obj_t smallest_home(hwloc_topology_t t, hwloc_const_bitmap_t free_cpus, int width,
-                                 hwloc_bitmap_t scratch)
+                                 unsigned *full, hwloc_bitmap_t scratch)
 {
-    for (int depth = hwloc_topology_get_depth(t) - 1; depth > 0; depth--) {
-        hwloc_obj_t object = NULL;
-        while ((object = hwloc_get_next_obj_by_depth(t, depth, object))) {
-            hwloc_bitmap_and(scratch, object->cpuset, free_cpus);
+    for (int depth = hwloc_topology_get_depth(t) - 1; depth > 0; depth--)
+        for (hwloc_obj_t o; (o = hwloc_get_obj_by_depth(t, depth, full[depth])); full[depth]++) {
+            hwloc_bitmap_and(scratch, o->cpuset, free_cpus);
             if (hwloc_bitmap_weight(scratch) >= width)
-                return object;
+                return o;
         }
-    }
     return hwloc_get_root_obj(t);
 }
 
@@ -148,12 +147,18 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
                            const struct cu_layout *layout, struct attempt *a)
 {
     int room = hwloc_bitmap_weight(pool), width = layout->width < room ? layout->width : room;
+    const size_t depths = (size_t)hwloc_topology_get_depth(t);
     hwloc_bitmap_t left = hwloc_bitmap_dup(pool), scratch = hwloc_bitmap_alloc();
-    enum ek_status st = left && scratch ? EK_OK : EK_UNAVAILABLE;
+    OWNED_MEMORY unsigned *full = calloc(depths, sizeof *full);
+    enum ek_status st = left && scratch && full ? EK_OK : EK_UNAVAILABLE;
     for (int u = 0; u < layout->ncpu && !st; u++) {
-        if (hwloc_bitmap_weight(left) < width)
+        if (room < width) {
             hwloc_bitmap_copy(left, pool);
-        hwloc_obj_t home = smallest_home(t, left, width, scratch);
+            room = hwloc_bitmap_weight(pool);
+            memset(full, 0, depths * sizeof *full);
+        }
+        room -= width;
+        hwloc_obj_t home = smallest_home(t, left, width, full, scratch);
         hwloc_bitmap_t unit = hwloc_bitmap_alloc();
         if (unit)
             cut(s, home, width, left, unit);
