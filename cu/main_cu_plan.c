@@ -32,7 +32,7 @@ enum { MAX_SCHEDULES = 64 };
 static const size_t MOST_TIMES = (size_t)1 << 24;
 
 /* A unit's work in the last step. */
-struct did {
+struct unit_work {
     size_t tasks;
     double busy, end; /* seconds of its tasks; end of the last one */
 };
@@ -45,7 +45,7 @@ struct simulation {
     json_t *runs;
     struct simulate_layout layout; /* of the current policy */
     double *span;                  /* [steps] computation of each step of its run */
-    struct did *did;               /* [units] in its last step */
+    struct unit_work *work;        /* [units] in its last step */
 };
 
 /* The record's measured run of this policy; NULL: none. */
@@ -60,7 +60,7 @@ static const struct plan_measured *measured(const struct simulation *s, const ch
 static void note_task(void *arg, const struct sim_event *e)
 {
     const struct simulation *s = arg;
-    struct did *d = &s->did[e->unit];
+    struct unit_work *d = &s->work[e->unit];
     if (e->step + 1 < s->c.sim.steps)
         return;
     d->tasks++;
@@ -73,9 +73,9 @@ static json_t *units_json(const struct simulation *s)
 {
     json_t *tasks = json_array(), *busy = json_array(), *end = json_array();
     for (int u = 0; u < s->c.sim.ncu; u++) {
-        json_array_append_new(tasks, json_integer((json_int_t)s->did[u].tasks));
-        json_array_append_new(busy, json_real(s->did[u].busy));
-        json_array_append_new(end, json_real(s->did[u].end));
+        json_array_append_new(tasks, json_integer((json_int_t)s->work[u].tasks));
+        json_array_append_new(busy, json_real(s->work[u].busy));
+        json_array_append_new(end, json_real(s->work[u].end));
     }
     return json_pack("{s:o, s:o, s:o}", "tasks", tasks, "busy_s", busy, "end_s", end);
 }
@@ -179,7 +179,7 @@ static enum ek_status run_all(struct simulation *s)
     struct sim_result r[MAX_SCHEDULES];
     const bool text = !s->request->json || strcmp(s->request->json, "-");
     for (int i = 0; i < s->n; i++) {
-        memset(s->did, 0, (size_t)s->c.sim.ncu * sizeof *s->did);
+        memset(s->work, 0, (size_t)s->c.sim.ncu * sizeof *s->work);
         TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, s->span, &r[i]));
         json_array_append_new(s->runs, run_json(s, s->spec[i], &r[i]));
         if (text && i == 0)
@@ -210,7 +210,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
     s.c.sim.cold |= request->cold;
     s.runs = json_array();
     s.span = calloc((size_t)s.c.sim.steps + 1, sizeof *s.span);
-    s.did = calloc((size_t)s.c.sim.ncu + 1, sizeof *s.did);
+    s.work = calloc((size_t)s.c.sim.ncu + 1, sizeof *s.work);
     if (!request->layout) {
         s.c.sim.on_task = note_task;
         s.c.sim.on_task_arg = &s;
@@ -219,7 +219,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
     enum ek_status st =
-        root && s.span && s.did ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
+        root && s.span && s.work ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
         s.c.nmeasured = 0; /* these are not the units that were measured */
     THEN(st, choose_schedules(&s));
@@ -230,7 +230,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
         st = json_write(request->json, root);
     json_decref(root);
     free(s.span);
-    free(s.did);
+    free(s.work);
     plan_case_close(&s.c);
     return st;
 }

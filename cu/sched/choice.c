@@ -29,10 +29,10 @@ static double total_of(struct choice *c, const int *owner, struct partition_cost
 /* Searches; the best partition found goes to `owner`. Returns the predicted seconds of a step. */
 static double search(struct choice *c, const int *present, int *owner)
 {
-    const long looks = c->partition->looks;
+    const long before = c->partition->budget;
     const struct partition_cost cost =
         partition_search(c->partition, present, doubt_of(c) / 4, owner);
-    c->looks += looks - c->partition->looks;
+    c->evaluations += before - c->partition->budget;
     return total_of(c, owner, cost);
 }
 
@@ -51,7 +51,7 @@ static bool leave_out(struct choice *c, double best)
         if (least > best)
             continue;
         interference_set(f, c->estimate, work);
-        choice_look(c);
+        choice_refresh(c);
         total = search(c, NULL, c->rival);
         if (total > best)
             continue;
@@ -66,7 +66,7 @@ static bool leave_out(struct choice *c, double best)
         interference_settle(f, c->estimate, chosen);
     else
         interference_apply(f, c->estimate);
-    choice_look(c);
+    choice_refresh(c);
     return found;
 }
 

@@ -14,11 +14,11 @@ struct choice {
     double tolerance;   /* least gain, as a share of a step, besides doubts about the estimates */
     double horizon;     /* steps within which moving tasks must pay off */
     int *other, *rival; /* [n] scratch partitions */
-    long looks;         /* effort of the searches so far: exchanges tried */
+    long evaluations;   /* exchanges that the searches have tried so far */
 };
 
 /* Takes in the present estimates, homes and link. */
-static inline void choice_look(struct choice *c)
+static inline void choice_refresh(struct choice *c)
 {
     partition_begin(c->partition, c->horizon);
 }

@@ -108,13 +108,13 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->seconds = ARENA_NEW(job->arena, n, double);
     e->x = ARENA_NEW(job->arena, n, double);
     e->y = ARENA_NEW(job->arena, n, double);
-    e->room = ARENA_NEW(job->arena, n + ESTIMATE_LAUNCHES * ncu, double);
+    e->scratch = ARENA_NEW(job->arena, n + ESTIMATE_LAUNCHES * ncu, double);
     e->kind = ARENA_NEW(job->arena, ncu, int);
     e->judged = ARENA_NEW(job->arena, ncu, bool);
     e->sudden = ARENA_NEW(job->arena, ncu, bool);
     e->slowed = ARENA_NEW(job->arena, ncu, int);
     e->again = ARENA_NEW(job->arena, ncu, bool);
-    e->begun = ARENA_NEW(job->arena, ncu, struct estimate_begun);
+    e->ranges = ARENA_NEW(job->arena, ncu, struct estimate_ranges);
     e->factor = ARENA_NEW(job->arena, ncu, double);
     e->declared = ARENA_NEW(job->arena, ncu, double);
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
@@ -160,7 +160,7 @@ static double ratio_of(const struct estimate *e, const struct estimate_kind *k, 
 
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each)
 {
-    struct estimate_begun *b = &e->begun[cu];
+    struct estimate_ranges *b = &e->ranges[cu];
     const struct estimate_kind *k = &e->of[e->kind[cu]];
     plan_divide(k->seconds, r, sec, each, e->seconds);
     b->began = b->clock;
@@ -221,7 +221,7 @@ static void fit_kind(struct estimate *e, int j, bool raw)
     }
     if (m == 0 || !tells)
         return;
-    k->line = line_fit(e->x, e->y, e->room, m);
+    k->line = line_fit(e->x, e->y, e->scratch, m);
     k->tried = true;
 }
 
@@ -231,9 +231,9 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
 }
 
 /* ---- one step: units --------------------------------------------------------------------------*/
-/* Sums busy, measured and expected times of the units; e->room receives the relative errors of the
- * tasks, whose number is returned. A task that has never run on its unit's kind is expected on the
- * kind's line if costs are declared; without costs it says nothing about the unit. */
+/* Sums busy, measured and expected times of the units; e->scratch receives the relative errors of
+ * the tasks, whose number is returned. A task that has never run on its unit's kind is expected on
+ * the kind's line if costs are declared; without costs it says nothing about the unit. */
 static size_t sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
@@ -251,11 +251,11 @@ static size_t sum_units(struct estimate *e)
             sec *= e->factor[c];
             e->seen[c] += e->seconds[t];
             e->expected[c] += sec;
-            e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
+            e->scratch[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
         }
     }
     for (int c = 0; c < e->ncu; c++)
-        e->busy[c] += e->begun[c].seconds;
+        e->busy[c] += e->ranges[c].seconds;
     return judged;
 }
 
@@ -274,7 +274,7 @@ static void count_tasks(struct estimate *e)
 /* Measured / expected seconds of the unit's latest range, at its present factor. */
 static double latest_ratio(const struct estimate *e, int c)
 {
-    return e->begun[c].latest / e->factor[c];
+    return e->ranges[c].latest / e->factor[c];
 }
 
 /* Deviation that chance explains. */
@@ -351,12 +351,12 @@ static void judge_units(struct estimate *e, double scatter)
 /* Scatter before any task has run twice: from the relative errors of the tasks that were judged. */
 static double error_of(struct estimate *e, size_t judged)
 {
-    return judged ? fmin(line_median(e->room, judged) * PER_MEDIAN, 0.05) : 0.05;
+    return judged ? fmin(line_median(e->scratch, judged) * PER_MEDIAN, 0.05) : 0.05;
 }
 
 /* In the first step, unknown lines and unit factors are fitted alternately: a line through units of
  * different speeds is poor until their factors are known. */
-static void first_look(struct estimate *e)
+static void learn_first_step(struct estimate *e)
 {
     const int turns = e->known ? 1 : 4;
     for (int turn = 0; turn < turns; turn++) {
@@ -401,7 +401,7 @@ static void measure_noise(struct estimate *e)
     e->noises += e->noises < ESTIMATE_SAMPLES;
 }
 
-static void later_look(struct estimate *e)
+static void learn_later_step(struct estimate *e)
 {
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
@@ -418,9 +418,9 @@ static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m
 {
     for (size_t i = 0; i < m; i++) {
         const double *x = row[i].x;
-        e->room[i] = x[0] > 0 ? fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1]) / x[0] : 0;
+        e->scratch[i] = x[0] > 0 ? fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1]) / x[0] : 0;
     }
-    return line_median(e->room, m) * PER_MEDIAN;
+    return line_median(e->scratch, m) * PER_MEDIAN;
 }
 
 /* Launch seconds hidden in the tasks' times of kind j: what tasks took less in longer ranges than
@@ -474,7 +474,7 @@ static void learn_inside(struct estimate *e)
  * them are from this step. */
 static unsigned launches_of(const struct estimate *e, int c)
 {
-    const struct estimate_begun *b = &e->begun[c];
+    const struct estimate_ranges *b = &e->ranges[c];
     if (e->sudden[c] && b->count - b->before < ESTIMATE_LAUNCHES)
         return 0;
     return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
@@ -492,8 +492,8 @@ static double launch_beside(struct estimate *e, int j)
     size_t m = 0;
     for (int c = 0; c < e->ncu; c++)
         for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
-            e->room[m++] = e->begun[c].last[i] / slower_than_declared(e, c);
-    return m ? line_median(e->room, m) : -1;
+            e->scratch[m++] = e->ranges[c].last[i] / slower_than_declared(e, c);
+    return m ? line_median(e->scratch, m) : -1;
 }
 
 /* A unit whose launches clearly differ from its kind's has its own median. */
@@ -501,7 +501,7 @@ static double own_launch(const struct estimate *e, int c, double beside)
 {
     double last[ESTIMATE_LAUNCHES];
     const unsigned m = launches_of(e, c);
-    memcpy(last, e->begun[c].last, sizeof last);
+    memcpy(last, e->ranges[c].last, sizeof last);
     if (m < OWN)
         return beside;
     const double own = line_median(last, m) / slower_than_declared(e, c);
@@ -633,7 +633,7 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 void estimate_pass(struct estimate *e)
 {
     for (int c = 0; c < e->ncu; c++) {
-        struct estimate_begun *b = &e->begun[c];
+        struct estimate_ranges *b = &e->ranges[c];
         b->seconds = b->first = b->latest = b->began = b->clock = 0;
         b->before = b->count;
     }
@@ -643,9 +643,9 @@ void estimate_step(struct estimate *e)
 {
     learn_inside(e);
     if (e->steps == 0)
-        first_look(e);
+        learn_first_step(e);
     else
-        later_look(e);
+        learn_later_step(e);
     take_samples(e);
     bool doubted = e->known && e->steps == 0;
     for (int j = 0; j < e->nkinds; j++) {

@@ -46,7 +46,7 @@ struct estimate_kind {
 enum { ESTIMATE_LAUNCHES = 8 };
 
 /* Seconds that ranges took on top of their tasks, on one unit. */
-struct estimate_begun {
+struct estimate_ranges {
     _Alignas(64) double seconds; /* sum over this step */
     double last[ESTIMATE_LAUNCHES];
     unsigned count, before; /* ranges so far; those before this step */
@@ -72,7 +72,7 @@ struct estimate {
     bool *sudden;   /* [ncu] its speed changed in this step */
     int *slowed;    /* [ncu] step in which it last became slow suddenly, */
     bool *again;    /* [ncu] and whether that was soon after the time before */
-    struct estimate_begun *begun;      /* [ncu] */
+    struct estimate_ranges *ranges;    /* [ncu] */
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] measured / expected busy time in the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] of this step; negative = not executed */
@@ -83,7 +83,7 @@ struct estimate {
     unsigned noises;                   /* number of valid entries */
     double *busy;                      /* [ncu] busy seconds in the last step */
     double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
-    double *x, *y, *room;              /* [n] likewise */
+    double *x, *y, *scratch;           /* [n] likewise */
 };
 
 /* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not

@@ -149,7 +149,7 @@ static void sum_units(struct interference *f, const struct estimate *e)
             f->alone[e->owner[t]] += declared(e, e->owner[t], t);
         }
     for (int c = 0; c < e->ncu; c++)
-        f->busy[c] = f->seen[c] + e->begun[c].seconds;
+        f->busy[c] = f->seen[c] + e->ranges[c].seconds;
 }
 
 static bool observe(const struct interference *f, const struct estimate *e, const struct ends *x,
@@ -163,7 +163,7 @@ static bool observe(const struct interference *f, const struct estimate *e, cons
         if (!(f->alone[c] > 0) || !(f->seen[c] > 0))
             continue;
         ratio[m] = f->seen[c] / f->alone[c];
-        first[m++] = e->begun[c].first;
+        first[m++] = e->ranges[c].first;
     }
     if (!m)
         return false;
@@ -240,7 +240,7 @@ static void take_neighbours_out(struct interference *f, struct estimate *e, cons
                 work_until(f, x, kind, from + sec, mean) - work_until(f, x, kind, from, mean);
     }
     for (int c = 0; c < e->ncu; c++) {
-        struct estimate_begun *b = &e->begun[c];
+        struct estimate_ranges *b = &e->ranges[c];
         const int kind = (int)e->unit[c].kind;
         if (b->clock > b->began)
             b->latest *=
@@ -382,7 +382,7 @@ double interference_most(const struct interference *f, int kind)
 double interference_makespan(const struct interference *f, const struct estimate *e,
                              const double *load)
 {
-    double alone[MOST_UNITS], did[2] = {0, 0}, now = 0;
+    double alone[MOST_UNITS], done[2] = {0, 0}, now = 0;
     struct ends x;
     for (int c = 0; c < e->ncu; c++)
         alone[c] = load[c] * e->factor[c] / e->slowdown[c];
@@ -392,12 +392,12 @@ double interference_makespan(const struct interference *f, const struct estimate
         double least = INFINITY;
         int first = 0;
         for (int k = 0; k < 2; k++) {
-            double left = work[k] ? (x.at[k][at[k]] - did[k]) * slowing(f, k, work) : INFINITY;
+            double left = work[k] ? (x.at[k][at[k]] - done[k]) * slowing(f, k, work) : INFINITY;
             first = left < least ? k : first;
             least = fmin(left, least);
         }
         for (int k = 0; k < 2; k++)
-            did[k] += least / slowing(f, k, work);
+            done[k] += least / slowing(f, k, work);
         now += least;
         at[first]++;
     }

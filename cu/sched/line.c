@@ -64,7 +64,7 @@ static double width(const double *x, size_t m, size_t third)
     return x[middle_of(third)] - x[m - third + middle_of(third)];
 }
 
-struct line line_fit(const double *x, double *y, double *room, size_t m)
+struct line line_fit(const double *x, double *y, double *scratch, size_t m)
 {
     size_t third = m / 3;
     while (third > 2 && !(width(x, m, third) > 0)) /* nearly all have one size */
@@ -72,12 +72,12 @@ struct line line_fit(const double *x, double *y, double *room, size_t m)
     if (m < 6 || !(width(x, m, third) > 0))
         return through_origin(x, y, m);
     const double wide = width(x, m, third);
-    memcpy(room, y, third * sizeof *room);
-    double large = line_median(room, third);
-    memcpy(room, y + m - third, third * sizeof *room);
-    double b = fmax(0, (large - line_median(room, third)) / wide);
+    memcpy(scratch, y, third * sizeof *scratch);
+    double large = line_median(scratch, third);
+    memcpy(scratch, y + m - third, third * sizeof *scratch);
+    double b = fmax(0, (large - line_median(scratch, third)) / wide);
     for (size_t i = 0; i < m; i++)
-        room[i] = y[i] - b * x[i];
-    double a = line_median(room, m);
+        scratch[i] = y[i] - b * x[i];
+    double a = line_median(scratch, m);
     return a < 0 ? through_origin(x, y, m) : (struct line){a, b};
 }

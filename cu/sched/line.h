@@ -18,9 +18,9 @@ struct line {
 /* Fits time as a line over size through m > 0 points, x descending (Tukey's resistant line: the
  * slope joins the medians of the outer thirds, the height is the median of the residuals). Work
  * neither takes less time for larger sizes nor negative time for small ones: a falling line, or one
- * with a < 0, is replaced by y = b x with the median ratio. y is reordered; room [m] is scratch
- * space. */
-struct line line_fit(const double *x, double *y, double *room, size_t m);
+ * with a < 0, is replaced by y = b x with the median ratio. y is reordered; scratch [m] is
+ * overwritten space. */
+struct line line_fit(const double *x, double *y, double *scratch, size_t m);
 
 static inline double line_at(struct line l, double x)
 {

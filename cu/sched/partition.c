@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Budget of a search: less than a millisecond. */
-enum { MOST_LOOKS = 60000 };
+enum { BUDGET = 60000 };
 
-/* Up to this many tasks and units, all partitions are tried, as far as EXACT_LOOKS nodes of the
+/* Up to this many tasks and units, all partitions are tried, as far as EXACT_BUDGET nodes of the
  * search tree go. */
-enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
+enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_BUDGET = 20000 };
 
 /* A partition this close to the bound needs no rival. */
 static const double GOOD_ENOUGH = 1.0002;
@@ -73,7 +73,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->pick = ARENA_NEW(job->arena, n, int);
     d->transfer = ARENA_NEW(job->arena, n, double);
     d->delta = ARENA_NEW(job->arena, n, double);
-    d->room = ARENA_NEW(job->arena, n + 1, double);
+    d->scratch = ARENA_NEW(job->arena, n + 1, double);
     d->class = ARENA_NEW(job->arena, ncu, struct partition_class);
     d->group = ARENA_NEW(job->arena, ncu, struct partition_group);
     d->market = ARENA_NEW(job->arena, ncu, struct partition_market);
@@ -208,7 +208,7 @@ void partition_begin(struct partition *d, double horizon)
 {
     d->horizon = horizon;
     d->least = 0;
-    d->looks = MOST_LOOKS + 32L * d->job->ncu;
+    d->budget = BUDGET + 32L * d->job->ncu;
     d->launches = false;
     for (int c = 0; c < d->job->ncu; c++)
         d->launches |= d->e->launch[c] > 0 && !WITHOUT(LAUNCHES);
@@ -302,14 +302,14 @@ static void compare(struct partition *d, struct search *s)
     }
 }
 
-/* A move costs at least this many looks per unit. */
-enum { LOOKS_OF_MOVE = 4 };
+/* A move takes at least this many evaluations per unit. */
+enum { COST_OF_MOVE = 4 };
 
 /* Improving a partition of `seconds` to the best one takes more moves than the budget allows. */
 static bool out_of_reach(const struct partition *d, const struct search *s, double seconds)
 {
     const double moves = (1 - s->best / seconds) * (double)d->job->n;
-    return moves * LOOKS_OF_MOVE * d->job->ncu > (double)partition_looks(d);
+    return moves * COST_OF_MOVE * d->job->ncu > (double)partition_budget(d);
 }
 
 /* Improves the partition compared last, d->trial. */
@@ -418,7 +418,7 @@ struct descent {
     struct search *s;
     double *rest; /* [n + 1] least cost of the tasks from the i-th on, at the prices */
     double worth; /* price of a second of all units */
-    long looks;
+    long budget;
 };
 
 static double unit_price(const struct partition *d, int cu)
@@ -442,7 +442,7 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
 {
     struct partition *d = x->d;
     double least = partition_more(longest, (spent + x->rest[t]) / x->worth);
-    if (least >= x->s->best * (1 - 1e-9) || x->looks-- <= 0)
+    if (least >= x->s->best * (1 - 1e-9) || x->budget-- <= 0)
         return;
     if (t == d->job->n) {
         compare(d, x->s); /* recomputes the same loads */
@@ -480,7 +480,7 @@ static void choose_units(struct descent *x)
 
 static void try_all(struct partition *d, struct search *s)
 {
-    struct descent x = {.d = d, .s = s, .rest = d->room, .looks = EXACT_LOOKS};
+    struct descent x = {.d = d, .s = s, .rest = d->scratch, .budget = EXACT_BUDGET};
     choose_units(&x);
     for (int i = 0; i < x.units; i++)
         x.worth += unit_price(d, x.unit[i]);

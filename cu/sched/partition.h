@@ -74,12 +74,12 @@ struct partition {
     int *trial, *pick; /* [n] during a search: assigned unit; where the task may go */
     double *load,
         *full; /* [ncu] seconds computing; computing and moving; of the partition last looked at */
-    double *link_s, *use;  /* [nmemories] */
-    size_t *head, *follow; /* [ncu], [n]: linked lists of each unit's tasks */
-    double *delta, *room;  /* [n] exchange seconds that giving the task away would add; scratch */
+    double *link_s, *use;    /* [nmemories] */
+    size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
+    double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
     struct partition_market *market; /* [kinds], allocated for ncu */
     double least;                    /* partition_bound(); 0: not computed yet */
-    long looks;                      /* budget of this search: exchanges it may still try */
+    long budget;                     /* exchanges that this search may still try */
 };
 
 /* Opens for the job, with memory from its arena; e and job are borrowed. EK_UNAVAILABLE: out of
@@ -161,7 +161,7 @@ void partition_pick(struct partition *d);
 void partition_free(struct partition *d);
 
 /* Budget of the next improvement. */
-long partition_looks(const struct partition *d);
+long partition_budget(const struct partition *d);
 
 /* Moves and swaps tasks between the unit that ends last and the others (of its memory node, unless
  * `anywhere`) while that helps and the budget lasts, and makes room for that. d->load and d->full

@@ -91,13 +91,13 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
     return rate > 0 ? 1 / rate : INFINITY;
 }
 
-/* The same, with cached times of the largest memory node (number 0) in d->room. */
+/* The same, with cached times of the largest memory node (number 0) in d->scratch. */
 static double known_seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
-    return by == PARTITION_BY_MEMORY && s == 0 ? d->room[t] : seconds_on(d, by, s, t);
+    return by == PARTITION_BY_MEMORY && s == 0 ? d->scratch[t] : seconds_on(d, by, s, t);
 }
 
-static double room_of(const struct partition *d, enum partition_by by, int s, double span)
+static double capacity_of(const struct partition *d, enum partition_by by, int s, double span)
 {
     const int cu = unit_of(d, by, s);
     return cu >= 0 ? span - estimate_launch(d->e, cu) : span * d->use[s];
@@ -108,13 +108,13 @@ static bool cut_at(struct partition *d, enum partition_by by, double span)
 {
     int s = 0, last = (by == PARTITION_BY_MEMORY ? d->nmemories : d->nmembers) - 1;
     int *pick = by == PARTITION_BY_MEMORY ? d->pick : d->trial;
-    double left = room_of(d, by, 0, span);
+    double left = capacity_of(d, by, 0, span);
     for (size_t t = 0; t < d->job->n; t++) {
         double sec = known_seconds_on(d, by, s, t);
         while (!(sec <= left)) {
             if (s == last)
                 return false;
-            left = room_of(d, by, ++s, span);
+            left = capacity_of(d, by, ++s, span);
             sec = seconds_on(d, by, s, t);
         }
         left -= sec;
@@ -169,7 +169,7 @@ bool partition_cut(struct partition *d, enum partition_by by)
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
     for (size_t t = 0; by == PARTITION_BY_MEMORY && t < d->job->n; t++)
-        d->room[t] = seconds_on(d, by, 0, t);
+        d->scratch[t] = seconds_on(d, by, 0, t);
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
             return false;

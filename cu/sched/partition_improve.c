@@ -34,7 +34,7 @@ struct improvement {
     double w;             /* weight of the first step: 1 / horizon or 0 */
     struct ends at_least; /* end of the other units */
     int last;             /* the unit that ends last, which gives */
-    long looks;
+    long budget;
 };
 
 static void unlink_task(struct partition *d, int unit, size_t task)
@@ -104,7 +104,7 @@ static void price_exchange(struct improvement *a, int cu, int to)
         return;
     for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
         d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
-        a->looks -= crosses ? 8 : 0;
+        a->budget -= crosses ? 8 : 0;
     }
 }
 
@@ -134,7 +134,7 @@ static size_t near_even(struct improvement *a, int other, size_t give, size_t at
     const struct partition *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
     double wanted = end[other] - end[a->last] + both_seconds(a, other, give);
-    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->looks--)
+    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->budget--)
         if (d->follow[next] == NONE || both_seconds(a, other, d->follow[next]) < wanted)
             break;
     return at;
@@ -157,7 +157,7 @@ static void weigh(struct improvement *a, int other, const struct given *g, size_
     double value = value_of(a, x, y) + d->delta[g->task] + (take == NONE ? 0 : d->delta[take]);
     if (value < best->value)
         *best = (struct offer){g->task, take, other, x, y, value};
-    a->looks--;
+    a->budget--;
 }
 
 /* Value of a perfect balance; near it, looking further is not worth it. */
@@ -189,7 +189,7 @@ static void find_offer(struct improvement *a, int other, struct offer *best)
         size_t take = from;
         for (int i = 0; take != NONE && (all || i < NEAR); i++, take = d->follow[take])
             weigh(a, other, &g, take, best);
-        if (best->value <= enough || a->looks <= 0)
+        if (best->value <= enough || a->budget <= 0)
             return;
     }
 }
@@ -251,11 +251,11 @@ static struct offer best_offer(struct improvement *a)
 {
     struct partition *d = a->d;
     int priced = -1, ncu = d->job->ncu;
-    a->looks -= ncu;
+    a->budget -= ncu;
     find_last(a);
     struct ends now = ends_of(d, a->last);
     struct offer best = {.unit = -1, .value = value_of(a, now, now) * (1 - 1e-4)};
-    for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->looks > 0; i++, c = (c + 1) % ncu) {
+    for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->budget > 0; i++, c = (c + 1) % ncu) {
         if (!may_take_part(a, c) || hopeless(a, c, &best))
             continue;
         if (d->memory[c] != priced)
@@ -289,9 +289,9 @@ static bool relocate(struct improvement *a, int *owner)
     struct partition *d = a->d;
     bool moved = false;
     const long all = (long)d->job->n * d->job->ncu;
-    if (d->proportional || d->bound || d->job->first || d->launches || all > a->looks)
+    if (d->proportional || d->bound || d->job->first || d->launches || all > a->budget)
         return false;
-    a->looks -= all;
+    a->budget -= all;
     find_last(a);
     const double most = d->load[a->last] * (1 - 1e-4);
     for (size_t i = 0; i < d->job->n; i++) {
@@ -319,10 +319,10 @@ static bool relocate(struct improvement *a, int *owner)
     return moved;
 }
 
-long partition_looks(const struct partition *d)
+long partition_budget(const struct partition *d)
 {
     const bool only = d->nmemories == 1 || (d->proportional && !d->bound && !d->job->first);
-    return only || d->looks < EACH ? d->looks : EACH;
+    return only || d->budget < EACH ? d->budget : EACH;
 }
 
 void partition_improve(struct partition *d, int *owner, bool anywhere)
@@ -331,21 +331,21 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
                             .owner = owner,
                             .anywhere = anywhere,
                             .w = d->bound ? 1 / d->horizon : 0,
-                            .looks = partition_looks(d)};
-    d->looks -= a.looks;
+                            .budget = partition_budget(d)};
+    d->budget -= a.budget;
     list_tasks(d, owner);
     memset(d->delta, 0, d->job->n * sizeof *d->delta);
     bool helped = true;
-    while (helped && a.looks > 0) {
+    while (helped && a.budget > 0) {
         helped = false;
         for (int first = 0; first <= d->bound; first++) {
             a.in_first = first;
-            while (a.looks > 0 && take_best_offer(&a, owner))
+            while (a.budget > 0 && take_best_offer(&a, owner))
                 helped = true;
         }
-        if (!helped && a.looks > 0)
+        if (!helped && a.budget > 0)
             helped = relocate(&a, owner);
     }
-    if (a.looks > 0)
-        d->looks += a.looks;
+    if (a.budget > 0)
+        d->budget += a.budget;
 }

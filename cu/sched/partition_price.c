@@ -29,12 +29,12 @@ static double price_of(const struct partition *d, int kind, size_t task)
     return d->market[kind].price * d->e->of[kind].seconds[task];
 }
 
-/* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->room the
+/* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->scratch the
  * price at which each task would switch to `kind`. */
 static double worth(struct partition *d, int kind)
 {
     const double price = d->market[kind].price, *own = d->e->of[kind].seconds;
-    double *other = d->room, sold = 0, offered = 0;
+    double *other = d->scratch, sold = 0, offered = 0;
     for (size_t t = 0; t < d->job->n; t++)
         other[t] = INFINITY;
     for (int k = 0; k < d->e->nkinds; k++) {
@@ -68,7 +68,7 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
  * prices staying. */
 static void balance(struct partition *d, int kind, double wanted, double precision)
 {
-    const double *seconds = d->e->of[kind].seconds, *pays = d->room;
+    const double *seconds = d->e->of[kind].seconds, *pays = d->scratch;
     double low = INFINITY, high = 0;
     for (size_t t = 0; t < d->job->n; t++) {
         low = partition_less(low, pays[t]);
@@ -99,8 +99,8 @@ void partition_free(struct partition *d)
 {
     size_t few = (size_t)(d->job->ncu + 2 * d->e->nkinds);
     for (size_t t = 0; t < d->job->n; t++)
-        d->room[t] = d->delta[t] = regret(d, t);
-    double most = few < d->job->n ? line_select(d->room, d->job->n, few) : INFINITY;
+        d->scratch[t] = d->delta[t] = regret(d, t);
+    double most = few < d->job->n ? line_select(d->scratch, d->job->n, few) : INFINITY;
     most = partition_less(most, DEAR);
     for (size_t t = 0; t < d->job->n; t++)
         if (d->delta[t] <= most)

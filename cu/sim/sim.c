@@ -31,7 +31,7 @@ struct sim {
     int *heap, nheap;           /* busy units by end, then number */
     int *home;                  /* [n] memory node of each task's data */
     double *seconds;            /* [n] of each task in this step */
-    struct loss_share *did;     /* [ncu] work, for the loss by cause */
+    struct loss_share *work;    /* [ncu] work, for the loss by cause */
     int (*active)[2];           /* [nnodes][kind] busy units of each node */
     bool interferes;            /* some unit is slowed by others */
     double *room;               /* [2 * nmemories] scratch for the exchange */
@@ -239,9 +239,9 @@ static void note_task(struct sim *s, int cu)
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
     double pace = a->alone / a->whole, launch = launch_of(s, cu) * pace;
-    s->did[cu].rule += sim_seconds(s->c, u, a->task) * pace;
-    s->did[cu].tasks += a->end - a->begun - launch;
-    s->did[cu].launches += launch;
+    s->work[cu].rule += sim_seconds(s->c, u, a->task) * pace;
+    s->work[cu].tasks += a->end - a->begun - launch;
+    s->work[cu].launches += launch;
 }
 
 static void end_task(struct sim *s, int cu)
@@ -266,7 +266,7 @@ static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
     for (size_t t = r.begin; t < r.end; t++)
         if (s->home[t] != memory)
             a->start += migrate(s, t, memory);
-    s->did[cu].moving += a->start - now;
+    s->work[cu].moving += a->start - now;
     begin_task(s, cu, r.begin, a->start);
 }
 
@@ -446,7 +446,7 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->heap = ARENA_NEW(&s->arena, c->ncu, int);
     s->home = ARENA_NEW(&s->arena, c->job.n, int);
     s->seconds = ARENA_NEW(&s->arena, c->job.n, double);
-    s->did = ARENA_NEW(&s->arena, c->ncu, struct loss_share);
+    s->work = ARENA_NEW(&s->arena, c->ncu, struct loss_share);
     s->last = ARENA_NEW(&s->arena, c->job.n, int);
     s->active = arena_take(&s->arena, (size_t)s->nnodes, sizeof *s->active);
     s->room = ARENA_NEW(&s->arena, 2 * s->nmemories, double);
@@ -494,7 +494,7 @@ static void conclude(struct sim *s)
     }
     if (steps == 0)
         r->lower_bound = r->ratio = NAN;
-    r->loss = sim_loss(s->c, s->factor, r, s->did);
+    r->loss = sim_loss(s->c, s->factor, r, s->work);
     r->steps_to_steady = steps ? steady_from(span, steps, 0.01 + s->c->noise) : 0;
 }
 

@@ -148,7 +148,7 @@ void sim_factors(const struct sim_case *c, int step, double *factor);
  * False, and no prices, where there is no bound. */
 bool sim_prices(const struct sim_case *c, const double *factor, double *price);
 
-/* Lost time, by cause, of run *r against its steps' bounds; did [ncu] is the work of each unit,
+/* Lost time, by cause, of run *r against its steps' bounds; work [ncu] is the work of each unit,
  * prices are filled in. */
 struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
-                     struct loss_share *did);
+                     struct loss_share *work);

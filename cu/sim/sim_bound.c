@@ -12,7 +12,7 @@
 static const size_t MOST_TIMES = (size_t)1 << 26;
 
 /* A step of a case. */
-struct moment {
+struct instance {
     const struct sim_case *c;
     const double *factor; /* [ncu] or NULL */
     int step;             /* whose noise applies; -1: none */
@@ -24,7 +24,7 @@ static double factor_of(const double *factor, int u)
     return factor ? factor[u] : 1;
 }
 
-static double seconds_of(const struct moment *m, int u, size_t t)
+static double seconds_of(const struct instance *m, int u, size_t t)
 {
     const struct sim_unit *unit = &m->c->unit[u];
     double noise = m->step < 0 ? 1 : sim_noise(m->c, unit, m->step, t);
@@ -40,7 +40,7 @@ static bool speeds_tell_all(const struct sim_case *c)
     return true;
 }
 
-static double by_speed(struct moment *m)
+static double by_speed(struct instance *m)
 {
     const struct sim_case *c = m->c;
     size_t n = c->job.n;
@@ -80,7 +80,7 @@ static void sort_kinds(const struct sim_case *c, const double *factor, struct ki
 }
 
 /* False: too many, or out of memory. */
-static bool kinds_open(struct kinds *k, struct moment *at)
+static bool kinds_open(struct kinds *k, struct instance *at)
 {
     const size_t n = at->c->job.n;
     *k = (struct kinds){.first = ARENA_NEW(&at->arena, at->c->ncu, int),
@@ -102,14 +102,14 @@ static bool kinds_open(struct kinds *k, struct moment *at)
 /* Rounds a bound down: a run adds up the same times in another order, and files keep 15 digits;
  * rounding must not lift a bound above the run or above what its certificate proves. Numbers near
  * the smallest double have few digits. */
-static double rounded_down(const struct moment *at, double bound)
+static double rounded_down(const struct instance *at, double bound)
 {
     const double terms = (double)(at->c->job.n + (size_t)at->c->ncu);
     const double down = bound * (1 - 1e-14 - 2 * DBL_EPSILON * terms) - terms * DBL_MIN;
     return down < 0 ? 0 : down;
 }
 
-static double bound_of(struct moment at)
+static double bound_of(struct instance at)
 {
     struct kinds k;
     double bound = NAN;
@@ -123,7 +123,7 @@ static double bound_of(struct moment at)
 
 double sim_bound(const struct sim_case *c, const double *factor)
 {
-    return bound_of((struct moment){c, factor, -1, {0}});
+    return bound_of((struct instance){c, factor, -1, {0}});
 }
 
 void sim_factors(const struct sim_case *c, int step, double *factor)
@@ -145,7 +145,7 @@ double sim_step_bound(const struct sim_case *c, int step)
     double *factor = calloc((size_t)c->ncu, sizeof *factor), bound = NAN;
     if (factor) {
         sim_factors(c, step, factor);
-        bound = bound_of((struct moment){c, factor, step, {0}});
+        bound = bound_of((struct instance){c, factor, step, {0}});
     }
     free(factor);
     return bound;
@@ -179,7 +179,7 @@ bool sim_prices(const struct sim_case *c, const double *factor, double *price)
     if (speeds_tell_all(c))
         return prices_by_speed(c, factor, price);
     struct kinds k;
-    struct moment at = {c, factor, -1, {0}};
+    struct instance at = {c, factor, -1, {0}};
     double *of_kind = ARENA_NEW(&at.arena, c->ncu, double);
     bool known =
         kinds_open(&k, &at) && !isnan(bound_prices(c->job.n, k.count, k.units, k.row, of_kind));
@@ -190,19 +190,19 @@ bool sim_prices(const struct sim_case *c, const double *factor, double *price)
 }
 
 struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
-                     struct loss_share *did)
+                     struct loss_share *work)
 {
     double *price = calloc((size_t)c->ncu, sizeof *price), bound = NAN;
     if (price && sim_prices(c, factor, price))
         bound = r->bounds;
     for (int u = 0; price && u < c->ncu; u++)
-        did[u].price = price[u];
+        work[u].price = price[u];
     free(price);
-    return loss_of(r->computation, r->communication, bound, c->ncu, did);
+    return loss_of(r->computation, r->communication, bound, c->ncu, work);
 }
 
 /* ---- certificates -----------------------------------------------------------------------------*/
-static double value_of(const struct moment *at, const double *unit, const double *task)
+static double value_of(const struct instance *at, const double *unit, const double *task)
 {
     double sum = 0;
     for (size_t t = 0; t < at->c->job.n; t++) {
@@ -223,7 +223,7 @@ static int by_size(const void *a, const void *b, void *size)
 
 /* Prices for the bound "k longest tasks on the k fastest units" (the first k of `longest` and
  * `fast`): tasks are priced by the k-th speed, units by how much faster they are. */
-static void price_longest(const struct moment *at, int k, const size_t *fast, const double *speed,
+static void price_longest(const struct instance *at, int k, const size_t *fast, const double *speed,
                           const size_t *longest, double *unit, double *task)
 {
     double sum = 0, last = speed[fast[k - 1]];
@@ -238,7 +238,7 @@ static void price_longest(const struct moment *at, int k, const size_t *fast, co
 }
 
 /* The k with the largest bound, by each task's time on its fastest unit. */
-static int best_count(const struct moment *at, const size_t *fast, const double *speed,
+static int best_count(const struct instance *at, const size_t *fast, const double *speed,
                       const size_t *longest, const double *size)
 {
     double work = 0, rate = 0, most = 0;
@@ -257,7 +257,7 @@ static int best_count(const struct moment *at, const size_t *fast, const double 
 double sim_certificate(const struct sim_case *c, int step, double *unit_price, double *task_price)
 {
     const size_t n = c->job.n, ncu = (size_t)c->ncu;
-    struct moment at = {.c = c, .step = step};
+    struct instance at = {.c = c, .step = step};
     double *size = ARENA_NEW(&at.arena, n, double), *none = ARENA_NEW(&at.arena, n, double);
     double *factor = ARENA_NEW(&at.arena, ncu, double), *speed = ARENA_NEW(&at.arena, ncu, double);
     double *area = ARENA_NEW(&at.arena, ncu, double), bound = NAN;

@@ -43,7 +43,7 @@ struct state {
     double horizon;         /* option, steps; 0: those that are left */
     double steps;           /* left to run, as far as known */
     double patience;        /* multiplies the surprise threshold; grows with fruitless searches */
-    double leisure;         /* seconds that planning may still spend */
+    double budget;          /* seconds that planning may still spend */
     struct sched_link face; /* cost of a face at the last search */
 };
 
@@ -67,22 +67,22 @@ static void defaults(void *opts)
 static const double SURPRISE = 0.005;
 
 /* Budget of planning: a share PLANNING of the steps' time, a share LATE of what steps exceed their
- * plan by, and AT_FIRST seconds. It pays PER_TASK seconds for each task looked at and PER_LOOK for
- * each exchange tried. Without budget a step is not analysed. */
+ * plan by, and AT_FIRST seconds. It pays PER_TASK seconds for each task looked at and
+ * PER_EVALUATION for each exchange tried. Without budget a step is not analysed. */
 static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 5e-4, PER_TASK = 1.5e-7,
-                    PER_LOOK = 3e-9;
+                    PER_EVALUATION = 3e-9;
 
 /* Takes in the present estimates, homes and link. */
-static void look(struct state *s)
+static void refresh(struct state *s)
 {
     s->choice.horizon = s->horizon ? s->horizon : fmax(1, s->steps);
-    choice_look(&s->choice);
+    choice_refresh(&s->choice);
 }
 
 /* present: owner holds a partition already. */
 static void partition_anew(struct state *s, bool present)
 {
-    const long looks = s->choice.looks;
+    const long before = s->choice.evaluations;
     s->face = s->partition.face;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
@@ -90,17 +90,17 @@ static void partition_anew(struct state *s, bool present)
         s->patience = 1;
         steal_plan(&s->steal);
     }
-    s->leisure -= PER_LOOK * (double)(s->choice.looks - looks);
+    s->budget -= PER_EVALUATION * (double)(s->choice.evaluations - before);
     steal_expect(&s->steal);
 }
 
-static bool has_leisure(struct state *s)
+static bool may_plan(struct state *s)
 {
     const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
-    s->leisure += PLANNING * s->steal.planned + LATE * fmax(0, late);
-    if (s->leisure < 0 && !s->binds_late && s->trial.unit < 0)
+    s->budget += PLANNING * s->steal.planned + LATE * fmax(0, late);
+    if (s->budget < 0 && !s->binds_late && s->trial.unit < 0)
         return false;
-    s->leisure -= PER_TASK * (double)s->job->n;
+    s->budget -= PER_TASK * (double)s->job->n;
     return true;
 }
 
@@ -108,7 +108,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     const struct options *o = job->options;
-    *s = (struct state){.job = job, .horizon = o->horizon, .patience = 1, .leisure = AT_FIRST};
+    *s = (struct state){.job = job, .horizon = o->horizon, .patience = 1, .budget = AT_FIRST};
     s->choice = (struct choice){.estimate = &s->estimate,
                                 .partition = &s->partition,
                                 .interference = &s->interference,
@@ -127,7 +127,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     s->binds_late = !s->estimate.known && !WITHOUT(BOOTSTRAP);
     if (s->binds_late)
         TRY(bootstrap_open(&s->bootstrap, job, s->estimate.order));
-    look(s);
+    refresh(s);
     if (!s->binds_late)
         partition_anew(s, false);
     steal_rewind(&s->steal);
@@ -166,7 +166,7 @@ static void step(void *st)
     struct state *s = st;
     if (s->job->steps)
         s->steps--;
-    if (!has_leisure(s)) {
+    if (!may_plan(s)) {
         estimate_pass(&s->estimate);
         if (s->steal.brings)
             partition_find_homes(&s->partition);
@@ -176,7 +176,7 @@ static void step(void *st)
     interference_learn(&s->interference, &s->estimate);
     estimate_step(&s->estimate);
     interference_apply(&s->interference, &s->estimate);
-    look(s);
+    refresh(s);
     if (s->binds_late) {
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
         steal_plan(&s->steal);
@@ -186,7 +186,7 @@ static void step(void *st)
     const bool fails = incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
     if (fails) {
         interference_follow(&s->interference, &s->estimate, s->owner);
-        look(s);
+        refresh(s);
         steal_plan(&s->steal);
         steal_expect(&s->steal);
     }
