@@ -402,6 +402,6 @@ static enum ek_status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     status_begin("cu-plan");
-    stop_catch_warning();
+    stop_begin();
     return status_end(run(argc, argv));
 }

@@ -580,8 +580,8 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
                       .argc = argc,
                       .argv = argv,
                       .out = out};
+    stop_begin();
     enum ek_status st = b.st ? prepare_stack(argv) : status_fail(EK_UNAVAILABLE, "out of memory");
-    stop_catch_warning();
     complete(&b.program);
     for (size_t i = 0; !st && !b.done && i < sizeof stages / sizeof *stages; i++)
         st = stages[i](&b);

@@ -3,9 +3,13 @@
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
 #include "src/nohup.h"
+#include "src/status.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { STEPS_PER_AGREEMENT = 8 }; /* steps between two agreements of the ranks */
 
@@ -17,6 +21,16 @@ static double caught_at;                   /* used by the handler only */
 void stop_request(void)
 {
     requested = true;
+}
+
+static void ended(int number)
+{
+    static const char text[] = ": interrupted; nothing is saved\n";
+    const char *name = program_invocation_short_name;
+    const ssize_t said =
+        write(STDERR_FILENO, name, strlen(name)) + write(STDERR_FILENO, text, sizeof text - 1);
+    (void)number, (void)said;
+    _exit(status_exit_code(EK_STOPPED));
 }
 
 static void caught(int number)
@@ -36,42 +50,53 @@ static void warned(int number)
     save_wanted = true;
 }
 
-static void mask_warning(int how)
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static void handle_ending(void (*handler)(int))
+{
+    struct sigaction act = {.sa_handler = handler};
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&act.sa_mask, ending[i]);
+    for (int i = 0; i < ENDING; i++)
+        if (ending[i] != SIGHUP || !nohup_given())
+            sigaction(ending[i], &act, NULL);
+    if (nohup_given())
+        signal(SIGHUP, SIG_IGN);
+}
+
+static void mask(int how)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
     pthread_sigmask(how, &set, NULL);
 }
 
-void stop_catch_warning(void)
+void stop_begin(void)
 {
     const struct sigaction act = {.sa_handler = warned, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &act, NULL);
-    mask_warning(SIG_UNBLOCK);
+    handle_ending(ended);
+    mask(SIG_UNBLOCK);
 }
 
-void stop_hold_warning(void)
+void stop_hold(void)
 {
-    mask_warning(SIG_BLOCK);
+    mask(SIG_BLOCK);
     if (save_wanted)
         raise(SIGUSR1); /* blocked now, so it stays pending */
+    if (requested)
+        raise(SIGTERM);
     if (nohup_given())
         signal(SIGHUP, SIG_IGN);
 }
 
 void stop_catch(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    enum { SIGNALS = sizeof signals / sizeof *signals };
-    struct sigaction act = {.sa_handler = caught};
-    for (int i = 0; i < SIGNALS; i++)
-        sigaddset(&act.sa_mask, signals[i]);
-    for (int i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &act, NULL);
-    if (nohup_given())
-        signal(SIGHUP, SIG_IGN);
-    stop_catch_warning();
+    handle_ending(caught);
 }
 
 bool stop_requested(void)

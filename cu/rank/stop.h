@@ -4,17 +4,19 @@
 
 #include <stdbool.h>
 
-/* Turns SIGINT, SIGTERM and SIGHUP into requests; SIGHUP stays ignored under nohup(1). A second
+/* main() calls it before anything that takes time. SIGINT, SIGTERM and SIGHUP end the process with
+ * the exit code of EK_STOPPED from now on, and SIGUSR1, by which batch systems announce the time
+ * limit, becomes a request to save and go on. SIGHUP stays ignored under nohup(1). */
+void stop_begin(void);
+
+/* From now on there is something to save: turns SIGINT, SIGTERM and SIGHUP into requests. A second
  * signal ends the process at once, unless it follows within 0.3 s: terminals, mpirun and timeout(1)
- * signal both a process and its group. Includes stop_catch_warning(). One thread, before others are
- * started. */
+ * signal both a process and its group. One thread, before others are started. */
 void stop_catch(void);
 
-/* Turns SIGUSR1, by which batch systems announce the time limit, into a request to save and go on;
- * by default it would end the process. main() calls it before anything that takes time. */
-void stop_catch_warning(void);
-/* Keeps a SIGUSR1 pending for the next image while this process re-executes itself. */
-void stop_hold_warning(void);
+/* Keeps these signals pending for the next image, in which main() calls stop_begin(), while this
+ * process re-executes itself. */
+void stop_hold(void);
 
 /* Async-signal-safe. */
 void stop_request(void);

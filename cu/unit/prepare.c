@@ -335,7 +335,7 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     setenv("CU_PLACED", guard, 1);
     TRY(unbind());
     fflush(NULL);
-    stop_hold_warning();
+    stop_hold();
     execv(self_path(), argv);
     int err = errno;
     unsetenv("CU_PLACED");

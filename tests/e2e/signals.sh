@@ -58,33 +58,48 @@ kill -TERM $pid 2>/dev/null || say "SIGUSR1 or, under nohup, SIGHUP ended it: $(
 ended $pid 4 'after USR1'
 rm -f "$file"
 
-catches() { # program: waits until $pid is that, and catches SIGINT
+catches() { # pid, program: waits until the process is that, and catches SIGINT
     local caught
     for ((i = 0; i < 20000; i++)); do
-        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$1" ] || continue
-        caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$pid/status" 2>/dev/null)
+        [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ] || continue
+        caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$1/status" 2>/dev/null)
         ((0x${caught:-0} >> 1 & 1)) && break
+    done
+}
+# Before anything is begun: the exit code is that of an interrupted run, however early the signal
+# comes, while the program executes itself again, too.
+for wait in 0 0.02 0.05 0.1; do
+    "$BIN/bt-mz" --class A --layout 1x1 --quiet >"$work/out" 2>&1 &
+    pid=$!
+    catches $pid bt-mz
+    sleep $wait
+    kill -INT $pid
+    ended $pid 4 "INT after $wait s"
+done
+interrupt() { # what, command…: sends SIGINT soon after the command has begun its work
+    local wait pid what=$1
+    shift
+    for wait in 0.2 0.5 1 2 4; do
+        "$@" >"$work/out" 2>&1 &
+        pid=$!
+        catches $pid "$(basename "$1")"
+        sleep $wait
+        kill -INT $pid
+        ended $pid 4 "$what"
+        grep -q 'nothing is saved' "$work/out" || break
     done
 }
 
 # Before the first batch: nothing has been searched, and no result is printed.
-"$BIN/okada" okada_mogi/examples/parkfield.json --method brute --trials 0:20000000 --layout 1x1 --quiet \
-    --out "$work/table" --checkpoint "$file" >"$work/out" 2>&1 &
-pid=$!
-catches okada
-kill -INT $pid
-ended $pid 4 'INT at once'
+interrupt 'INT at once' "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --trials 0:20000000 \
+    --layout 1x1 --quiet --out "$work/table" --checkpoint "$file"
 grep -q 'interrupted: .* of 20000000 trials' "$work/out" || say "INT at once: $(cat "$work/out")"
 [ -e "$work/table" ] && say 'INT at once: there is a table'
 rm -f "$file"
 
 # A proof that takes minutes: undecided boxes are reported as open.
-"$BIN/okada" tests/data/okada_mogi/parkfield-g1-k2.5.json --certify "$work/proof" --json "$work/said" --quiet \
-    >"$work/out" 2>&1 &
-pid=$!
-catches okada
-kill -INT $pid
-ended $pid 4 'INT while certifying'
+interrupt 'INT while certifying' "$BIN/okada" tests/data/okada_mogi/parkfield-g1-k2.5.json --certify "$work/proof" \
+    --json "$work/said" --quiet
 grep -q 'interrupted: boxes not decided yet are open in ' "$work/out" || say "INT while certifying: $(cat "$work/out")"
 grep -q '"certified": false' "$work/said" && grep -q '"levels"' "$work/proof" || say 'INT while certifying: no proof'
 
