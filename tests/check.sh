@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 say() { echo "FAILED: $*"; failed=1; }
-check() { [ "$1" = 0 ] || say "$2"; } # status, what is so where it is 0
+check() { [ "$1" = 0 ] || say "$2"; } # status, what holds if it is 0
 refuses() { # what, pattern of the message, command…: exit 2 with that message
     local what=$1 pattern=$2
     shift 2
@@ -18,17 +18,17 @@ refuses() { # what, pattern of the message, command…: exit 2 with that message
     check $? "$what is refused: $(cat "$work/err")"
 }
 number() { grep -o "\"$1\": [^,]*" "$2" | head -1 | sed 's/.*: //'; } # of a name, the first in a JSON file
-needs_two_cpus() { # units take turns on one, and the programs say so
+needs_two_cpus() { # on one cpu units take turns, and programs print a warning
     [ "$(nproc)" -gt 1 ] || { echo 'there is one cpu, two are needed'; exit 77; }
 }
 has_opencl() { "$BIN/cu-info" | grep -q '^opencl:0'; }
 skip_under_sanitizers() {
     [ -n "${SAN:-}" ] && { echo "under sanitizers this takes too long: $1"; exit 77; }
 }
-# What mpirun wants here: from now on, or of one command, as in (with_mpi; mpirun …).
+# Sets what mpirun needs here: from now on, or for one command, as in (with_mpi; mpirun …).
 with_mpi() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
+    # The leak checker runs after MPI's plug-ins are unloaded and cannot attribute their blocks.
     [ -z "${SAN:-}" ] || export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 }
 norms() { tr -d ' \n' | grep -o '"residual":\[[^]]*\],"error":\[[^]]*\]'; } # of NPB-MZ's JSON

@@ -34,13 +34,13 @@ layers=$(for f in "${sources[@]}"; do
     folder=${f%%/*}
     grep -nE '^#include "' "$f" | grep -vE "#include \"($(may_include "$folder"))(/|\")" | sed "s|^|$f:|"
 done)
-report 'includes against the layering (src < backends < cu < programs)' "$layers"
-report 'back ends that know one another' "$(for f in $(git ls-files 'backends/*.[ch]'); do
+report 'includes that violate the layering (src < backends < cu < programs)' "$layers"
+report 'back ends that include one another' "$(for f in $(git ls-files 'backends/*.[ch]'); do
     own=$(basename "$f" | sed 's/[_.].*//')
     case $own in backend | binding | cache) continue ;; esac
     grep -nE '#include "backends/(opencl|cuda|hip|host)' "$f" | grep -v "backends/$own" | sed "s|^|$f:|"
 done)"
-# cu/ is a house of rooms: each includes itself and the rooms before it. `make lint` draws the graph.
+# cu/ consists of rooms: each includes itself and the rooms before it. `make lint` draws the graph.
 rooms='rank unit sched team farm sim moldable bench'
 edges=$(git ls-files 'cu/*/*.[ch]' | xargs grep -HoE '^#include "cu/[a-z]+/' | sed -E 's|^cu/([a-z]+)/.*"cu/([a-z]+)/|\1 \2|' |
     awk '$1 != $2' | sort | uniq -c)
@@ -61,7 +61,7 @@ report 'top-level entries beside the agreed ones' "$(git ls-files -co --exclude-
 report 'headings in comments that clang-format broke (make them shorter)' "$(grep -nE '^ \* ?-{5,}' "${sources[@]}" | cut -c1-90)"
 report 'tables in comments that clang-format ran together (indent them by three blanks)' \
     "$(grep -nE '^ \* [^ ].*[^ ] {3,}[^ ]' "${sources[@]}" | cut -c1-90)"
-# Those that others do not have yet: what is published stays as it is.
+# Only unpublished commits: history is not rewritten.
 report 'commits whose subject is longer than 72 characters' \
     "$(git log --format=%s '@{upstream}..HEAD' 2>/dev/null | awk 'length > 72' | cut -c1-90)"
 report 'names that say nothing' "$(git ls-files | grep -iE '(^|[/_])(utils?|common|misc|helpers?|manager)(\.|_|/|$)')"
@@ -74,7 +74,8 @@ report 'exit() in a library' "$(grep -nE '\b(exit|abort)\(' $(git ls-files 'src/
     grep -vE 'void abort\(void\)|^[^:]*:[0-9]+:(/| )\*')"
 report 'files without "path – purpose" in the first line' \
     "$(for f in "${sources[@]}"; do head -1 "$f" | grep -qF "/* $f – " || echo "$f"; done)"
-# Tests link all programs' archives, where the first of two symbols of one name would win in silence.
+# Tests link the archives of all programs: of two symbols with one name the linker would silently take
+# the first.
 report 'symbols that two archives define (make builds them)' "$(for a in "${BUILD:-build}"/lib*.a; do
     [ -e "$a" ] && nm "$a" 2>/dev/null | awk '$2 ~ /[TDBR]/ {print $3}' | sort -u
 done | sort | uniq -d)"

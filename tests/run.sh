@@ -14,14 +14,14 @@ trap 'rm -rf "$work"' EXIT
 # LLVM, inside the kernel compilers, has signal stacks of its own. Where a library opened late has
 # thread-local variables, gcc 12's LeakSanitizer guesses where they lie, and may die of the guess.
 export ASAN_OPTIONS=use_sigaltstack=0:intercept_tls_get_addr=0
-# What the vendors' libraries leave behind is not ours to report.
+# Leaks of the vendors' libraries are not ours.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
-# Kernels compiled by PoCL are most of what many tests cost: all share them, and several runs may.
+# Compiling kernels with PoCL is most of the cost of many tests: all of them share one cache.
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl}
 mkdir -p "$POCL_CACHE_DIR"
 cores=$(nproc)
-# Many wait a while, for ranks, signals or limits of time: two more beside them.
+# Many tests wait for ranks, signals or timeouts, so two more than there are cores run at a time.
 lanes=${JOBS:-$(((cores < 4 ? cores : 4) + 2))}
 
 number_before() { # "PASSED  ] 7 test", summed over the groups of a program; log
@@ -52,7 +52,7 @@ $(grep -vE '^\[ (RUN|      OK)' "$log" | tail -40 | sed 's/^/         /')"
     fi
 }
 
-# With EK_LONG those that know it, which do more then, and the long ones.
+# With EK_LONG: the long scripts, and the tests that know EK_LONG and then do more.
 knows_long() { [ -z "${EK_LONG:-}" ] || grep -q EK_LONG "$1"; }
 names=() paths=()
 add() { # name, path

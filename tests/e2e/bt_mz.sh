@@ -7,7 +7,7 @@ verified() { # arguments…: exit 0 and "verified": true
     out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"
     echo "$out" | grep -q '"verified": true' || say "$*: not verified"
 }
-refused() { # exit code, words that the one line must hold, arguments…
+refused() { # exit code, words that the one line must contain, arguments…
     code=$1 words=$2
     shift 2
     "$BIN/bt-mz" "$@" >/dev/null 2>"$log"
@@ -29,14 +29,14 @@ if has_opencl; then
     CU_OPENCL_SPLIT=2 verified --class S --layout 0x0+2 --devices opencl:0,opencl:1 --schedule dynamic
 fi
 
-# A file on standard output is alone there.
+# A file written to standard output has it to itself.
 for option in --json --trace; do
     "$BIN/bt-mz" --class S --steps 2 --layout 1x1 --check $option - 2>"$log" | python3 -m json.tool >/dev/null 2>&1 ||
-        say "$option -: not JSON alone"
+        say "$option -: there is more than JSON"
     "$BIN/bt-mz" --class S --steps 2 --layout 1x1 $option - 2>"$log" | python3 -m json.tool >/dev/null 2>&1 ||
-        say "$option -: not JSON alone"
+        say "$option -: there is more than JSON"
 done
-[ "$("$BIN/bt-mz" --class S --steps 2 --layout 1x1 --report - | head -c 9)" = '<!DOCTYPE' ] || say "--report -: not the page alone"
+[ "$("$BIN/bt-mz" --class S --steps 2 --layout 1x1 --report - | head -c 9)" = '<!DOCTYPE' ] || say "--report -: there is more than the page"
 refused 2 'only one of' --class S --json - --trace -
 
 refused 2 "unknown class 'Z'" --class Z
@@ -50,7 +50,7 @@ refused 2 'mean .opencl' --devices opncl:0
 refused 3 'TB of memory, .* are available' --class F
 refused 3 'cannot be written' --class S --json "$work/nowhere/file"
 
-# Places that agree with the layout, and places that do not.
+# OMP_PLACES that agree with the layout, and others that do not.
 OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=2x1 "$BIN/bt-mz" --class S --check >"$work/out" 2>&1 ||
     say "OMP_PLACES that agree are refused: $(cat "$work/out")"
 OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=3x1 "$BIN/bt-mz" --class S >"$work/out" 2>&1
@@ -67,7 +67,7 @@ for layout in 2x1 1x2; do
     done
 done
 
-# Units that die: others take over, a lost device's data is computed anew, the result verifies.
+# Units that die: others take over, the data of a lost device are recomputed, the result verifies.
 for fault in unit:0@step:9 unit:1@step:9; do
     CU_FAULT=$fault "$BIN/bt-mz" --class S --layout 2x1 --schedule static --json "$work/f.json" \
         >/dev/null 2>&1 || say "CU_FAULT=$fault: exit $?"
@@ -77,7 +77,7 @@ for fault in unit:0@step:9 unit:1@step:9; do
 done
 CU_HOST_FAULT=launch:500 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --check \
     >/dev/null 2>&1 || say 'a failing launch is not survived'
-for n in 5 6 7 8; do # also when it is another unit that meets the loss, fetching a zone from there
+for n in 5 6 7 8; do # also if another unit notices the loss while it fetches a zone
     CU_HOST_FAULT=read:$n "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 \
         --schedule dynamic --check >/dev/null 2>&1 || say "a failing read $n is not survived"
 done
@@ -90,15 +90,15 @@ CU_FAULT=unit:0@step:2,unit:1@step:3 "$BIN/bt-mz" --class S --layout 2x1 >/dev/n
 
 # A comparison: every policy, every file.
 "$BIN/bt-mz" --class S --layout 2x1 --compare --repeat 2 --json "$work/c.json" \
-    --report "$work/c.html" --trace "$work/c.trace" >"$work/table" 2>&1 || say 'compare fails'
+    --report "$work/c.html" --trace "$work/c.trace" >"$work/table" 2>&1 || say '--compare fails'
 [ "$(grep -c '"schedule"' "$work/c.json")" = "$("$BIN/bt-mz" --list-schedules | grep -c '^[a-z]')" ] ||
     say 'compare leaves policies out'
 grep -q 'NO$' "$work/table" && say 'compare: a run is not verified'
 grep -q '"traceEvents"' "$work/c.trace" || say 'no trace events'
-grep -q '@DATA@' "$work/c.html" && say 'report not filled'
-ls "$work" | grep -q part && say 'partial files left'
+grep -q '@DATA@' "$work/c.html" && say 'the report has no data'
+ls "$work" | grep -q part && say 'partial files are left'
 
-# The same events for Paje's tools: in order of time, of containers that there are, begun and ended.
+# The same events for Paje's tools: sorted by time, balanced, and of existing containers.
 "$BIN/bt-mz" --class S --layout 2x1 --compare static,dynamic --trace "$work/t.paje" >/dev/null 2>&1 ||
     say 'no Paje trace'
 awk '/^%/ { next } $1 == 4 { there[$3] = 1 } $1 == 5 { delete there[$4] }
@@ -107,8 +107,7 @@ awk '/^%/ { next } $1 == 4 { there[$3] = 1 } $1 == 5 { delete there[$4] }
           exit bad || n["compute"] != 480 || n["idle"] != n["compute"] + n["exchange"] + n["move"] }' \
     "$work/t.paje" || say "Paje trace: $(grep -c '^6' "$work/t.paje") states"
 
-# Ctrl-C: the table of what was finished, exit 4, within a second or so.
-# Ordered once steps are being done, however slow the machine is.
+# Ctrl-C, sent once the first policy has finished: the table of finished runs, exit 4.
 "$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 64 >"$work/table" 2>&1 &
 pid=$!
 for _ in $(seq 300); do

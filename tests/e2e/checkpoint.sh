@@ -16,13 +16,13 @@ for program in bt-mz sp-mz lu-mz; do
         kill -KILL $! 2>/dev/null
         wait $! 2>/dev/null
     done
-    # A processor that is through by then has removed it.
+    # A fast processor may have finished, and removed the file, by then.
     [ -e "$file" ] || CU_FAULT=rank:0@step:18 run --layout 1x1 >/dev/null 2>&1
     if [ -e "$file" ]; then
         cp "$file" "$work/copy"
         run --layout 2x1 --schedule dynamic --json - >"$work/json" 2>"$work/err" ||
-            say "$program does not go on: $(cat "$work/err")"
-        [ "$(norms <"$work/json")" = "$wanted" ] || say "$program: other norms after going on"
+            say "$program does not resume: $(cat "$work/err")"
+        [ "$(norms <"$work/json")" = "$wanted" ] || say "$program: other norms after resuming"
         [ -e "$file" ] && say "$program: the checkpoint of a complete run is left"
 
         head -c 100000 "$work/copy" >"$file"
@@ -53,7 +53,7 @@ CU_FAULT=unit:1@step:40 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 -
     --checkpoint "$file" --every 10 --json "$work/json" >/dev/null 2>&1 || say 'lost device: fails'
 grep -q '"steps_repeated": 9' "$work/json" || say "lost device: $(grep repeated "$work/json")"
 
-# A name that cannot be one, a directory that takes no file, no sensible number of steps: said before
+# Invalid names, folders that cannot be written and invalid numbers of steps are reported before
 # anything is computed.
 refused() { # exit code, word, arguments…
     want=$1 word=$2
@@ -68,21 +68,21 @@ for every in 0 -1 x 1.5 99999999999; do
     refused 2 'every' --checkpoint "$file" --every $every
 done
 
-# No room: the older checkpoint stays as it is, nothing else is left.
+# A full disk: the older checkpoint is unchanged, and no partial file is left.
 save() { "$BIN/bt-mz" --class W --layout 1x1 --checkpoint "$file" --every 1 "$@"; }
 CU_FAULT=unit:0@step:9 save >/dev/null 2>&1
 [ -e "$file" ] || say 'no checkpoint of the run that lost its last unit'
 cp "$file" "$work/copy"
 (ulimit -f 500; save) >"$work/out" 2>&1
-[ $? = 3 ] && grep -q 'cannot be written' "$work/out" || say "no room: $(cat "$work/out")"
-cmp -s "$file" "$work/copy" || say 'no room: the older checkpoint is not what it was'
-ls "$work" | grep -q '\.part' && say 'no room: a part is left'
+[ $? = 3 ] && grep -q 'cannot be written' "$work/out" || say "a full disk: $(cat "$work/out")"
+cmp -s "$file" "$work/copy" || say 'a full disk: the older checkpoint has changed'
+ls "$work" | grep -q '\.part' && say 'a full disk: a partial file is left'
 printf x >>"$file"
 save >"$work/out" 2>&1
 [ $? = 2 ] && grep -q 'too long' "$work/out" || say "too long: $(cat "$work/out")"
 rm -f "$file"
 
-# What is finished is never lost: a checkpoint goes only when the result stands where it was asked for.
+# A checkpoint is removed only once the results are written.
 "$BIN/bt-mz" --class S --checkpoint "$file" --every 50 --json /dev/full >"$work/out" 2>&1
 [ $? = 3 ] && [ -e "$file" ] || say "no room for the result: $(cat "$work/out")"
 "$BIN/bt-mz" --class S --checkpoint "$file" --json "$work/json" >/dev/full 2>"$work/out"
@@ -90,13 +90,13 @@ rm -f "$file"
 "$BIN/bt-mz" --class S --checkpoint "$file" --json "$work/json" >"$work/out" 2>&1 && [ ! -e "$file" ] ||
     say "a finished run leaves its checkpoint: $(cat "$work/out")"
 
-# Told to end, a run saves the step that it has reached, whatever --every says.
+# SIGTERM: the run saves the step it has reached, whatever --every says.
 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 20 >"$work/out" 2>&1 &
 run=$!
 until [ -e "$file" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
 cp "$file" "$work/copy"
 kill -TERM $run
 wait $run
-[ $? = 4 ] || say "told to end: $(cat "$work/out")"
-cmp -s "$file" "$work/copy" && say 'told to end: nothing new is saved'
+[ $? = 4 ] || say "SIGTERM: $(cat "$work/out")"
+cmp -s "$file" "$work/copy" && say 'SIGTERM: no later step is saved'
 exit $failed

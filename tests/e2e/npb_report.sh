@@ -4,7 +4,7 @@
 bin=$(cd "$BIN" && pwd)
 cd "$work" || exit 1
 
-# As such scripts do: the value behind the label, by column, by awk, by a regular expression.
+# As such scripts do: the value after a label, by column, awk or regular expression.
 field() { grep "$1" out | cut -d= -f2 | tr -d ' '; }
 for program in bt-mz sp-mz lu-mz; do
     name=$(echo $program | tr a-z A-Z)
@@ -29,28 +29,28 @@ for program in bt-mz sp-mz lu-mz; do
         END { exit wrong || line != (n == "lu-mz" ? 11 : 10) }' out || say "$program: $(grep -A14 Comparison out)"
 done
 
-# The block of a run that goes on from a file is of the steps that it did itself.
+# The result block of a resumed run counts its own steps only.
 "$bin/bt-mz" --class S --layout 1x1 --checkpoint state --every 40 --json /dev/full >out 2>&1
 "$bin/bt-mz" --class S --layout 1x1 --checkpoint state >out
 [ "$(field ' Iterations  ') $(field 'Resumed at step')" = '20 40' ] || say "resumed: $(cat out)"
 
-# Where policies are compared, only if it is asked for.
+# A comparison prints the block only with --npb.
 "$bin/bt-mz" --class S --compare static,dynamic >out
 grep -q Completed out && say 'a comparison prints a result block'
 "$bin/bt-mz" --class S --compare static,dynamic --npb >out
 [ "$(grep -c Completed out)" = 1 ] || say '--npb: no result block'
-grep -q SECTION out && say 'times of sections, unasked'
+grep -q SECTION out && say 'times of sections, though not requested'
 
-# The suite's own ways in. Its steps and time step, which nothing verifies then.
+# The suite's input file. Its numbers of steps and time steps have no reference.
 printf '7   number of time steps\n0.005d0  dt\n1 timers\n' >inputbt-mz.data
 "$bin/bt-mz" --class S --json json >out || say "input file: exit $?"
 [ "$(field ' Iterations  ')" = 7 ] && grep -q 'dt:   0.005000' out || say "input file: $(cat out)"
 grep -qE '^ Verification +=  *NOT PERFORMED$' out && grep -q '"verified": null' json || say "input file: verified"
 grep -qE '^  total   : +[0-9.]+  \(100.00%\)$' out || say "no times of sections: $(tail -5 out)"
-[ "$("$bin/bt-mz" --class S --steps 3 | awk '/^ Iterations +=/ { print $3 }')" = 3 ] || say '--steps does not beat the file'
+[ "$("$bin/bt-mz" --class S --steps 3 | awk '/^ Iterations +=/ { print $3 }')" = 3 ] || say '--steps does not override the file'
 printf '0\n0.0\n0\n' >inputbt-mz.data
-"$bin/bt-mz" --class S | grep -q 'Verification .*= .* SUCCESSFUL' || say 'zeros are not the values of the class'
-# As Fortran reads a list: blank lines are none, a comma or a slash ends a number.
+"$bin/bt-mz" --class S | grep -q 'Verification .*= .* SUCCESSFUL' || say 'zeros do not mean the values of the class'
+# List-directed input of Fortran: blank lines are skipped, a comma or a slash ends a number.
 for text in '\n \n7, steps\n\n5d-3/ dt' "7 $(printf '%600s' 5)\r\n.005,9\r"; do
     printf "$text\n" >inputbt-mz.data
     "$bin/bt-mz" --class S >out 2>&1
@@ -70,7 +70,7 @@ for file in inputbt-mz.data loadbt-mz.data; do
 done
 NPB_TIMER_FLAG=on "$bin/bt-mz" --class S | grep -q 'exch_qbc' || say 'NPB_TIMER_FLAG is not honoured'
 
-# Threads of ranks by the load file; what the command line says comes first.
+# The load file gives threads per rank; the command line overrides it.
 threads() { awk '/Total threads/ { print $4 }' out; }
 for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0,2,1' '0 1 1\n0 2 1' \
     "#$(printf '%600s' ranks)\n0 2 1 ! $(printf '%600s' two)\r"; do
@@ -79,7 +79,7 @@ for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0,2,1' '0 1 1\n0
     [ "$(threads)" = 2 ] || say "load file '$text': $(threads) threads"
 done
 "$bin/bt-mz" --class S --layout 1x1 >out 2>&1
-[ "$(threads)" = 1 ] || say "--layout does not beat the load file: $(threads)"
+[ "$(threads)" = 1 ] || say "--layout does not override the load file: $(threads)"
 printf '0 0 1\n1 2 1\n' >loadbt-mz.data
 if command -v mpirun >/dev/null; then
     mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/bt-mz" --class S >out 2>&1

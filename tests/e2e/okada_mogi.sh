@@ -16,7 +16,7 @@ search() { # program, job, arguments…: JSON into $work/json, table into $work/
     [ "$(number accepted)" = "$(($(wc -l <"$work/out.csv") - 1))" ] ||
         say "$program $job $*: $(number accepted) accepted, but other rows"
 }
-refused() { # exit code, words that the one line must hold, program, arguments…
+refused() { # exit code, words that the one line must contain, program, arguments…
     code=$1 words=$2 program=$3
     shift 3
     "$BIN/$program" "$@" >/dev/null 2>"$work/log"
@@ -26,7 +26,7 @@ refused() { # exit code, words that the one line must hold, program, arguments�
     grep -q -- "$words" "$work/log" || say "$program $*: '$words' is not in: $(cat "$work/log")"
 }
 
-# Real data; counts as in the literature's grids.
+# Real data; the numbers of accepted trials are known.
 search mogi $examples/campi.json --layout 1x1
 [ "$(number accepted)" = 1859 ] || say "campi: $(number accepted) accepted"
 [ "$(number smallest_k)" = 2.0 ] || say "campi: smallest k $(number smallest_k)"
@@ -73,14 +73,14 @@ for model in okada:okada_ref_public mogi:mogi_ref; do
     [ "$(head -1 "$work/u.csv")" = id,uE_m,uN_m,uU_m ] || say 'columns of the displacements'
     [ "$(wc -l <"$work/u.csv")" = "$(wc -l <"tests/data/okada_mogi/${model##*:}.csv")" ] ||
         say 'rows of the displacements'
-    grep -qi nan "$work/u.csv" && say 'a displacement is no number'
+    grep -qi nan "$work/u.csv" && say 'a displacement is NaN'
 done
 # Okada's check list, case 2, that opens; seen along a line.
 printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m,opening_m,nu,lE,lN,lU' \
     '2,3,1.5,0.34202014332566871,3,2,2.1206147584281831,90,70,0,0,1,0.25,0.6,0,0.8' >"$work/f.csv"
 "$BIN/okada" --forward "$work/f.csv" | awk -F, 'NR == 1 && $5 != "uL_m" { exit 1 }
     NR == 2 && ($3 < 0.010564 || $3 > 0.010565 || ($5 - 0.6 * $2 - 0.8 * $4) ^ 2 > 1e-34) { exit 1 }' ||
-    say 'a fault that opens'
+    say 'wrong displacements of a fault that opens'
 sed -i 's/,lU/,lX/' "$work/f.csv"
 # Where a fault reaches the ground there is no displacement; a metre beside its trace there is one.
 printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m' \
@@ -91,7 +91,7 @@ printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m'
 refused 2 "f.csv: no column 'lU'" okada --forward "$work/f.csv"
 "$BIN/mogi" $examples/campi.json --dry-run | grep -q '177303581 trials' || say 'dry run'
 
-# Between the points of Campi Flegrei's grid nothing fits at 1.5 deviations; at 3 much does.
+# Nothing between the grid points of Campi Flegrei fits at 1.5 deviations; at 3 much does.
 for k in 1.5 3; do
     sed "s|\"k_sigma\": [^}]*}|\"k_sigma\": $k}|; s|\"campi_stations|\"$PWD/$examples/campi_stations|" $examples/campi.json >"$work/k.json"
     "$BIN/mogi" "$work/k.json" --certify "$work/proof.json" --json - >"$work/json" || say "--certify exits $?"
@@ -100,7 +100,7 @@ for k in 1.5 3; do
         say "k $k: $(number boxes_open) open boxes"
     grep -q '"levels"' "$work/proof.json" || say 'no proof'
 done
-# Nor does a fault of 20 x 10 km anywhere near Parkfield at 2; at 4 some do.
+# Near Parkfield no fault of 20 x 10 km fits at 2 deviations; at 4 some do.
 for k in 2 4; do
     sed 's|"k_sigma": [^}]*}|"k_sigma": '$k'}|; s|"parkfield_s|"'"$PWD/$examples"'/parkfield_s|; /"d_m"/s/: 0,.*/: 2000, "max": 2000, "n": 1},/
         /strike/s/: 310,.*/: 317.5, "max": 317.5, "n": 1},/; /"dip/s/: 75,.*/: 82.5, "max": 82.5, "n": 1},/
@@ -112,10 +112,10 @@ for k in 2 4; do
 done
 refused 2 'knows one source' mogi $examples/unimak.json --certify "$work/proof.json"
 
-# What is refused, and where.
+# Invalid jobs are refused with file and line.
 station='site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m'
 printf '%s\n' "$station" 'A,0,0,.01,.01,.02,.005,.005,.01' 'B,900,0,.01,.01,.02,.005,.005,.01' >"$work/s.csv"
-job() { # what to put in place of a word of a good job: sed script
+job() { # sed script that is applied to a valid job
     sed "$1" >"$work/job.json" <<EOF
 {"model": "mogi", "stations": "s.csv",
  "accept": {"k_sigma": 2},
@@ -128,7 +128,7 @@ job() { # what to put in place of a word of a good job: sed script
 EOF
 }
 job ''
-"$BIN/mogi" "$work/job.json" --layout 1x1 --quiet || say 'a good job is refused'
+"$BIN/mogi" "$work/job.json" --layout 1x1 --quiet || say 'a valid job is refused'
 while IFS='|' read -r edit words; do
     job "$edit"
     refused 2 "$words" mogi "$work/job.json"
@@ -177,7 +177,7 @@ done <<'EOF'
 1s/sU_m/zU_m/|column uU has no sU
 1s/uE_m/uE_inch/|column 'uE_inch': unknown unit
 EOF
-warns() { # words that the warning must hold, or none; the job may be verified
+warns() { # words that a warning must contain
     "$BIN/mogi" "$work/job.json" --layout 1x1 --quiet 2>"$work/log" || say "$1: $(cat "$work/log")"
     grep -q -- "$1" "$work/log" || say "'$1' is not in: $(cat "$work/log")"
 }
@@ -213,8 +213,8 @@ printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
 refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
 printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
 refused 2 'f.csv:2: d_m = -5 is out of range' mogi --forward "$work/f.csv"
-# Nothing that a table says of its faults is left out: openings beside slip components or magnitudes,
-# and what would reach above the ground.
+# No column about a fault is ignored: openings beside slip components or magnitudes are refused, and
+# so are faults that reach above the ground.
 fault='E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg'
 for slip in strike_slip_m,dip_slip_m rake_deg,Mw; do
     printf '%s\n' "$fault,$slip,opening_m" '1,2,0,0,3000,2000,900,30,40,1,2,3' >"$work/f.csv"
@@ -224,8 +224,8 @@ printf '%s\n' "$fault,rake_deg,slip_m,Mw,reference" '1,2,0,0,3000,2000,643,30,40
     '1,2,0,0,3000,2000,642,30,40,1,2,7,3' >"$work/f.csv"
 refused 2 'f.csv:3: this source is not below ground' okada --forward "$work/f.csv"
 sed -i 3d "$work/f.csv"
-[ "$("$BIN/okada" --forward "$work/f.csv" | wc -l)" = 2 ] || say 'a fault whose middle is given'
-# Points off the surface are refused, other columns told; zeros are neither.
+[ "$("$BIN/okada" --forward "$work/f.csv" | wc -l)" = 2 ] || say 'a fault given by its centroid is refused'
+# Points off the surface are refused, and unknown columns named in a warning; zero heights are fine.
 for column in z_m Height depth_km elev; do
     printf '%s\n' "E_m,N_m,Es_m,Ns_m,d_m,dV_m3,$column" 1,2,3,4,5,6,0 1,2,3,4,5,6,-7.5 >"$work/f.csv"
     refused 2 "f.csv:3: $column = -7.5, but --forward knows displacements of the surface only" \
@@ -235,5 +235,5 @@ for column in z_m Height depth_km elev; do
 done
 printf '%s\n' "$fault,rake_deg,slip_m,openning_m,zone" '1,2,0,0,3000,2000,643,30,40,1,2,7,0' >"$work/f.csv"
 "$BIN/okada" --forward "$work/f.csv" 2>&1 | grep -q "f.csv: not used: 'openning_m'$" ||
-    say 'a misspelt column is not told'
+    say 'no warning names a misspelt column'
 exit $failed

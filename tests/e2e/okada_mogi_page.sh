@@ -75,7 +75,7 @@ expect 'charts: 9'
 expect 'cells: true'
 expect 'posterior: true 1'
 
-# Nothing is accepted.
+# No trial is accepted.
 sed 's|"k_sigma": \[.*\]|"k_sigma": 0.1|; s|"campi_stations|"'"$folder"'/campi_stations|' \
     $folder/campi.json >"$work/none.json"
 page mogi "$work/none.json"
@@ -84,5 +84,5 @@ expect 'stations: 14'
 expect 'warnings: 1'
 expect 'no corner'
 expect 'site: visible CF01'
-grep -qE '(src|href) *= *"?(https?:)?//' "$work/page.html" && say 'the page wants something from elsewhere'
+grep -qE '(src|href) *= *"?(https?:)?//' "$work/page.html" && say 'the page loads something from elsewhere'
 exit $failed

@@ -11,10 +11,10 @@ size=$(od -An -tu4 -j12 -N4 "$work/a.bin" | tr -d ' ')
 rows=$(od -An -tu8 -j16 -N8 "$work/a.bin" | tr -d ' ')
 [ "$rows" = 1859 ] || say "binary: $rows rows"
 od -An -v -tu8 -w72 -j"$size" "$work/a.bin" | awk '{ print $1 }' >"$work/index"
-tail -n +2 "$work/a.csv" | cut -d, -f1 | cmp -s - "$work/index" || say 'binary: other trials'
+tail -n +2 "$work/a.csv" | cut -d, -f1 | cmp -s - "$work/index" || say 'binary: the trials differ'
 grep -q '"statistics"' "$work/json" || say 'no statistics in the JSON'
 grep -q '^Es_m  *426296' "$work/text" || say "no centre of gravity: $(cat "$work/text")"
-grep -qx '1 cluster' "$work/text" || say 'clusters are not told'
+grep -qx '1 cluster' "$work/text" || say 'the number of clusters is not printed'
 
 # The same bits, whoever found the trials.
 statistics() { sed -n '/^ "statistics"/,/^ }/p' "$work/json"; }
@@ -32,26 +32,26 @@ grep -q '"accepted": 1859' "$work/full" && grep -q 'state: cannot be written.*th
 
 # What the best trial predicts at each station.
 "$BIN/mogi" $campi --layout 1x1 --residuals "$work/r.csv" --quiet || say "--residuals exits $?"
-[ "$(wc -l <"$work/r.csv")" = 15 ] || say 'residuals: other stations'
+[ "$(wc -l <"$work/r.csv")" = 15 ] || say 'residuals: the stations differ'
 awk -F, 'NR > 1 { for (c = 0; c < 3; c++) { r = ($(10 + c) - $(4 + c)) / $(7 + c) - $(13 + c)
         if (r < -1e-6 || r > 1e-6) exit 1 } }' "$work/r.csv" || say 'residuals do not add up'
 
-# Stations that came by longitude and latitude keep them.
+# Stations given by longitude and latitude are written with them.
 grep -v '^#' ${campi%/*}/unimak_stations.csv | cut -d, -f1-3,6- >"$work/lonlat.csv"
 sed 's|"unimak_stations.csv"|"lonlat.csv"|; s|"k_sigma": [^}]*|"best": 3|' ${campi%/*}/unimak.json >"$work/lonlat.json"
 "$BIN/mogi" "$work/lonlat.json" --trials 0:1000000 --layout 1x1 --residuals "$work/r.csv" --quiet 2>/dev/null || say "lon, lat: exits $?"
 awk -F, 'NR == FNR { lon[$1] = $2; lat[$1] = $3; next }
     FNR == 1 { if (!/,lon,lat$/) exit 1; next } { n++; x = $(NF - 1) - lon[$1]; y = $NF - lat[$1]
-        if (x * x + y * y > 1e-16) exit 1 } END { exit n < 5 }' "$work/lonlat.csv" "$work/r.csv" || say 'residuals: elsewhere'
+        if (x * x + y * y > 1e-16) exit 1 } END { exit n < 5 }' "$work/lonlat.csv" "$work/r.csv" || say 'residuals: other coordinates'
 
-# The best of a range are the range's, however good others are.
+# The best trials of a range, though better ones lie outside of it.
 sed 's|"k_sigma": [^}]*|"best": 3|; s|"campi_st|"'"$PWD/${campi%/*}"'/campi_st|' $campi >"$work/best.json"
 for method in brute exact; do
     "$BIN/mogi" "$work/best.json" --trials 0:300000 --method $method --layout 1x1 --out "$work/best.$method" --quiet || say "best of a range, $method: $?"
 done
 [ "$(wc -l <"$work/best.exact")" = 4 ] && cmp -s "$work/best.exact" "$work/best.brute" || say 'other trials are the best of a range'
 
-# Data along a line of sight beside components, up to an unknown offset: the truth is found, and told.
+# Data along a line of sight with an unknown offset, together with components: the true source is found.
 awk 'BEGIN { print "E_m,N_m,value_m,sigma_m,lE,lN,lU"
     for (i = 0; i < 40; i++) { e = 700 * (i % 7 - 3); n = 900 * (i % 5 - 2); r = (e * e + n * n + 9e6) ^ 1.5
         print e "," n "," 0.25 + 1e-5 * e + 0.75 / 3.14159265358979 * 5e6 * (0.6 * e + 0.8 * 3000) / r ",0.002,0.6,0,0.8" } }' >"$work/asc.csv"
@@ -64,11 +64,11 @@ cat >"$work/los.json" <<EOF
 EOF
 "$BIN/mogi" "$work/los.json" --layout 1x1 --out "$work/los.csv" --residuals "$work/r.csv" --quiet ||
     say "los exits $?"
-grep -q '^[0-9]*,0,0,3000,5000000,' "$work/los.csv" || say 'los: the truth is lost'
+grep -q '^[0-9]*,0,0,3000,5000000,' "$work/los.csv" || say 'los: the true source is not accepted'
 awk -F, 'NR == 1 { if ($22 != "rL") exit 1; next } $22 != "" { n++; if ($22 < -1 || $22 > 1) exit 1 } END { exit n != 40 }' \
     "$work/r.csv" || say 'los: residuals'
 
-# Pixels without a value are left out, and counted; a file of nothing else is refused.
+# Pixels without a value are left out and counted; a file that has no others is refused.
 sed '3s/,0[^,]*,0.002/,nan,0.002/; 9s/,[^,]*,0.002/,,0.002/' "$work/asc.csv" >"$work/holes.csv"
 sed 's|"asc.csv"}|"holes.csv"}|; s|"scenes": {"asc"|"scenes": {"holes"|' "$work/los.json" >"$work/holes.json"
 "$BIN/mogi" "$work/holes.json" --layout 1x1 --out "$work/holes.out" --quiet 2>"$work/log" || say "holes: $?"
@@ -76,9 +76,9 @@ grep -q 'holes.csv:3: no observation; 2 of 40 rows are left out$' "$work/log" &&
     grep -q '^[0-9]*,0,0,3000,5000000,' "$work/holes.out" || say "holes: $(cat "$work/log")"
 sed '2,$s/,[^,]*,0.002/,NaN,0.002/' "$work/asc.csv" >"$work/holes.csv"
 "$BIN/mogi" "$work/holes.json" --layout 1x1 --quiet 2>"$work/log"
-[ $? = 2 ] && grep -q 'none of its 40 rows holds an observation' "$work/log" && [ "$(wc -l <"$work/log")" = 1 ] || say "nothing but holes: $(cat "$work/log")"
+[ $? = 2 ] && grep -q 'none of its 40 rows holds an observation' "$work/log" && [ "$(wc -l <"$work/log")" = 1 ] || say "only missing pixels: $(cat "$work/log")"
 
-# Where the signal is near the noise most geometries are out before all of their data are seen.
+# Where the signal is near the noise, most geometries are rejected before all data are evaluated.
 awk 'BEGIN { print "E_m,N_m,value_m,sigma_m,lE,lN,lU"
     for (i = 0; i < 400; i++) { e = 700 * (i % 20 - 9.5); n = 900 * (int(i / 20) - 9.5); r = (e * e + n * n + 9e6) ^ 1.5
         x = sin(i + 1) * 43758.5453; x -= int(x)
@@ -90,24 +90,24 @@ awk '/"evaluations"/ { exit !($2 + 0 > 9261 * 50 && $2 + 0 < 9261 * 300) }' FS=:
     grep -q ',0,0,3000,2000000,' "$work/near.out" || say "near: $(grep evaluations "$work/json")"
 mkdir "$work/sub"
 "$BIN/mogi" "$work/los.json" --layout 1x1 --refine-out "$work/sub/finer.json" --quiet || say 'los: refine'
-"$BIN/mogi" "$work/sub/finer.json" --dry-run >/dev/null || say 'los: the refined job is none'
+"$BIN/mogi" "$work/sub/finer.json" --dry-run >/dev/null || say 'los: the refined job is invalid'
 
-# Pipes and devices are written to, files are replaced: never the other way round.
+# Pipes and devices are written to; only regular files are replaced.
 "$BIN/mogi" $campi --layout 1x1 --quiet --out - --json >(cat >"$work/piped.json") |
-    cmp -s - "$work/a.csv" || say 'standard output: other rows'
+    cmp -s - "$work/a.csv" || say 'standard output: the rows differ'
 for option in --out --binary --json --residuals; do
     "$BIN/mogi" $campi --layout 1x1 --quiet $option /dev/full 2>"$work/log"
     [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option on a full disk: $(cat "$work/log")"
     [ -c /dev/full ] || { say "$option has replaced a device"; break; }
 done
-# What cannot be written is told before a search, not behind it.
+# Output that cannot be written is reported before the search.
 for option in --certify --json --report --trace --residuals --refine-out; do
     timeout 10 "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --layout 1x1 --quiet $option "$work" 2>"$work/log"
     [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option of a folder: $(cat "$work/log")"
 done
-TMPDIR=$work/none "$BIN/mogi" $campi --layout 1x1 --quiet || say 'TMPDIR is wanted for a few trials'
+TMPDIR=$work/none "$BIN/mogi" $campi --layout 1x1 --quiet || say 'a few trials need TMPDIR'
 
-# Maps, where the zone is known; data that a trial would have left are explained by it.
+# Maps, if the zone is known; a trial explains the synthetic data generated from it.
 sed 's|"campi_stations.csv"|"'"$PWD/${campi%/*}"'/campi_stations.csv", "utm_zone": 33|' $campi >"$work/zone.json"
 "$BIN/mogi" "$work/zone.json" --layout 1x1 --geojson "$work/map.json" --psvelo "$work/map" --quiet || say "maps: exits $?"
 grep -A9 '"Point"' "$work/map.json" | grep -q '14\.1[0-9]*,*$' || say 'the chamber is not at Pozzuoli'
@@ -117,32 +117,32 @@ sed 's|"stations": [^}]*}|"stations": "made.csv"|; s|"k_sigma": [^}]*|"best": 1|
 "$BIN/mogi" "$work/made.json" --trials 7000000:7000001 --layout 1x1 --out "$work/made.out" --quiet || say 'synthetic data'
 awk -F, 'NR == 2 { exit !($7 > 15 && $7 < 80) }' "$work/made.out" || say "synthetic data: $(cat "$work/made.out")"
 
-# One source or two? The evidence of either, and other data.
+# Evidence and Bayes factors; jobs on other data are refused.
 "$BIN/mogi" $campi --layout 1x1 --quiet --json "$work/one.json" || say 'evidence'
 below=$(sed -n 's/.*"rms_misfit_for_99": \([0-9.]*\).*/\1/p' "$work/one.json")
 sed 's|"k_sigma": [^}]*|"misfit": "rms", "misfit_below": '"$below"'|' "$work/zone.json" >"$work/all.json"
 "$BIN/mogi" "$work/all.json" --layout 1x1 --against "$work/one.json,$work/one.json" --json "$work/json" >"$work/text" || say "--against exits $?"
-grep -q '^ln evidence .*: at least 99[0-9.]* % of the posterior are accepted$' "$work/text" && grep -q '^Es_m .* \.\. ' "$work/text" || say "the posterior is not told: $(cat "$work/text")"
+grep -q '^ln evidence .*: at least 99[0-9.]* % of the posterior are accepted$' "$work/text" && grep -q '^Es_m .* \.\. ' "$work/text" || say "the posterior is not printed: $(cat "$work/text")"
 [ "$(grep -c '^ln Bayes factor against .*one.json: ' "$work/text")" = 2 ] || say "Bayes factors: $(cat "$work/text")"
 
-# Too narrow a range is told.
+# A warning says that a range is too narrow.
 sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
     $campi >"$work/narrow.json"
 "$BIN/mogi" "$work/narrow.json" --layout 1x1 | grep -q '^warning: d_m: .* last value .* 2800' ||
-    say 'a range that is too narrow is not told'
+    say 'no warning of a range that is too narrow'
 
-# A refined search is what its job file says.
+# --refine finds what the refined job finds.
 "$BIN/mogi" $campi --layout 1x1 --refine 2 --refine-by 1,d_m=2,dV_m3=3 --refine-out "$work/job.json" \
     --out "$work/nested.csv" >"$work/text" || say "--refine exits $?"
 grep -q 'refined 1 of 2' "$work/text" && grep -q 'refined 2 of 2' "$work/text" ||
-    say "rounds are not told: $(cat "$work/text")"
+    say "rounds are not printed: $(cat "$work/text")"
 "$BIN/mogi" "$work/job.json" --layout 2x1 --out "$work/again.csv" --quiet || say 'the refined job fails'
 cmp -s "$work/nested.csv" "$work/again.csv" || say 'the refined job finds something else'
 [ "$(wc -l <"$work/again.csv")" -gt 1860 ] || say 'the refined job finds no more'
 "$BIN/mogi" $campi --layout 1x1 --refine-out "$work/next.json" --quiet || say "--refine-out exits $?"
-"$BIN/mogi" "$work/next.json" --dry-run | grep -q ' geometries, ' || say 'the written job is none'
+"$BIN/mogi" "$work/next.json" --dry-run | grep -q ' geometries, ' || say 'the refined job is invalid'
 
-# What is refused.
+# Invalid options are refused.
 refused() { # words, arguments…
     words=$1
     shift

@@ -1,5 +1,5 @@
-# tests/e2e/okada_nodes.sh – searches over ranks give the same table whichever rank deals the
-# batches, whichever is killed, and wherever a run continues. Needs BIN and mpirun; run through
+# tests/e2e/okada_nodes.sh – searches over ranks give the same table with any policy, whichever rank
+# is killed, and wherever a run is resumed. Needs BIN and mpirun; run through
 # tests/run.sh.
 set -u
 command -v mpirun >/dev/null || { echo 'skipped: no mpirun'; exit 77; }
@@ -14,8 +14,8 @@ ranks() { # how many, program, arguments…
 number() { # key of the JSON in a file
     sed -n "s/^ \"$1\": \(.*[^,]\),*$/\1/p" "$2"
 }
-same() { # what it was
-    cmp -s "$work/one.csv" "$work/out.csv" || say "another table $1"
+same() { # how it was found
+    cmp -s "$work/one.csv" "$work/out.csv" || say "the table differs $1"
 }
 
 # Any policy and number of ranks. Batches end at whole geometries, so that even the number of
@@ -23,7 +23,7 @@ same() { # what it was
 one() { # program, arguments…: with one process
     "$BIN/$1" "${@:2}" --layout 1x1 --out "$work/one.csv" --json "$work/one.json" --quiet || say "$* exits $?"
 }
-many() { # number of policies, their list, ranks, program, arguments…: each finds what one process has
+many() { # number of policies, their list, ranks, program, arguments…: each finds what one process finds
     local policies=$1
     shift
     rm -f "$work/out.csv"
@@ -52,7 +52,7 @@ same 'of campi'
 one mogi $examples/unimak.json
 ranks 3 mogi $examples/unimak.json --layout 1x1 --out "$work/out.csv" --quiet || say 'unimak on 3 ranks'
 same 'of two sources'
-# Batches that bring more than a worker holds: what it leaves, rank 0 searches.
+# Batches with more accepted trials than a worker holds: rank 0 searches the rest.
 printf '%s\n' 'E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m' '0,0,.01,.01,.02,.005,.005,.01' >"$work/s.csv"
 cat >"$work/wide.json" <<END
 {"model": "mogi", "stations": "s.csv", "accept": {"k_sigma": 1e9}, "parameters": [
@@ -62,7 +62,7 @@ END
 "$BIN/mogi" "$work/wide.json" --layout 1x1 --binary "$work/one.bin" --quiet || say "wide exits $?"
 for schedule in static hrdls; do
     ranks 3 mogi "$work/wide.json" --layout 1x1 --schedule $schedule --binary "$work/out.bin" --quiet || say "wide: $?"
-    cmp -s "$work/one.bin" "$work/out.bin" || say "another set with full workers, $schedule"
+    cmp -s "$work/one.bin" "$work/out.bin" || say "the set differs with full workers, $schedule"
     rm -f "$work/out.bin"
 done
 
@@ -83,72 +83,72 @@ rank_is() { # number: pids of the processes that search as this rank of the run 
         tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^CU_FAMILY=$1 " && echo "$p"
     done
 }
-until_there() { # command that prints something once it is so: a busy machine slows slow units, too
+wait_for() { # command that prints something once the condition holds
     for _ in $(seq 1000); do
         [ -n "$("$@")" ] && return
         kill -0 $launcher 2>/dev/null || break
         sleep 0.25
     done
-    say "never there: $*: $(cat "$work/log")"
+    say "in vain: waited for $*: $(cat "$work/log")"
 }
 
 # Workers are killed, more than once, whatever they are doing. Long enough for five kills on a busy
 # machine, where a search of 7 s has ended before the fourth.
 seconds=20 begin 4
 for rank in 1 2 3 2 1; do
-    until_there rank_is $rank
+    wait_for rank_is $rank
     sleep 0.$((RANDOM % 4))
     kill -9 $(rank_is $rank) 2>/dev/null
 done
 wait $launcher || say "with killed workers it exits $?: $(cat "$work/log")"
 same 'with killed workers'
-[ "$(grep -c 'died of signal 9.*started again' "$work/log")" -ge 3 ] || say "who was killed? $(cat "$work/log")"
+[ "$(grep -c 'died of signal 9.*started again' "$work/log")" -ge 3 ] || say "killed workers are not restarted: $(cat "$work/log")"
 
-# A worker is frozen: the others take its batch, and its guard makes it anew.
+# A worker is frozen: the others take over its batch, and its guard restarts it.
 begin 3
-until_there rank_is 2
+wait_for rank_is 2
 sleep 0.5
 kill -STOP $(rank_is 2)
 wait $launcher || say "with a frozen worker it exits $?: $(cat "$work/log")"
 same 'with a frozen worker'
 
-# A worker that dies whenever it gets its second batch is given up.
+# A worker that dies at each second batch is given up.
 slowly=$(factor 20 2)
 CU_FAULT=rank:1@step:2,rank:0@slow:$slowly,rank:2@slow:$slowly ranks 3 okada $slow --out "$work/out.csv" --quiet >"$work/log" 2>&1 ||
     say "without rank 1 it exits $?"
 same 'without rank 1'
 grep -q 'rank 1 of 3 died .*the others go on without it' "$work/log" || say "rank 1: $(cat "$work/log")"
 
-# Rank 0 is killed, and the run goes on, with other ranks, in another layout.
-saved() { # some range of trials, not only the head of a file
+# Rank 0 is killed; the search is resumed with other ranks and in another layout.
+saved() { # a range of trials, not only the head of the file
     find "$work/state" -size +90c 2>/dev/null
 }
 seconds=20 begin 3 --checkpoint "$work/state"
-until_there saved
+wait_for saved
 kill -9 $(rank_is 0)
-wait $launcher && say 'a run without rank 0 is not to succeed'
+wait $launcher && say 'a run that has lost rank 0 succeeds'
 [ -s "$work/state" ] || say 'no checkpoint is left'
-[ -e "$work/out.csv" ] && say 'half a search has a table'
-grep -q 'rank 0 of 3 died of signal 9' "$work/log" || say "who died? $(cat "$work/log")"
+[ -e "$work/out.csv" ] && say 'an incomplete search writes a table'
+grep -q 'rank 0 of 3 died of signal 9' "$work/log" || say "the death of rank 0 is not reported: $(cat "$work/log")"
 "$BIN/mogi" $examples/campi.json --checkpoint "$work/state" --quiet >"$work/log" 2>&1
-[ $? = 2 ] && grep -q 'checkpoint of another job' "$work/log" || say "another job's: $(cat "$work/log")"
+[ $? = 2 ] && grep -q 'checkpoint of another job' "$work/log" || say "a checkpoint of another job: $(cat "$work/log")"
 seconds=15 begin 2 --checkpoint "$work/state"
-until_there rank_is 0
+wait_for rank_is 0
 sleep 0.5
 kill -INT $(rank_is 0)
 wait $launcher
 grep -q 'interrupted: .* of 2000000 trials are done; the same command goes on' "$work/log" ||
     say "an interrupted run says $(cat "$work/log")"
 "$BIN/okada" $slow --layout 2x1 --out "$work/out.csv" --checkpoint "$work/state" --json "$work/out.json" --quiet ||
-    say "it does not go on: $?"
+    say "it does not resume: exit $?"
 same 'after two restarts'
 [ "$(number trials "$work/out.json")" = 2000000 ] || say 'trials after two restarts'
-[ -e "$work/state" ] && say 'a complete search leaves its checkpoint'
+[ -e "$work/state" ] && say 'the checkpoint of a complete search is left'
 
 # One process, interrupted.
 CU_FAULT=unit:0@slow:$(factor 12 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
 launcher=$!
-until_there saved
+wait_for saved
 kill -INT $launcher
 wait $launcher
 [ $? = 4 ] || say "SIGINT: $(cat "$work/log")"

@@ -19,7 +19,7 @@ same() {
     good "$@"
     [ "$(norms <"$work/out")" = "$one" ] || say "$what: other norms"
 }
-# field, least value: an integer of the JSON.
+# field, least value: an integer in the JSON.
 at_least() {
     value=$(sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$work/out")
     [ "${value:-0}" -ge "$2" ] || say "$what: $1 is '$value', not at least $2"
@@ -32,7 +32,7 @@ for program in bt-mz sp-mz lu-mz; do
     [ $program = sp-mz ] && [ -z "${EK_LONG:-}" ] && brief=yes
     for n in ${EK_LONG:+1 3} $([ "$brief" ] && echo 3 || echo 2 5); do # BT and SP have 4 zones: one of 5 ranks has none
         same plain $n $program --layout 1x1 --schedule dynamic --ranks-schedule heft
-        [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: not one voice"
+        [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: more or fewer than one rank prints JSON"
         [ $n = 1 ] || at_least messages 8
     done
     # A slow rank gives zones away, with what they carry; from a device, too.
@@ -63,13 +63,14 @@ fi
 
 ranks 2 "$BIN/bt-mz" --class S --layout 1x1 --compare static,dynamic --repeat 2 >"$work/out" 2>&1 ||
     say "compare on 2 ranks: $(cat "$work/out")"
-grep -q 'faces between ranks: ' "$work/out" || say "nothing is said of faces: $(cat "$work/out")"
+grep -q 'faces between ranks: ' "$work/out" || say "faces between ranks are not reported: $(cat "$work/out")"
 ranks 2 "$BIN/bt-mz" --class S --ranks-schedule nope >"$work/out" 2>&1
 [ $? = 2 ] || say 'a bad --ranks-schedule is not exit 2'
 CU_FAULT=rank:2@slow:2 ranks 2 "$BIN/bt-mz" --class S >"$work/out" 2>&1
 [ $? = 2 ] || say 'a fault of a rank that does not exist is not exit 2'
 
-# A rank is killed: all end soon, the last save is whole, others go on with it to the same bits.
+# A rank is killed: all end soon; the last checkpoint is intact, and other ranks resume from it with the
+# same bits.
 one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | tr -d ' \n' | grep -o '"residual":[^]]*]')
 CU_FAULT=rank:1@step:40 timeout 60 mpirun --oversubscribe -n 3 "$BIN/bt-mz" --class S --layout 1x1 \
     --checkpoint "$work/state" --every 7 >"$work/out" 2>&1
@@ -78,25 +79,25 @@ grep -q 'rank 1 of 3 died of signal 9' "$work/out" || say "a killed rank: $(cat 
 for n in 2 1; do
     cp "$work/state" "$work/again"
     ranks $n "$BIN/bt-mz" --class S --layout 1x1 --checkpoint "$work/again" --json - >"$work/out" 2>&1 ||
-        say "$n ranks do not go on: $(cat "$work/out")"
-    grep -q '"steps": 25' "$work/out" || say "$n ranks do not go on from step 35"
-    tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks go on to other norms"
+        say "$n ranks do not resume: $(cat "$work/out")"
+    grep -q '"steps": 25' "$work/out" || say "$n ranks do not resume at step 35"
+    tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks: other norms after resuming"
 done
 
-# Only one run at a time may use a checkpoint, whoever starts the other; it is not disturbed. Faults make
-# it long without cpu time.
+# Only one run at a time may use a checkpoint; a second one is refused and does not disturb it. Injected
+# faults make the run long without using cpu time.
 CU_FAULT=rank:0@slow:12,rank:1@slow:12 mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/one" --every 5 --quiet \
     >"$work/out" 2>&1 &
 run=$!
 until [ -e "$work/one" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
 ranks 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/one" --quiet >"$work/err" 2>&1
-[ $? = 2 ] && grep -q "$work/one: process .* works on it" "$work/err" || say "two runs on one file: $(cat "$work/err")"
+[ $? = 2 ] && grep -q "$work/one: process .* works on it" "$work/err" || say "two runs with one checkpoint: $(cat "$work/err")"
 "$BIN/bt-mz" --class A --checkpoint "$work/one" --quiet >"$work/err" 2>&1
-[ $? = 2 ] || say "a run of one on the file of another: $(cat "$work/err")"
-kill -0 $run || say "the run that had the file has ended: $(cat "$work/out")"
+[ $? = 2 ] || say "a run without MPI with the checkpoint of another: $(cat "$work/err")"
+kill -0 $run || say "the first run has ended: $(cat "$work/out")"
 
-# A rank is frozen: it is named, with its host, and goes on when it may.
-rank_is() { # the process that computes: its parent, the guard, is named alike
+# A rank is frozen: it is named, with its host, and goes on when it is continued.
+rank_is() { # the process that computes; its parent, the guard, has the same name
     for pid in $(pgrep -x bt-mz); do
         grep -qz "^OMPI_COMM_WORLD_RANK=$1$" "/proc/$pid/environ" && grep -qz '^CU_GUARD=' "/proc/$pid/environ" &&
             grep -qz "^$work/one$" "/proc/$pid/cmdline" && echo "$pid"
@@ -109,16 +110,16 @@ kill -CONT "$frozen"
 grep -qE "rank 1 of 2 on .*\(process $frozen\) has been stopped since [0-9:]{8}" "$work/out" ||
     say "a frozen rank is not named: $(cat "$work/out")"
 [ -z "${EK_LONG:-}" ] || grep -qE 'rank 0 of 2 has waited for (rank 1 on .*|the other ranks) since' "$work/out" ||
-    say "nobody waits for the frozen rank: $(cat "$work/out")"
+    say "no rank says that it waits for the frozen rank: $(cat "$work/out")"
 grep -q 'rank 1 of 2 has waited' "$work/out" && say "the frozen rank says that it waits: $(cat "$work/out")"
 kill -TERM $(rank_is 0)
 wait $run
 [ $? = 4 ] || say "a rank that was frozen: $(cat "$work/out")"
 
-# What is measured is of all ranks: their units in the trace, bounds and losses, times of all zones.
+# Measurements cover all ranks: their units in the trace, bounds and losses, times of all zones.
 ranks 2 "$BIN/bt-mz" --class S --layout 2x1 --trace "$work/trace" --json "$work/out" >"$work/err" 2>&1 ||
     say "trace: $(cat "$work/err")"
-[ "$(grep -c '"name": "thread_name"' "$work/trace")" = 4 ] || say 'trace: not the units of all ranks'
+[ "$(grep -c '"name": "thread_name"' "$work/trace")" = 4 ] || say 'trace: units of some rank are missing'
 for tid in 0 1 2 3; do
     grep -q "\"tid\": $tid" "$work/trace" || say "trace: nothing of unit $tid"
     grep -q "\"name\": \"compute $tid\"" "$work/trace" || say "trace: nothing of zone $tid"
@@ -130,12 +131,12 @@ grep -q '"imbalance_s": [0-9]' "$work/out" || say "no losses of ranks"
 [ "$(tr -d ' \n' <"$work/out" | sed 's/.*"task_seconds":{"cpu":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | grep -c .)" = 4 ] ||
     say "no times of all zones"
 
-# One rank is told to end: all do, at the same step, which is saved; each with 4.
+# SIGTERM to one rank ends all, at the same step, which is saved; each exits 4.
 mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/told" --every 5 \
     >"$work/out" 2>&1 &
 run=$!
 until [ -e "$work/told" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $run bt-mz | head -1)
 wait $run
-[ $? = 4 ] && grep -q "resumes from $work/told" "$work/out" || say "told to end: $(cat "$work/out")"
+[ $? = 4 ] && grep -q "resumes from $work/told" "$work/out" || say "SIGTERM: $(cat "$work/out")"
 exit $failed

@@ -13,7 +13,7 @@ same() {
     return $failed
 }
 launched() { grep -c 'all are launched again' "$work/err"; }
-from() { # the step that the last launch went on from, of 60
+from() { # the step at which the last launch resumed, of 60
     grep -q "\"steps\": $((60 - $1)),$" "$work/out" && grep -q "\"steps_before\": $1[,]*$" "$work/out" \
         || say "$what: not from step $1: $(cat "$work/out")"
 }
@@ -34,7 +34,7 @@ alone
 [ $? = 2 ] && grep -q 'no rank has run on this node' "$work/err" || say "nothing was launched: $(cat "$work/err")"
 CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
 [ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
-# One that has lost all it launched and does not notice, as mpirun at times.
+# A launcher that does not notice that its processes have ended, as mpirun sometimes does.
 cat >"$work/hung" <<'END2'
 [ $CU_LAUNCH = 0 ] && { true & exec sleep 300; }
 exec "$@"
@@ -50,7 +50,7 @@ OMPI_COMM_WORLD_SIZE=2 "$BIN/bt-mz" --class S --survive 10 >"$work/err" 2>&1
 
 for program in ${EK_LONG:+bt-mz sp-mz} lu-mz; do
     one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
-    # Counted from where a launch goes on: what is left then is shorter.
+    # Counted from where a launch resumes: fewer steps remain then.
     step=45
     [ $program = sp-mz ] && step=65
     CU_FAULT=rank:1@step:$step same killed "$run 2" $program --class S
@@ -61,9 +61,9 @@ CU_FAULT=rank:0@step:45 same 'another number of ranks' "$run \$((3 - CU_LAUNCH))
 [ "$(launched)" = 1 ] && from 40 || say "$what: $(cat "$work/err")"
 alone
 
-# Two nodes, told apart by their names. Rank 1's is lost with its keeper; the next launch has a node
-# there that knows nothing, and gets its zones from the other one.
-keepers() { # of this test, but not the first process
+# Two nodes, distinguished by their host names. Rank 1's node is lost with its keeper; the next launch
+# has a new node in its place, which gets its zones from the other one.
+keepers() { # of this test, without the first process
     for pid in $(pgrep -x ek-keeper); do
         grep -qz '^CU_SURVIVE=' "/proc/$pid/environ" && grep -qzF "$work" "/proc/$pid/cmdline" && echo "$pid"
     done 2>/dev/null
@@ -85,16 +85,16 @@ if unshare --uts hostname a-node 2>/dev/null; then
     alone
 fi
 
-# Told to end: all ranks do, at the same step, with 4; the second signal is not needed.
+# SIGTERM ends all ranks at the same step, with exit code 4; one signal is enough.
 timeout 60 "$BIN/bt-mz" --class A --layout 1x1 --survive 5 --launch "$run 2" --checkpoint "$work/state" \
     --every 5 --quiet >"$work/err" 2>&1 &
 told=$!
 until [ -e "$work/state" ] || ! kill -0 $told 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $told -x ek-keeper)
 wait $told
-[ $? = 4 ] && grep -q "resumes from $work/state" "$work/err" || say "told to end: $(cat "$work/err")"
+[ $? = 4 ] && grep -q "resumes from $work/state" "$work/err" || say "SIGTERM: $(cat "$work/err")"
 
-# Frozen before anything is known of it.
+# A rank is frozen before it has reported for the first time.
 cat >"$work/late" <<END2
 [ \$CU_LAUNCH = 0 ] && [ "\$OMPI_COMM_WORLD_RANK" = 1 ] && kill -STOP \$\$
 exec "\$@"
