@@ -1,6 +1,7 @@
 /* kirchhoff/read_segy_layout.c – finds out whether a file is SEG-Y or SU, its revision and its byte
  * order. */
 #include "kirchhoff/segy_internal.h"
+#include "src/file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -35,12 +36,6 @@ enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, of
 }
 
 static const double FOOT = 0.3048; /* m */
-
-bool segy_called_su(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 3 && !strcmp(path + length - 3, ".su");
-}
 
 /* A word of the binary header; `at`: its byte in the file, counted from 1 as in the standard. */
 static int64_t word(const unsigned char *binary, int at, int bytes, bool little)
@@ -280,7 +275,7 @@ enum ek_status segy_layout_find(int file, const char *path, const struct segy_op
                                 struct segy_layout *layout)
 {
     struct segy_layout l = {.unit = o->unit == SEGY_UNIT_FEET ? FOOT : 1,
-                            .su = o->as ? o->as == SEGY_AS_SU : segy_called_su(path)};
+                            .su = o->as ? o->as == SEGY_AS_SU : file_ends_in(path, ".su")};
     struct stat stat;
     if (fstat(file, &stat))
         FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));

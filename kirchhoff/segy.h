@@ -45,9 +45,6 @@ struct segy_options {
  * EK_USAGE: an unknown name, a byte outside the header. */
 enum ek_status segy_options_parse(const char *words, const char *set, struct segy_options *o);
 
-/* Whether the file's name ends in .su. */
-bool segy_called_su(const char *path);
-
 struct segy_layout {
     bool su, little; /* little: least significant byte first */
     int revision;    /* 0, 1, 2 */

@@ -1,5 +1,6 @@
 /* kirchhoff/source_positions.c – positions of the sources that tables are computed for. */
 #include "kirchhoff/source_positions.h"
+#include "src/file.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -99,8 +100,7 @@ enum ek_status source_positions_open(const char *text, int shots, const struct g
     memset(p, 0, sizeof *p);
     if (!text)
         return spread(shots, grid, p);
-    const size_t length = strlen(text);
-    if (length > 4 && !strcmp(text + length - 4, ".csv"))
+    if (file_ends_in(text, ".csv"))
         return read_file(text, p);
     return read_surface(text, grid, p);
 }

@@ -165,7 +165,7 @@ static void close_writer(struct segy_writer *w)
 
 enum ek_status segy_create(const char *path, const struct segy_new *file, struct segy_writer **out)
 {
-    const bool su = file->su || segy_called_su(path);
+    const bool su = file->su || file_ends_in(path, ".su");
     if (file->ns < 1 || file->ns > (su ? 65535 : 1 << 24))
         FAIL(EK_USAGE, "%s: %ld samples do not fit a trace header%s", path, file->ns,
              su ? " of SU; write SEG-Y" : "");

@@ -212,6 +212,8 @@ static enum ek_status read_datum(struct reader *r, void *to)
     TRY(index_at(r, 1, "frequency", &d->freq));
     TRY(index_at(r, 2, "transmitter", &d->transmitter));
     TRY(index_at(r, 3, "receiver", &d->receiver));
+    if (d->transmitter < 0) /* as in MARE2DEM */
+        d->transmitter = d->receiver;
     for (int i = 0; i < 2; i++)
         if (!parse(r->word[4 + i], &x[i]) || !isfinite(x[i]))
             FAIL(EK_USAGE, "%s:%zu: '%s' is not a finite number", e->path, r->line, r->word[4 + i]);

@@ -216,8 +216,7 @@ static enum ek_status walk(const char *path, const struct point *node, size_t no
 
 bool poly_is(const char *path)
 {
-    const size_t n = strlen(path);
-    return n > 5 && !strcmp(path + n - 5, ".poly");
+    return file_ends_in(path, ".poly");
 }
 
 enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t receivers,

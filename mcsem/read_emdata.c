@@ -99,7 +99,8 @@ static struct survey_pair make_pair(const struct emdata *e, const struct entry *
     return p;
 }
 
-/* A number and its error in field units: amplitudes without logarithm, phases in radians. */
+/* A number and its error in field units: amplitudes without logarithm, phases in radians. An error
+ * of 0 is that of --noise. */
 struct number {
     double value, error;
     bool given;
@@ -120,18 +121,24 @@ static struct number number_of(const struct entry *e, double unit)
     return n;
 }
 
-/* Combines two numbers into a datum. */
-static struct survey_datum combine(struct number a, struct number b, bool polar, bool lead)
+/* Combines two numbers into a datum of the root mean square of their errors. usual: their error if
+ * they have none; NAN if both have none, so that survey_set_errors() decides about the datum. */
+static struct survey_datum combine(struct number a, struct number b, bool polar, bool lead,
+                                   double usual)
 {
     const double complex z = polar ? a.value * cexp(I * b.value) : a.value + I * b.value;
-    const double second = polar ? a.value * b.error : b.error;
+    const double first = a.error > 0 ? a.error : usual;
+    const double second = b.error > 0 ? (polar ? a.value : 1) * b.error : usual;
+    const bool given = a.error > 0 || b.error > 0;
     return (struct survey_datum){creal(z), lead ? cimag(z) : -cimag(z),
-                                 sqrt(0.5 * (a.error * a.error + second * second)), SURVEY_BOTH};
+                                 given ? sqrt(0.5 * (first * first + second * second)) : NAN,
+                                 SURVEY_BOTH};
 }
 
-/* A datum of a single number, whose sigma combine() divided by sqrt(2). */
-static struct survey_datum single_number(struct survey_datum d, enum survey_part part)
+static struct survey_datum single_number(struct number a, struct number b, bool polar, bool lead,
+                                         enum survey_part part)
 {
+    struct survey_datum d = combine(a, b, polar, lead, 0);
     d.sigma *= sqrt(2);
     d.part = part;
     return d;
@@ -140,15 +147,17 @@ static struct survey_datum single_number(struct survey_datum d, enum survey_part
 /* Combines the n numbers of one pair at one frequency; adds the number of those not used to
  * *unused. */
 static enum ek_status fill_datum(const struct emdata *e, const struct entry *entry, size_t n,
-                                 bool zero_is_noise, struct survey_datum *datum, size_t *unused)
+                                 const struct survey_noise *noise, struct survey_datum *datum,
+                                 size_t *unused)
 {
+    const bool magnetic = entry->channel >= 3;
     struct number part[PARTS] = {{0, 0, false}};
     for (size_t i = 0; i < n; i++) {
         if (part[entry[i].part].given)
             FAIL(EK_USAGE, "%s:%zu: line %zu has this number already", e->path,
                  entry[i].datum->line, entry[i - 1].datum->line);
         const double error = entry[i].datum->error;
-        if (error < 0 || (error == 0 && !zero_is_noise))
+        if (error < 0 || (error == 0 && !(noise->relative > 0)))
             FAIL(EK_USAGE,
                  "%s:%zu: standard error %g is not positive; those of 0, as in files of a forward "
                  "model, take --noise, if it is given",
@@ -156,26 +165,27 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
         if (entry[i].part == AMPLITUDE && entry[i].datum->value < 0)
             FAIL(EK_USAGE, "%s:%zu: amplitude %g is negative", e->path, entry[i].datum->line,
                  entry[i].datum->value);
-        part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? EMDATA_MU0 : 1);
+        part[entry[i].part] = number_of(&entry[i], magnetic ? EMDATA_MU0 : 1);
     }
     const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
     const struct number none = {0, 0, false}, one = {1, 0, false};
+    const bool field = part[REAL].given && part[IMAGINARY].given;
+    const double size = field ? hypot(part[REAL].value, part[IMAGINARY].value) : amplitude.value;
+    const double usual = survey_error(noise, magnetic, size);
     size_t used = 1;
-    if (part[REAL].given && part[IMAGINARY].given && ++used)
-        *datum = combine(part[REAL], part[IMAGINARY], false, e->lead);
+    if (field && ++used)
+        *datum = combine(part[REAL], part[IMAGINARY], false, e->lead, usual);
     else if (amplitude.given && part[PHASE].given && ++used)
-        *datum = combine(amplitude, part[PHASE], true, e->lead);
+        *datum = combine(amplitude, part[PHASE], true, e->lead, usual);
     else if (part[REAL].given)
-        *datum = single_number(combine(part[REAL], none, false, e->lead), SURVEY_REAL);
+        *datum = single_number(part[REAL], none, false, e->lead, SURVEY_REAL);
     else if (part[IMAGINARY].given)
-        *datum = single_number(combine(none, part[IMAGINARY], false, e->lead), SURVEY_IMAGINARY);
+        *datum = single_number(none, part[IMAGINARY], false, e->lead, SURVEY_IMAGINARY);
     else if (amplitude.given)
-        *datum = single_number(combine(amplitude, none, true, e->lead), SURVEY_AMPLITUDE);
+        *datum = single_number(amplitude, none, true, e->lead, SURVEY_AMPLITUDE);
     else
-        *datum = single_number(combine(one, part[PHASE], true, e->lead), SURVEY_PHASE);
+        *datum = single_number(one, part[PHASE], true, e->lead, SURVEY_PHASE);
     *unused += n - used;
-    if (datum->sigma == 0)
-        datum->sigma = NAN;
     return EK_OK;
 }
 
@@ -205,7 +215,8 @@ static enum ek_status order_frequencies(const struct emdata *e, struct survey *s
 }
 
 static enum ek_status fill_survey(const struct emdata *e, const struct entry *entry, size_t n,
-                                  bool zero_is_noise, struct survey *s, size_t *unused)
+                                  const struct survey_noise *noise, struct survey *s,
+                                  size_t *unused)
 {
     int place[MOST_FREQUENCIES];
     size_t pair = 0;
@@ -216,7 +227,7 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
                 break;
         pair += i && compare_pairs(&entry[i - 1], &entry[i]);
         s->pair[pair] = make_pair(e, &entry[i]);
-        TRY(fill_datum(e, entry + i, end - i, zero_is_noise,
+        TRY(fill_datum(e, entry + i, end - i, noise,
                        &s->datum[pair * (size_t)s->nfreq + (size_t)place[entry[i].freq]], unused));
     }
     s->nsources = e->ntransmitters;
@@ -263,7 +274,7 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
         FAIL(EK_USAGE, "%s: %zu frequencies, more than %d", e->path, e->nfreq, MOST_FREQUENCIES);
     qsort(entry, n, sizeof *entry, compare_entries);
     TRY(survey_open(count_pairs(entry, n), (int)e->nfreq, &s));
-    enum ek_status st = fill_survey(e, entry, n, noise->relative > 0, s, &unused);
+    enum ek_status st = fill_survey(e, entry, n, noise, s, &unused);
     if (!st) {
         warn_of_losses(e, e->nothers + e->ndata - n, unused);
         warn_of_points(e, s);

@@ -45,12 +45,6 @@ static enum ek_status read_rows(const struct table *t, struct earth *e)
     return EK_OK;
 }
 
-static bool is_vtk(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 4 && !strcmp(path + n - 4, ".vtk");
-}
-
 /* ---- VTK ------------------------------------------------------------------------------------- */
 
 /* Cells from the deepest layer up, x fastest, as write_vtk() writes them. */
@@ -97,7 +91,7 @@ enum ek_status read_model(const char *path, struct earth *e)
 {
     OWNED(owned_table_close) struct table *t = NULL;
     char *text;
-    if (is_vtk(path)) {
+    if (file_ends_in(path, ".vtk")) {
         TRY(file_read_text(path, &text));
         const enum ek_status taken = take_vtk(path, text, e);
         free(text);
@@ -150,7 +144,7 @@ static enum ek_status take_grid(const struct table *t, struct earth_list *list)
 enum ek_status read_model_grid(const char *path, struct earth_list *list)
 {
     OWNED(owned_table_close) struct table *t = NULL;
-    if (is_vtk(path))
+    if (file_ends_in(path, ".vtk"))
         return EK_OK;
     TRY(table_open(path, NULL, &t));
     return take_grid(t, list);

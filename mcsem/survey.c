@@ -228,19 +228,22 @@ enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip
     return EK_OK;
 }
 
+double survey_error(const struct survey_noise *noise, bool magnetic, double size)
+{
+    return hypot((noise->relative > 0 ? noise->relative : SURVEY_NOISE) * size,
+                 magnetic ? noise->floor_h : noise->floor_e);
+}
+
 void survey_set_errors(struct survey *s, const struct survey_noise *noise)
 {
     for (size_t i = 0; i < s->npairs; i++) {
-        const double floor = s->pair[i].magnetic ? noise->floor_h : noise->floor_e;
+        const bool magnetic = s->pair[i].magnetic;
+        const double least = noise->reject * (magnetic ? noise->floor_h : noise->floor_e);
         for (int q = 0; q < s->nfreq; q++) {
             struct survey_datum *d = survey_at(s, i, q);
             const double size = hypot(d->re, d->im);
             if (isnan(d->sigma))
-                d->sigma =
-                    size < noise->reject * floor
-                        ? INFINITY
-                        : hypot((noise->relative > 0 ? noise->relative : SURVEY_NOISE) * size,
-                                floor);
+                d->sigma = size < least ? INFINITY : survey_error(noise, magnetic, size);
         }
     }
 }

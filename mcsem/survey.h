@@ -80,6 +80,8 @@ struct survey_noise {
     double floor_e, floor_h, reject;
 };
 #define SURVEY_NOISE 0.03
+/* The standard error of a field of this size: hypot(relative size, floor). */
+double survey_error(const struct survey_noise *noise, bool magnetic, double size);
 void survey_set_errors(struct survey *survey, const struct survey_noise *noise);
 
 /* Keeps only one part of all data that have both. */

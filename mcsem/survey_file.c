@@ -4,6 +4,7 @@
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
 #include "src/arena.h"
+#include "src/file.h"
 
 #include <string.h>
 
@@ -45,7 +46,5 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
 enum ek_status survey_file_write(const char *path, const struct survey *survey,
                                  const struct earth *earth)
 {
-    const size_t n = strlen(path);
-    const bool emdata = n > 7 && !strcmp(path + n - 7, ".emdata");
-    return (emdata ? write_emdata : write_csv)(path, survey, earth);
+    return (file_ends_in(path, ".emdata") ? write_emdata : write_csv)(path, survey, earth);
 }

@@ -15,12 +15,6 @@ static bool named(const char *path)
     return path && *path;
 }
 
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && !strcmp(path + n - m, end);
-}
-
 /* ---- models ---------------------------------------------------------------------------------- */
 
 static void write_row(FILE *f, const struct earth *e, const struct uncertainty *u, int c, int k)
@@ -42,7 +36,7 @@ enum ek_status write_model(const char *path, const struct earth *e, const struct
     struct file *f;
     if (!named(path))
         return EK_OK;
-    if (ends_in(path, ".vtk"))
+    if (file_ends_in(path, ".vtk"))
         return write_vtk(path, e, u);
     TRY(file_create(path, &f));
     FILE *to = file_stream(f);
@@ -82,7 +76,7 @@ enum ek_status write_responses(const char *path, const struct survey *s, const s
     struct file *f;
     if (!named(path))
         return EK_OK;
-    if (ends_in(path, ".resp"))
+    if (file_ends_in(path, ".resp"))
         return write_emresp(path, s, e, response);
     TRY(file_create(path, &f));
     FILE *to = file_stream(f);
@@ -124,7 +118,7 @@ enum ek_status write_cells(const char *path, const struct survey *s, const struc
     struct file *f;
     if (!named(path))
         return EK_OK;
-    if (ends_in(path, ".json"))
+    if (file_ends_in(path, ".json"))
         return write_tasks(path, s->ncells, report);
     TRY(file_create(path, &f));
     FILE *to = file_stream(f);

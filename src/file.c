@@ -480,6 +480,12 @@ enum ek_status file_read_text(const char *path, char **text)
          strcmp(path, "-") ? path : "standard input", line);
 }
 
+bool file_ends_in(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && !strcmp(path + n - m, end);
+}
+
 enum ek_status file_beside(const char *path, const char *name, char *to, size_t room)
 {
     const char *slash = strrchr(path, '/');

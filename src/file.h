@@ -71,6 +71,9 @@ char *file_text_start(char *text);
  * machine's fault: no more descriptors or memory, or a failing device. */
 enum ek_status file_not_opened(const char *path, int why);
 
+/* Whether the path ends in `end`, such as ".csv", after at least one more letter. */
+bool file_ends_in(const char *path, const char *end);
+
 /* Resolves `name` as written in the file at `path`: relative to that file's folder unless absolute;
  * an empty name stays empty. EK_USAGE: longer than `room`. */
 enum ek_status file_beside(const char *path, const char *name, char *to, size_t room);

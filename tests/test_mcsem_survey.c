@@ -191,8 +191,9 @@ static void surveys_survive_their_files(void **state)
     earth_close(earth);
 }
 
-/* Reads a survey from EMData text. */
-static enum ek_status read_text(const char *text, struct survey **s, struct earth **earth)
+/* Reads a survey from EMData text. relative: of --noise. */
+static enum ek_status read_noisy(const char *text, double relative, struct survey **s,
+                                 struct earth **earth)
 {
     const char *path = path_of(".text");
     FILE *f = fopen(path, "w");
@@ -200,11 +201,16 @@ static enum ek_status read_text(const char *text, struct survey **s, struct eart
     fputs(text, f);
     fclose(f);
     status_mute(1);
-    const struct survey_noise unsaid = {0, 1e-15, 1e-12, 0};
-    const enum ek_status st = survey_file_read(path, NULL, &unsaid, s, earth);
+    const struct survey_noise noise = {relative, 1e-15, 1e-12, 0};
+    const enum ek_status st = survey_file_read(path, NULL, &noise, s, earth);
     status_mute(-1);
     unlink(path);
     return st;
+}
+
+static enum ek_status read_text(const char *text, struct survey **s, struct earth **earth)
+{
+    return read_noisy(text, 0, s, earth);
 }
 
 #define HEAD                                                                                       \
@@ -233,6 +239,32 @@ static void emdata_says_what_it_means(void **state)
     close_to(earth->x0, 1500, 1, 1e-9);
     survey_close(s);
     earth_close(earth);
+}
+
+/* An error of 0 is that of --noise, also if it is only one of a datum's two. */
+static void errors_of_zero_are_usual(void **state)
+{
+    (void)state;
+    struct survey *s;
+    struct earth *earth;
+    const double usual = hypot(0.05 * 5e-13, 1e-15);
+    static const struct {
+        const char *text;
+        double known; /* error, 0: both are usual */
+    } with[] = {{"1 1 0 1 3e-13 1e-14\n2 1 0 1 4e-13 0\n", 1e-14},
+                {"1 1 1 1 3e-13 0\n2 1 1 1 4e-13 2e-14\n", 2e-14},
+                {"1 1 1 1 3e-13 0\n2 1 1 1 4e-13 0\n", 0},
+                {"21 1 1 1 5e-13 3e-14\n22 1 1 1 10 0\n", 3e-14},
+                {"21 1 1 1 5e-13 0\n22 1 1 1 10 1\n", 5e-13 * 3.14159265358979 / 180}};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        char text[1000];
+        const double known = with[i].known > 0 ? with[i].known : usual;
+        snprintf(text, sizeof text, HEAD "# Data: 2\n%s", with[i].text);
+        assert_int_equal(read_noisy(text, 0.05, &s, &earth), EK_OK);
+        close_to(s->datum[1].sigma, sqrt(0.5 * (known * known + usual * usual)), 1e-14, 1e-9);
+        survey_close(s);
+        earth_close(earth);
+    }
 }
 
 /* As in MARE2DEM, the order of blocks does not matter: this is the survey from above. */
@@ -516,6 +548,7 @@ int main(void)
         cmocka_unit_test(unknown_designs_are_refused),
         cmocka_unit_test(surveys_survive_their_files),
         cmocka_unit_test(emdata_says_what_it_means),
+        cmocka_unit_test(errors_of_zero_are_usual),
         cmocka_unit_test(emdata_has_blocks_in_any_order),
         cmocka_unit_test(rows_of_a_pair_may_be_apart),
         cmocka_unit_test(wrong_emdata_is_refused),
