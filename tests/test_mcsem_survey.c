@@ -201,8 +201,8 @@ static enum ek_status read_noisy(const char *text, double relative, struct surve
     fputs(text, f);
     fclose(f);
     status_mute(1);
-    const struct survey_noise noise = {relative, 1e-15, 1e-12, 0};
-    const enum ek_status st = survey_file_read(path, NULL, &noise, s, earth);
+    const struct survey_noise said = {relative, 1e-15, 1e-12, 0};
+    const enum ek_status st = survey_file_read(path, NULL, &said, s, earth);
     status_mute(-1);
     unlink(path);
     return st;
