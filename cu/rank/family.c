@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zmq.h>
 
 enum { RESTARTS = 5, QUEUE = 1024 };
 
@@ -87,9 +86,11 @@ static int listen_somewhere(int *port)
 enum ek_status family_listen(struct family *f)
 {
     int port = 0;
+    if (!family_make_keys)
+        FAIL(EK_UNAVAILABLE, "this program is linked without cu/farm");
     f->listens = listen_somewhere(&port);
-    if (f->listens < 0 || zmq_curve_keypair(f->key, f->secret))
-        FAIL(EK_UNAVAILABLE, "no socket for the other ranks: %s", zmq_strerror(errno));
+    if (f->listens < 0 || family_make_keys(f->key, f->secret))
+        FAIL(EK_UNAVAILABLE, "no socket for the other ranks: %s", strerror(errno));
     list_addresses(f->call, sizeof f->call - 8);
     snprintf(f->call + strlen(f->call), 8, " %d", port);
     return EK_OK;

@@ -24,6 +24,10 @@ struct family {
 /* For rank 0: listens on a free port, IPv6 and IPv4, and makes the keys. EK_UNAVAILABLE. */
 enum ek_status family_listen(struct family *f);
 
+/* Makes a key pair of ZeroMQ's; 0, or -1 with errno set. Stands in cu/farm/transport_zmq.c, so that
+ * programs without a farm do not load ZeroMQ, on which a dozen libraries hang. */
+__attribute__((weak)) int family_make_keys(char key[FAMILY_KEY], char secret[FAMILY_KEY]);
+
 /* If a launcher started several ranks, forks; the child re-executes the program, and its own call
  * does nothing but read what the guard has learnt. The guard does not return. Before the first
  * thread. EK_UNAVAILABLE: no process or socket can be made, or MPI does not start. */
