@@ -171,7 +171,7 @@ $(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
 $(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DISA_BUILT='" $(levels) $(levels_t) "' -c $< -o $@
-# Of the levels of the tests alone, a test links those of its own program only.
+# The levels of the tests alone.
 levels_of_tests = $(BUILD)/tests/isa_built.o $(foreach l,$(levels_t),$(BUILD)/isa/$(l)/$(1).o)
 
 # The folder's objects of all levels.
@@ -264,11 +264,12 @@ $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 
 # Half of the time to link tests goes where the compiler knows gold.
 quick_ld := $(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -q '^GNU gold' && echo -fuse-ld=gold)
-# The tests' table of texts takes the place of the archive's.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
+# The tests' table of texts takes the place of the archive's. A test of a program links that program,
+# others none.
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(BUILD)/libevenkeel.a | $(fakes)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) $(quick_ld) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
-$(foreach p,$(with_levels),$(eval $(filter $(BUILD)/tests/test_$(p)_%,$(tests)): $(call levels_of_tests,$(p))))
+	$(Q)$(CC) $(LDFLAGS) $(quick_ld) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
+$(foreach p,$(with_levels),$(eval $(filter $(BUILD)/tests/test_$(p)_%,$(tests)): $(call levels_of_tests,$(p)) $(BUILD)/lib$(p).a))
 $(BUILD)/tests/test_src_isa: $(call levels_of_tests,tests) $(BUILD)/isa/tests.o
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/isa/tests.o $(archives)

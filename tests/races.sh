@@ -11,7 +11,7 @@ build=build-races passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # Variables of the calling make must not reach these programs.
-env -u MAKEFLAGS -u MAKELEVEL make -j"$(nproc)" CC="${RACES_CC:-clang}" SAN=thread OPT=-O1 BUILD=$build \
+env -u MAKEFLAGS -u MAKELEVEL make -j"$(nproc)" CC="${RACES_CC:-clang}" SAN=thread OPT=-O1 levels=plain BUILD=$build \
     $(printf "$build/tests/%s " $tests) >"$log" 2>&1 || { tail -20 "$log"; echo '0 passed, 1 failed'; exit 1; }
 for test in $tests; do
     timeout 600 "$build/tests/$test" >"$log" 2>&1
