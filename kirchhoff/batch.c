@@ -120,6 +120,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
     const double muted = mute_time(b->in->mute, segy_offset(t)) - t->delay;
     to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->in->bank));
+    to->last = (float)filter_bank_last(b->in->bank, t->ns);
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
     b->index[b->ntraces++] = index;
@@ -190,7 +191,7 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
         if (silent)
             leave_out(b, t);
         weigh(b->in, b->index[t], raw);
-        filter_bank_fill(b->in->bank, scratch, raw,
+        filter_bank_fill(b->in->bank, scratch, raw, b->in->segy->trace[b->index[t]].ns,
                          b->sample + (size_t)t * filter_bank_size(b->in->bank));
     }
     filter_bank_scratch_close(scratch);
@@ -234,7 +235,7 @@ enum ek_status batch_fill(struct batch *b, int from, int to, const struct cu *cu
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
                    const double *levels, float *out)
 {
-    filter_bank_adjoint(b->in->bank, scratch, levels, out);
+    filter_bank_adjoint(b->in->bank, scratch, levels, b->in->segy->trace[b->index[t]].ns, out);
     weigh(b->in, b->index[t], out);
 }
 

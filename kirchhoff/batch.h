@@ -15,6 +15,7 @@ struct batch_trace {
     int class;
     float start;  /* added to a time, in samples, to get its position in a level */
     float first;  /* first sample that counts: the trace's first, or its mute's end */
+    float last;   /* the trace's last sample */
     float mx, my; /* midpoint, m; far away if the trace has no signal */
 };
 

@@ -157,9 +157,9 @@ size_t filter_bank_size(const struct filter_bank *b)
     return b->stride * (size_t)b->o.levels;
 }
 
-long filter_bank_last(const struct filter_bank *b)
+long filter_bank_last(const struct filter_bank *b, long n)
 {
-    return FILTER_BANK_FIRST + b->o.factor * (b->o.ns - 1);
+    return FILTER_BANK_FIRST + b->o.factor * (n - 1);
 }
 
 double filter_bank_rate(const struct filter_bank *b)
@@ -188,11 +188,11 @@ static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, i
 }
 
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
-                      const float *trace, float *out)
+                      const float *trace, long n, float *out)
 {
-    const size_t count = (size_t)(filter_bank_last(b) - FILTER_BANK_FIRST + 1);
+    const size_t count = (size_t)(filter_bank_last(b, n) - FILTER_BANK_FIRST + 1);
     memset(s->x, 0, (size_t)b->n * sizeof *s->x);
-    memcpy(s->x, trace, (size_t)b->o.ns * sizeof *s->x);
+    memcpy(s->x, trace, (size_t)n * sizeof *s->x);
     fftwf_execute_dft_r2c(b->forward, s->x, s->spectrum);
     for (int level = 0; level < b->o.levels; level++, out += b->stride) {
         filter(b, s, level);
@@ -204,9 +204,9 @@ void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s
 /* Multiplies frequencies by the conjugate of filter()'s factors. The highest one stands for two
  * there and for one here, so it is not halved. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
-                         const double *levels, float *trace)
+                         const double *levels, long n, float *trace)
 {
-    const int bins = b->n / 2 + 1, count = (int)filter_bank_last(b) - FILTER_BANK_FIRST + 1;
+    const int bins = b->n / 2 + 1, count = (int)filter_bank_last(b, n) - FILTER_BANK_FIRST + 1;
     const float *turn = turns[b->o.filter];
     memset(s->spectrum, 0, (size_t)bins * sizeof *s->spectrum);
     for (int level = 0; level < b->o.levels; level++, levels += b->stride) {
@@ -222,5 +222,6 @@ void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch
         }
     }
     fftwf_execute_dft_c2r(b->coarse_back, s->spectrum, s->x);
-    memcpy(trace, s->x, (size_t)b->o.ns * sizeof *trace);
+    memset(trace, 0, (size_t)b->o.ns * sizeof *trace);
+    memcpy(trace, s->x, (size_t)n * sizeof *trace);
 }

@@ -36,9 +36,9 @@ void filter_bank_close(struct filter_bank *b);
 /* Samples of one level, a multiple of 8, and of all levels of a trace. */
 size_t filter_bank_stride(const struct filter_bank *b);
 size_t filter_bank_size(const struct filter_bank *b);
-/* Positions of a trace's first and last sample in a level. */
+/* Positions in a level of the first and last of a trace's n samples. */
 enum { FILTER_BANK_FIRST = 1 };
-long filter_bank_last(const struct filter_bank *b);
+long filter_bank_last(const struct filter_bank *b, long n);
 /* Samples of a level per second. */
 double filter_bank_rate(const struct filter_bank *b);
 /* Highest frequency of a level, Hz. */
@@ -50,9 +50,10 @@ enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
                                         struct filter_bank_scratch **s);
 void filter_bank_scratch_close(struct filter_bank_scratch *s);
 
-/* Filters trace [ns] to out [filter_bank_size()]. Any thread with its own scratch. */
+/* Filters a trace's n samples, up to ns, to out [filter_bank_size()], which is 0 behind the last
+ * one. Any thread with its own scratch. */
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
-                      const float *trace, float *out);
-/* The adjoint: levels [filter_bank_size()] to trace [ns]. */
+                      const float *trace, long n, float *out);
+/* The adjoint: levels [filter_bank_size()] to trace [ns], 0 behind sample n. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
-                         const double *levels, float *trace);
+                         const double *levels, long n, float *trace);

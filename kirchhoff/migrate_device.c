@@ -324,6 +324,7 @@ static void write_trace(struct stage *f, int t)
     i[TRACE_CLASS] = trace->class;
     x[TRACE_START] = trace->start;
     x[TRACE_FIRST] = trace->first;
+    x[TRACE_LAST] = trace->last;
     x[TRACE_MX] = trace->mx;
     x[TRACE_MY] = trace->my;
 }

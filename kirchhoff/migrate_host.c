@@ -163,7 +163,8 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
     struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * filter_bank_size(m->bank),
                           .stride = filter_bank_stride(m->bank),
                           .start = t->start,
-                          .first = t->first};
+                          .first = t->first,
+                          .last = t->last};
     bool fetched = false;
     begin_counts(w, own, t->class);
     for (int c = 0; c < columns; c++) {

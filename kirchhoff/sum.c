@@ -181,7 +181,7 @@ static void count_depths(const struct sum_plan *p, const struct sum_trace *t,
     const int depth = migrate_depth(k, p->fine);
     find_depths(p, t, n, k, u, w);
     for (int l = 0; l < MIGRATE_STEP && depth + l < p->depths; l++)
-        fold[depth + l] += (float)migrate_counts(u[l], w[l], t->first, p->par[PAR_LAST]);
+        fold[depth + l] += (float)migrate_counts(u[l], w[l], t->first, t->last);
 }
 
 static void count(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
@@ -189,7 +189,7 @@ static void count(const struct sum_plan *p, const struct sum_trace *t, const str
 {
     enum { STRIP = 16 };
     const int end = migrate_node(p->depths, p->fine);
-    const float *u = n->u, *c = n->c, *w = n->w, first = t->first, last = p->par[PAR_LAST];
+    const float *u = n->u, *c = n->c, *w = n->w, first = t->first, last = t->last;
     for (int k = 0; k < p->fine; k++)
         counts[k] += (float)migrate_counts(u[k], w[k], first, last);
     for (int k = p->fine; k < end; k += STRIP) {

@@ -24,9 +24,9 @@ struct sum_trace {
     /* [levels][stride], each level with SUM_BEHIND more after the last one used. */
     const float *sample;
     size_t stride;
-    float start;    /* added to times, samples */
-    float first;    /* first sample that counts for the fold */
-    float distance; /* from the midpoint to the column, m */
+    float start;       /* added to times, samples */
+    float first, last; /* samples between which depths count for the fold */
+    float distance;    /* from the midpoint to the column, m */
 };
 
 struct sum_plan {

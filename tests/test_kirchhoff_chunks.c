@@ -39,7 +39,7 @@ static float *filled(const struct filter_bank *b, double f)
     for (int i = 0; i < NS; i++)
         trace[i] = (float)burst(i * 0.004, f);
     assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
-    filter_bank_fill(b, s, trace, out);
+    filter_bank_fill(b, s, trace, NS, out);
     filter_bank_scratch_close(s);
     return out;
 }
@@ -53,9 +53,9 @@ static void traces_are_differentiated_and_refined(void **state)
                 NS, 0.004, factor, 1, derivative ? FILTER_DERIVATIVE : FILTER_NONE, 0};
             struct filter_bank *b;
             assert_int_equal(filter_bank_open(&o, &b), EK_OK);
-            assert_int_equal(filter_bank_last(b), 1 + factor * (NS - 1));
+            assert_int_equal(filter_bank_last(b, NS), 1 + factor * (NS - 1));
             float *x = filled(b, 25);
-            for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b); i++) {
+            for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b, NS); i++) {
                 const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b);
                 const double y = derivative ? -slope(t, 25) : burst(t, 25);
                 assert_true(fabs((double)x[i] - y) < (derivative ? 0.05 : 3e-4));
@@ -79,8 +79,8 @@ static void spikes_become_wavelets(void **state)
         float *x = malloc(filter_bank_size(b) * sizeof *x);
         assert_non_null(x);
         assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
-        filter_bank_fill(b, s, trace, x);
-        for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b); i++) {
+        filter_bank_fill(b, s, trace, NS, x);
+        for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b, NS); i++) {
             const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b) - NS / 3 * 0.004;
             const double a = pow(M_PI * 17 * t, 2);
             assert_true(fabs((double)x[i] - 2 * (1 - 2 * a) * exp(-a)) < 1e-4);

@@ -21,7 +21,7 @@ enum {
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
-enum { TRACE_START, TRACE_FIRST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
+enum { TRACE_START, TRACE_FIRST, TRACE_LAST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
 
 /* Sizes. `cells` and `parts` have axis x, axis y and the nodes in turn; `parts` goes on with
  * `step`, `beyond` and the `way` of each axis (struct nodes_plan). `places`: x of columns, y of

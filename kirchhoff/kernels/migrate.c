@@ -344,7 +344,7 @@ KERNEL(migrate_sum, 64, 1, 1)
         const long at_point =
             ((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * depths + z;
         sums[at_point] += (double)migrate_rounded(v, par[PAR_ROUND]);
-        if (migrate_counts(time, w, trace_f[TRACE_FIRST], par[PAR_LAST]))
+        if (migrate_counts(time, w, trace_f[TRACE_FIRST], trace_f[TRACE_LAST]))
             fold[at_point] += 1.0f;
     }
 }

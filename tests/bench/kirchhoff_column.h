@@ -91,8 +91,8 @@ static inline void column_open(struct column *c, int depths, int levels)
         c->end[2 * t] = column_end(&c->plan, 100 + 7 * t);
         c->end[2 * t + 1] = column_end(&c->plan, 50 + 5 * t);
         c->trace[t] = (struct sum_trace){
-            c->end[2 * t],        c->end[2 * t + 1], c->sample, COLUMN_SAMPLES, 1, 1,
-            (float)(300 + 10 * t)};
+            c->end[2 * t],      c->end[2 * t + 1],    c->sample, COLUMN_SAMPLES, 1, 1,
+            COLUMN_SAMPLES - 8, (float)(300 + 10 * t)};
     }
     c->sum = (double *)column_floats(2 * (size_t)depths);
     c->counts = column_floats(n);
