@@ -5,7 +5,7 @@
 # Settings: config.mk (ignored by git) or the command line: CC= MARCH= OPT= SAN=address,undefined
 # BUILD= (elsewhere: nothing is written into the tree) BIN= V=1 PREFIX= DESTDIR=
 -include config.mk
-# As many jobs as there are cores, unless the caller says how many.
+# One job per core, unless the caller says how many.
 ifeq ($(MAKELEVEL)$(findstring -j,$(shell echo " $$MAKEFLAGS")),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -28,24 +28,24 @@ CORE     := src backends cu
 PROGRAMS := $(filter-out $(CORE),$(sort $(patsubst %/,%,$(dir $(wildcard */main_*.c)))))
 FOLDERS  := $(CORE) $(PROGRAMS)
 PKGS     := hwloc jansson libffi ompi-c gsl libzmq
-# Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
+# Only for mcsem: sparse Cholesky factorization, and the BLAS it uses.
 SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
-# CHOLMOD wants libblas.so.3, which another package may have pointed at OpenBLAS's threaded variant; to
-# be checked by the linker it is taken from beside the OpenBLAS that is linked.
+# CHOLMOD needs libblas.so.3, which another package may have pointed at OpenBLAS's threaded variant; the
+# linker checks against the one beside the OpenBLAS that is linked.
 SOLVER_LIBS   := $(patsubst %,-Wl$(comma)-rpath-link$(comma)%,$(shell pkg-config --variable=libdir openblas 2>/dev/null)) \
  -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
-# Of kirchhoff alone: Fourier transforms of traces.
+# Only for kirchhoff: Fourier transforms of traces.
 WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) libxxhash 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 accepts   = $(shell $(CC) -Werror $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
-# POWER's compilers call it -mcpu, and some know neither.
+# Compilers for POWER call it -mcpu; some know neither.
 march    := $(if $(MARCH),$(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH))))
 
 WARN     := -Wall -Wextra -Wno-psabi -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120
-# Lines and functions for a backtrace: where variables are costs as long as the compilation itself.
+# Lines and functions for backtraces. Locations of variables would double the time of compilation.
 CFLAGS   += -std=c11 -g1 $(OPT) $(march) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
 LDLIBS   += $(PKG_LIBS) -lglpk -ldl -lm
@@ -55,16 +55,16 @@ CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=unde
 LDFLAGS  += -fsanitize=$(SAN)
 endif
 
-# Examples are for the installed library: tests/e2e/library.sh builds them.
+# Examples use the installed library: tests/e2e/library.sh builds them.
 sources   = $(filter-out cu/examples/% mcsem/examples/%,$(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)))
 kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
-# What kernel texts share and include.
+# Headers that kernel texts include.
 shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
 mains    := $(sort $(wildcard $(FOLDERS:%=%/main_*.c)))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels) $(leveled:%=%.c),$(call sources,$(1))))
 
-# Sources over lanes and other hot loops, compiled once for each instruction level (src/isa.h), and
-# not otherwise. What others call of them stands in <program>/isa_calls.h.
+# Sources over lanes and other hot loops, compiled only once per instruction level (src/isa.h).
+# <program>/isa_calls.h lists their functions that others call.
 models   := $(shell sed -n 's/^MODEL(\(.*\))/\1/p' okada_mogi/model_list.h)
 leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
  $(addprefix okada_mogi/,$(models) search_brute search_single search_rows search_join join_table methods) \
@@ -72,11 +72,11 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
-# v2 is the source of plain with other instructions: under a sanitizer once is enough.
+# v2 has the same source as plain: sanitizers need only one of them.
 levels_x86_64   := plain $(if $(SAN),,v2) v3 v4
 levels_aarch64  := neon
 levels   := $(or $(levels_$(ARCH)),plain)
-# Those of the tests alone: vectors that no processor has, taken apart by the compiler.
+# Only for tests: vectors that no processor has, which the compiler splits.
 levels_t := lanes1 lanes8
 isa_plain  := -DLANES=4
 isa_neon   := -DLANES=4
@@ -90,12 +90,12 @@ OBJCOPY  := $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
 bins     := $(foreach m,$(mains),$(call binname,$(m)))
 tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
-# DGEMM tasks want OpenBLAS with threads, whichever variant the programs link.
+# DGEMM tasks need OpenBLAS with threads, whichever variant the programs link.
 OPENBLAS := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-pthread)
 benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(filter-out $(if $(OPENBLAS),,tests/bench/dgemm.c),$(wildcard tests/bench/*.c))))
-# Kernel texts without a barrier are compiled for the host as well: the oracle of the tests.
+# Kernel texts without a barrier are compiled for the host, too, as the tests' oracle.
 oracles  := $(shell grep -L '\bBARRIER;' $(kernels) /dev/null 2>/dev/null | grep -v /dev/null)
-# Tests bring kernels of their own; they are embedded in test programs only.
+# Tests have kernels of their own, embedded in test programs only.
 kernels_t := $(sort $(wildcard tests/kernels/*.c))
 oracles_t := $(shell grep -L '\bBARRIER;' $(kernels_t) /dev/null 2>/dev/null | grep -v /dev/null)
 archives := $(foreach f,$(PROGRAMS),$(if $(call objects,$(f)),$(BUILD)/lib$(f).a)) $(BUILD)/libevenkeel.a
@@ -131,10 +131,10 @@ help:
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
 
 # ---- objects: rebuilt when a header, the flags or the compiler change --------------------------
-# The foundations are a shared library, too.
+# The foundations are also a shared library.
 PIC      := -fPIC -fno-semantic-interposition
 $(addprefix $(BUILD)/,$(addsuffix /%.o,$(CORE))): CFLAGS += $(PIC)
-# So are fields of the layered earth, of which the library offers one function.
+# So are fields of the layered earth; the library exports one function of them.
 fields_o := $(addprefix mcsem/,fields.o forward_parts.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
 flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
@@ -147,11 +147,11 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-# xxHash forces functions inline that -Og leaves alone.
+# xxHash forces functions inline that -Og does not.
 $(BUILD)/src/checksum.o: CPPFLAGS += $(if $(filter -Og,$(OPT)),-DXXH_NO_INLINE_HINTS=1)
-# The suite's report names them.
+# The report of NPB prints them.
 $(BUILD)/npb_mz/write_npb.o: CPPFLAGS += '-DEK_FLAGS="-std=c11 -g1 $(OPT) $(march) -ffp-contract=fast -fopenmp"'
-# A level's objects of a program become one, of which only the table of functions is seen.
+# The objects of one level of a program become one object that exports only its table of functions.
 define level
 $(BUILD)/isa/$(1)/%.o: %.c $(BUILD)/flags
 	$$(call say,CC,$$<, $(1))
@@ -164,7 +164,7 @@ $(BUILD)/isa/$(1)/$(2).o: $(patsubst %,$(BUILD)/isa/$(1)/%.o,$(filter $(2)/%,$(l
 	$(Q)$(CC) -r -nostdlib $$^ -o $$@.part && $(OBJCOPY) -G $(2)_isa_$(1) $$@.part $$@ && rm $$@.part
 endef
 $(foreach l,$(levels) $(levels_t),$(foreach p,$(with_levels) tests,$(eval $(call level_of_program,$(l),$(p)))))
-# They and the calls are one object: the linker takes nothing from an archive for a weak reference.
+# The levels and the dispatch to them are one object, as weak references pull nothing from archives.
 $(patsubst %,$(BUILD)/isa/%.o,$(with_levels) tests): $(BUILD)/isa/%.o: $(BUILD)/%/isa.o $(foreach l,$(levels),$(BUILD)/isa/$(l)/%.o)
 	$(Q)$(CC) -r -nostdlib $^ -o $@
 $(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
@@ -176,20 +176,20 @@ levels_of_tests = $(BUILD)/tests/isa_built.o $(foreach l,$(levels_t),$(BUILD)/is
 
 # The folder's objects of all levels.
 all_levels = $(addsuffix /$(1),$(BUILD) $(levels:%=$(BUILD)/isa/%) $(levels_t:%=$(BUILD)/isa/%))
-# Fields have the same bits on every processor: only what is written as fused is fused.
+# Fields have the same bits on every processor: no contraction but explicit fma().
 $(call all_levels,mcsem/%.o): CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS) $(PIC)
 ifneq ($(SAN),)
-# Its many small functions on vectors must be inlined to be done in time.
+# Without inlining its many small vector functions, tests would take too long.
 $(call all_levels,mcsem/%.o): OPT := -O2
 endif
 $(BIN)/mcsem $(tests) $(benches): LDLIBS := $(SOLVER_LIBS) $(LDLIBS) # before GSL's slow cblas
-# So have images, on every unit.
+# Images have the same bits on every unit.
 $(call all_levels,kirchhoff/%.o): CFLAGS += -ffp-contract=off -fno-trapping-math
-# Rays need not: their tables are files, the same for all units.
+# Rays need not have: their tables are files, the same for all units.
 $(call all_levels,kirchhoff/ray.o): CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
-# Tests compute little themselves: they need no time of the optimizer.
+# Tests compute little themselves, so optimizing them takes longer than it saves.
 $(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
@@ -198,7 +198,7 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)) -ffp-contract=off \
 	 -fno-lto -include src/kernel.h -MMD -MP -c $< -o $@
 
-# What the report page needs: the page itself and Chart.js from the distribution, if it is there.
+# The report page needs the page itself and Chart.js from the distribution, if installed.
 chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
 pages    := $(sort $(wildcard $(FOLDERS:%=%/*.html) cu/*/*.html))
 texts    := src/kernel.h $(shared) $(kernels) $(pages) $(chartjs:%=chart.min.js=%)
@@ -262,10 +262,9 @@ $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fopenmp,$(CFLAGS)) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -Wl,-soname,$(@F) \
 	 $(filter %.c,$^) $(filter-out -fopenmp,$(LDFLAGS)) -ldl -lpthread -o $@
 
-# Half of the time to link tests goes where the compiler knows gold.
+# Where the compiler has gold, tests link in half the time.
 quick_ld := $(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -q '^GNU gold' && echo -fuse-ld=gold)
-# The tests' table of texts takes the place of the archive's. A test of a program links that program,
-# others none.
+# The tests' table of texts replaces the archive's. Only tests of a program link a program.
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(BUILD)/libevenkeel.a | $(fakes)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(quick_ld) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
@@ -277,18 +276,18 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/isa/tests.o $(archives)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
 
-# What we state of the vendors' interfaces, against their headers where these are.
+# Our declarations of the vendors' interfaces are checked against their headers, if installed.
 $(BUILD)/tests/test_backends_abi_cuda.o $(BUILD)/tests/test_backends_abi_hip.o: \
  CPPFLAGS += $(addprefix -isystem ,$(firstword $(wildcard /usr/local/cuda/include /usr/local/cuda-*/include)) $(wildcard /opt/rocm/include))
 
-# Side by side with StarPU where it is installed; without it the program says so.
+# Compares with StarPU, if installed; without it the program says so.
 $(BUILD)/bench/starpu: CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags starpu-1.3 2>/dev/null))
 $(BUILD)/bench/starpu: LDLIBS += $(shell pkg-config --libs starpu-1.3 2>/dev/null)
 
 $(BUILD)/bench/dgemm: CFLAGS += -isystem $(subst /lib/,/include/,$(OPENBLAS))
 $(BUILD)/bench/dgemm: LDLIBS += -L$(OPENBLAS) -Wl,-rpath,$(OPENBLAS) -lopenblas
 
-# ---- what people call --------------------------------------------------------------------------
+# ---- targets --------------------------------------------------------------------------
 deps:
 	@sh .ci/deps install
 needed:
@@ -299,13 +298,13 @@ demo: needed
 
 check: needed
 	@$(MAKE) --no-print-directory tests
-# TESTS=word builds the unit tests whose name contains it, and programs unless it begins like theirs.
+# With TESTS=word, only unit tests whose name contains it are built, and programs unless it is test_….
 selected = $(if $(TESTS),$(foreach t,$(1),$(if $(findstring $(TESTS),$(notdir $(t))),$(t))),$(1))
 of_scripts = $(bins) $(if $(EK_LONG),$(benches)) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
 tests: $(if $(filter test_%,$(TESTS)),,$(of_scripts)) $(call selected,$(tests)) | $(fakes)
 	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(call selected,$(tests))
 
-# What takes long: the long scripts, and the long parts of tests that have some.
+# Long tests: the long scripts, and the long parts of other tests.
 check-long: needed
 	@EK_LONG=1 $(MAKE) --no-print-directory tests
 
@@ -314,17 +313,17 @@ bench: needed
 benches: $(bins) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/run.sh
 
-# The papers' tables and figures beside ours: as text, or with REPORT=FILE as a page. REPORT itself is
-# where programs' pages go.
+# The papers' tables and figures beside ours: as text, or with REPORT=FILE on the command line as a page
+# (by default REPORT is the folder of the programs' pages).
 replay: $(BIN)/cu-plan $(BIN)/cu-run $(BIN)/mcsem $(BUILD)/bench/kirchhoff_donation
 	@BUILD=$(BUILD) BIN=$(BIN) python3 tests/replay.py $(if $(filter command,$(origin REPORT)),--report '$(REPORT)')
 
-# A cu-plan of which every policy can be sabotaged.
+# A cu-plan in which every policy can be sabotaged.
 $(BUILD)/tests/replay_sabotage: $(BUILD)/tests/replay_sabotage.o $(BUILD)/cu/main_cu_plan.o $(BUILD)/libevenkeel.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(shell sed -n 's/^SCHED(\(.*\))/-Wl$(comma)--wrap=sched_\1/p' cu/sched/sched_list.h) $^ $(LDLIBS) -o $@
 
-# With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
+# Links sources of evenkeel compiled so that each mechanism can be switched off.
 ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/incumbent.o cu/sched/choice.o cu/sched/trial.o cu/sched/policy/evenkeel.o)
 $(BUILD)/ablation/%.o: CPPFLAGS += -include tests/bench/cu_ablation.h
 $(BUILD)/ablation/%.o: %.c $(BUILD)/flags
@@ -335,8 +334,8 @@ $(BUILD)/bench/cu_ablation: $(ablated)
 ablation: $(BUILD)/bench/cu_ablation
 	@$<
 
-# The search's coordinator on simulated clusters, where SimGrid is installed. Only what it needs is
-# linked; nothing of it may call the real MPI.
+# The search's coordinator on simulated clusters, if SimGrid is installed. Only what it needs is linked;
+# none of it may call the real MPI.
 SCALE    := $(BUILD)/scale
 scale_c  := tests/scale/okada_mogi.c
 scale_l  := $(filter-out cu/rank/cluster.c cu/examples/%,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
@@ -360,7 +359,7 @@ soak: $(bins)
 proof: $(bins) $(tests) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/proof.sh
 
-# Readers under damaged files, which clang's libFuzzer makes.
+# Readers on damaged files made by clang's libFuzzer.
 FUZZ     := build-fuzz
 $(FUZZ)/bench/fuzz-guided: tests/bench/fuzz.c $(FUZZ)/bench/fuzz
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DLIBFUZZER -c $< -o $@.o
@@ -369,16 +368,16 @@ fuzz: $(bins)
 	@$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang SAN=address,undefined,fuzzer-no-link levels=plain $(FUZZ)/bench/fuzz-guided
 	@FUZZ=$(FUZZ)/bench bash tests/fuzz.sh
 
-# Tests whose threads meet, under ThreadSanitizer.
+# Multi-threaded tests under ThreadSanitizer.
 races:
 	@bash tests/races.sh
 
-# Kernel texts through the compilers of devices, whether the machine has such devices or not.
+# Compiles kernel texts for devices, whether or not the machine has any.
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
 
-# Programs, libraries, finished kernels and tests in one file, for a machine with a GPU's driver and
-# nothing else: unpack it there, ./run.sh.
+# Programs, libraries, compiled kernels and tests in one file, for a machine that has only a GPU's
+# driver: unpack it there and call ./run.sh.
 gpu_tests := $(addprefix $(BUILD)/tests/test_backends_,laws boxes cache gpu gpu_copy abi_cuda abi_hip)
 bundle: all $(gpu_tests) $(BUILD)/bench/devices | $(fakes)
 	@BIN='$(BIN)' BUILD='$(BUILD)' bash tests/bundle.sh
@@ -386,7 +385,7 @@ bundle: all $(gpu_tests) $(BUILD)/bench/devices | $(fakes)
 deb:
 	@BUILD='$(BUILD)' bash tests/packaging/deb.sh
 
-# The sources through the compilers of other machines.
+# Compiles the sources for other machines.
 arches:
 	@CPPFLAGS='$(CPPFLAGS)' WARN='$(WARN)' PKG_CFLAGS='$(PKG_CFLAGS) $(SOLVER_CFLAGS)' bash tests/arches.sh
 
@@ -407,13 +406,13 @@ lint:
 debug:
 	@$(MAKE) --no-print-directory BUILD=build-debug OPT='-Og -g3 -fno-omit-frame-pointer' all
 
-# Which lines the tests reach. Variables from the environment can still be added to.
+# Line coverage of the tests. LDFLAGS comes by the environment, so that the Makefile can add to it.
 coverage:
 	@LDFLAGS='$(filter-out -fopenmp,$(LDFLAGS)) --coverage' $(MAKE) --no-print-directory BUILD=build-coverage \
 	 BIN=build-coverage/bin OPT='-O1 --coverage' tests; \
 	 python3 tests/coverage.py build-coverage
 
-# What the rule of %.o says, file by file; kernel texts are no C of their own.
+# The commands of rule %.o, file by file; kernel texts are not C by themselves.
 compile_commands.json: FORCE
 	@{ printf '['; sep=; for f in $(foreach f,$(FOLDERS),$(call sources,$(f))) $(wildcard tests/*.c); do \
 	 case $$f in */kernels/*) continue ;; esac; \
@@ -423,7 +422,7 @@ compile_commands.json: FORCE
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-# Manual pages say what --help says, and what src/man/ has beside it.
+# Manual pages are --help plus the sections in src/man/.
 pages_man := $(bins:$(BIN)/%=$(BUILD)/man/%.1)
 $(BUILD)/man/%.1: $(BIN)/% src/man/sections.h2m src/man/examples
 	$(call say,MAN,$@)
@@ -443,8 +442,8 @@ $(BUILD)/completion.%: $(bins) src/man/completion.sh
 	@sh src/man/completion.sh $* $(bins) > $@
 
 # ---- what is installed ------------------------------------------------------------------------
-# <evenkeel.h> and what it includes, plus what a program of its own on bench_main() needs. Libraries
-# show these headers' symbols and no others; of texts they hold the dialect and the report's page.
+# <evenkeel.h> and what it includes, plus what programs based on bench_main() need. The libraries export
+# only the symbols of these headers; they embed the kernel dialect and the report's page.
 LIBDIR     ?= $(PREFIX)/lib
 BINDIR     ?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
@@ -493,7 +492,7 @@ install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(BUILD)/completion.bash $(
 	@for h in $(headers) evenkeel.h; do \
 	 case $$h in evenkeel.h) from=cu/bench/$$h to="$(D)$(INCLUDEDIR)/$$h" ;; *) from=$$h to="$(D)$(INCLUDEDIR)/evenkeel/$$h" ;; esac; \
 	 mkdir -p "$$(dirname "$$to")" && sed -E 's|^#include "([a-z_]+/.*)"|#include <evenkeel/\1>|' $$from > "$$to" && chmod 644 "$$to" || exit 1; done
-	@# The OpenMP library that the objects were compiled for: clang's is not gcc's.
+	@# The OpenMP library of the compiler used: clang's is not gcc's.
 	@omp=$$(readelf -d "$(FACE)/$(SONAME)" | grep -oE 'libi?omp[^]]*'); \
 	 printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: evenkeel' \
 	 'Description: runs programs evenly on all of a machine' 'Version: $(VERSION)' \
