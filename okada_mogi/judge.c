@@ -282,8 +282,9 @@ static void compare(struct judge *j, struct accepted_record *record)
     for (int i = 0, at = 0; i < job->scenes.n; at += job->scenes.scene[i++].n)
         add_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     const double mean = sqrt(sum.chi2 / s->ncomponents);
-    const bool out =
-        job->accept.misfit == JOB_MISFIT_RMS && (!job->accept.nk || mean > job->accept.below);
+    const bool out = isnan(mean) || (job->accept.misfit == JOB_MISFIT_RMS &&
+                                     (!job->accept.nk || mean > job->accept.below));
+    sum.most = isnan(mean) ? NAN : sum.most;
     for (int i = 0, at = 0; i < job->scenes.n && !out; at += job->scenes.scene[i++].n)
         compare_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     record->most = sum.most;
