@@ -369,6 +369,68 @@ static void brought_once(void **state)
     assert_true(r.total < 1.005 * run(&c, "heft").total);
 }
 
+/* Bringing a task takes longer than computing it where it lies. All of them on the device would
+ * make the first step last 785 s; in six steps, each should bring what it can while the others
+ * work. */
+static void brought_in_parts(void **state)
+{
+    (void)state;
+    enum { N = 900, ROW = 30, CORES = 3 };
+    static double cost[N], bytes[N], face[4 * N];
+    static size_t first[N + 1], neighbour[4 * N];
+    static const struct sched_link link = {0, 1};
+    struct sim_unit unit[CORES + 1];
+    struct sim_result r;
+    add_units(unit, 0, CORES, &(struct sim_unit){.width = 1, .speed = 1});
+    unit[CORES] = (struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 18, .memory = 1};
+    for (size_t t = 0; t < N; t++) {
+        const size_t other[] = {t - ROW, t - 1, t + 1, t + ROW}; /* beyond N where there is none */
+        cost[t] = 1;
+        bytes[t] = 1.7;
+        first[t + 1] = first[t];
+        for (int i = 0; i < 4; i++)
+            if (other[i] < N)
+                neighbour[first[t + 1]++] = other[i];
+    }
+    for (size_t i = 0; i < first[N]; i++)
+        face[i] = 0.01;
+    const struct sim_case c = {.job = {.n = N,
+                                       .grain = 1,
+                                       .cost = cost,
+                                       .bytes = bytes,
+                                       .first = first,
+                                       .neighbour = neighbour,
+                                       .face_bytes = face,
+                                       .link = &link},
+                               .unit = unit,
+                               .ncu = CORES + 1,
+                               .steps = 6};
+    assert_int_equal(sim_run(&c, "evenkeel", NULL, &r), EK_OK);
+    assert_true(r.total < 1200);
+}
+
+/* Twelve long tasks fit in pairs on the devices only if these give several short ones for each. */
+static void one_for_several(void **state)
+{
+    (void)state;
+    enum { N = 107, CORES = 24, DEVICES = 6 };
+    static double cost[N], span[2];
+    struct sim_unit unit[CORES + DEVICES];
+    struct sim_result r;
+    add_units(unit, 0, CORES, &(struct sim_unit){.width = 1, .speed = 214});
+    for (int d = 0; d < DEVICES; d++)
+        unit[CORES + d] =
+            (struct sim_unit){.kind = CU_DEVICE, .width = 1, .speed = 357, .memory = d + 1};
+    for (size_t t = 0; t < N; t++)
+        cost[t] = t % 9 == 4 ? 3.48 : 1;
+    const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                               .unit = unit,
+                               .ncu = CORES + DEVICES,
+                               .steps = 2};
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[1] < 1.05 * sim_bound(&c, NULL));
+}
+
 /* When neighbours slow units, the time at which a list will end follows from the units' present
  * speeds: with those of another step a helper took tasks that the victim would have finished in
  * time, in every second step. */
@@ -577,6 +639,8 @@ int main(void)
         cmocka_unit_test(random_cases),
         cmocka_unit_test(brought_little_by_little),
         cmocka_unit_test(brought_once),
+        cmocka_unit_test(brought_in_parts),
+        cmocka_unit_test(one_for_several),
         cmocka_unit_test(lists_follow_neighbours),
         cmocka_unit_test(faces_cost_what_they_take),
         cmocka_unit_test(beside_others),

@@ -531,6 +531,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (!d->job->n)
         return s.cost;
     d->weight = 0;
+    d->continues = false;
     if (!(d->least > 0))
         partition_bound(d);
     search_shapes(d, &s);
@@ -538,6 +539,12 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (s.cost.moving > little * d->horizon * s.best) {
         d->weight = 1 / d->horizon;
         search_shapes(d, &s);
+        if (s.cost.moving > little * d->horizon * s.best && d->weight < 1) {
+            const double before = s.best;
+            d->weight = 1; /* only what can be brought while the others work */
+            search_shapes(d, &s);
+            d->continues = s.best < before;
+        }
     }
     for (int p = 0; (d->bound || d->job->first) && p < d->nmemories && !good_enough(d, &s); p++)
         try_memory(d, &s, p);

@@ -62,7 +62,8 @@ struct partition {
     bool bound;        /* transfers are not free: homes matter */
     bool proportional; /* kinds differ only in speed */
     bool launches;     /* some unit's launches are not free */
-    double weight;     /* weight of transfers while tasks are assigned: 1 / horizon or 0 */
+    double weight;     /* of transfers while tasks are assigned: 0, 1 / horizon or 1 */
+    bool continues;    /* the partition found last moves only what can be brought in one step */
     int nclasses, ngroups, nmembers;
     struct partition_class *class; /* room for ncu */
     struct partition_group *group; /* of class 0, of class 1, …; room for ncu */

@@ -10,6 +10,9 @@ static const size_t NONE = (size_t)-1;
  * balances the two units. */
 enum { NEAR = 4 };
 
+/* One task for several is tried where the step exceeds its bound by more than this share. */
+static const double WORTH_TRADING = 0.002;
+
 /* Budget of one improvement, unless it is the only one: later ones need some, too. */
 enum { EACH = 15000 };
 
@@ -319,6 +322,70 @@ static bool relocate(struct improvement *a, int *owner)
     return moved;
 }
 
+/* One task of the last unit for several smaller ones of another unit. */
+struct trade {
+    size_t give; /* NONE: there is no such trade */
+    int unit;
+    double value;
+};
+
+/* Weighs what the other unit has, largest task first, against `give`: takes what the last unit can
+ * do and still end before `limit`, until the other one does, too. Returns the mean seconds of a
+ * step. owner, if not NULL, is changed accordingly. */
+static double take_several(struct improvement *a, size_t give, int other, double limit, int *owner)
+{
+    struct partition *d = a->d;
+    struct ends x = with(a, ends_of(d, a->last), a->last, give, -1),
+                y = with(a, ends_of(d, other), other, give, 1);
+    for (size_t t = d->head[other], next; t != NONE && value_of(a, x, y) >= limit; t = next) {
+        const struct ends more = with(a, x, a->last, t, 1);
+        next = d->follow[t];
+        a->budget--;
+        if (value_of(a, more, more) >= limit)
+            continue;
+        x = more;
+        y = with(a, y, other, t, -1);
+        if (owner)
+            hand_over(d, owner, other, a->last, t);
+    }
+    if (owner) {
+        hand_over(d, owner, a->last, other, give);
+        d->load[a->last] = x.usual;
+        d->full[a->last] = x.first;
+        d->load[other] = y.usual;
+        d->full[other] = y.first;
+    }
+    return value_of(a, x, y);
+}
+
+/* Where moves and swaps do not help, and the bound is not reached. */
+static bool trade(struct improvement *a, int *owner)
+{
+    const struct partition *d = a->d;
+    a->in_first = false;
+    find_last(a);
+    const struct ends now = ends_of(d, a->last);
+    const double limit = value_of(a, now, now) * (1 - 1e-4);
+    struct trade best = {NONE, -1, limit};
+    double before = -1;
+    if (d->launches || d->job->first || now.usual <= d->least * (1 + WORTH_TRADING))
+        return false;
+    for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
+        const double sec = estimate_seconds(d->e, a->last, give);
+        for (int c = 0; sec != before && c < d->job->ncu && a->budget > 0; c++) {
+            if (!may_take_part(a, c) || hopeless(a, c, &(struct offer){.value = best.value}))
+                continue;
+            const double value = take_several(a, give, c, limit, NULL);
+            if (value < best.value)
+                best = (struct trade){give, c, value};
+        }
+        before = sec;
+    }
+    if (best.give != NONE)
+        take_several(a, best.give, best.unit, limit, owner);
+    return best.give != NONE;
+}
+
 long partition_budget(const struct partition *d)
 {
     const bool only = d->nmemories == 1 || (d->proportional && !d->bound && !d->job->first);
@@ -345,6 +412,8 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
         }
         if (!helped && a.budget > 0)
             helped = relocate(&a, owner);
+        if (!helped && a.budget > 0)
+            helped = trade(&a, owner);
     }
     if (a.budget > 0)
         d->budget += a.budget;

@@ -39,6 +39,7 @@ struct state {
     struct trial trial;
     const struct sched_job *job;
     bool binds_late;        /* this step uses bootstrap */
+    bool continues;         /* more tasks should move in the next step */
     int *owner;             /* [n] unit of each task */
     double horizon;         /* option, steps; 0: those that are left */
     double steps;           /* left to run, as far as known */
@@ -86,7 +87,9 @@ static void partition_anew(struct state *s, bool present)
     s->face = s->partition.face;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
-    if (choice_make(&s->choice, present, !s->binds_late, s->owner)) {
+    s->continues = choice_make(&s->choice, present, !s->binds_late, s->owner);
+    if (s->continues) {
+        s->continues = s->partition.continues;
         s->patience = 1;
         steal_plan(&s->steal);
     }
@@ -191,7 +194,7 @@ static void step(void *st)
         steal_expect(&s->steal);
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
-    if (fails || s->incumbent.caution < caution || s->binds_late || recovered ||
+    if (fails || s->continues || s->incumbent.caution < caution || s->binds_late || recovered ||
         exchange_differs(s->job, s->partition.face, s->face) ||
         steal_differs(&s->steal, s->patience * SURPRISE))
         partition_anew(s, true);
