@@ -334,6 +334,75 @@ static void loops_are_squares_of_wires(void **state)
     }
 }
 
+/* Fields of x, y, z at x0 and at 1 and 2 steps from there along each axis, both ways. */
+enum { POINTS = 13 };
+static void around(const struct mcsem_layers *l, struct mcsem_survey s, const double x0[3],
+                   double step, double complex to[POINTS][3])
+{
+    static const double angles[3][2] = {{0, 0}, {90, 0}, {0, 90}};
+    static const int way[] = {-2, -1, 1, 2};
+    double at[3 * POINTS][5], got[3 * POINTS][2];
+    for (int p = 0; p < POINTS; p++)
+        for (int a = 0; a < 3; a++) {
+            double *point = at[3 * p + a];
+            memcpy(point, x0, 3 * sizeof *point);
+            memcpy(point + 3, angles[a], sizeof angles[a]);
+            if (p)
+                point[(p - 1) / 4] += step * way[(p - 1) % 4];
+        }
+    s.nrec = 3 * POINTS;
+    s.rec = (const double(*)[5])at;
+    assert_int_equal(mcsem_forward(l, &s, got[0], NULL), EK_OK);
+    for (int p = 0; p < 3 * POINTS; p++)
+        to[p / 3][p % 3] = got[p][0] + I * got[p][1];
+}
+
+/* Curl by differences of fourth order; returns the size of the derivatives. */
+static double curl(double complex field[POINTS][3], double step, double complex to[3])
+{
+    double complex d[3][3];
+    double most = 0;
+    for (int x = 0; x < 3; x++)
+        for (int a = 0; a < 3; a++) {
+            double complex(*f)[3] = field + 1 + 4 * x;
+            d[x][a] = (f[0][a] - 8 * f[1][a] + 8 * f[2][a] - f[3][a]) / (12 * step);
+            most = fmax(most, cabs(d[x][a]));
+        }
+    for (int a = 0; a < 3; a++)
+        to[a] = d[(a + 1) % 3][(a + 2) % 3] - d[(a + 2) % 3][(a + 1) % 3];
+    return most;
+}
+
+/* curl E = -i w mu H and curl H = E / rho in each layer, around dipoles, wires and loops. */
+static void fields_obey_maxwell_s_equations(void **state)
+{
+    (void)state;
+    static const double stretch[] = {1, 1, 1.4, 1.2}, f[] = {1};
+    static const double from[][6] = {
+        {0, 0, 250, 30, 20, 0}, {0, 0, 255, -50, 5, 270}, {0, 0, 700, 10, -60, 100}};
+    static const double to[][3] = {{900, 200, 200}, {-700, 350, 500}, {500, -800, 1500}};
+    const struct mcsem_layers l = {FEW, depth, res, stretch};
+    const double step = 10, mu = 4e-7 * acos(-1);
+    for (int n = 0; n < 12; n++) {
+        const double *x = to[n % 3];
+        struct mcsem_survey s = {1,     1,     1,         from + (n / 3 < 3 ? n / 3 : 0), NULL, f,
+                                 false, 1e-10, n / 3 == 3};
+        double complex e[POINTS][3], h[POINTS][3], curl_e[3], curl_h[3];
+        int layer = 0;
+        while (layer < FEW - 1 && x[2] > depth[layer])
+            layer++;
+        around(&l, s, x, step, e);
+        s.mrec = true;
+        around(&l, s, x, step, h);
+        const double most_e = curl(e, step, curl_e), most_h = curl(h, step, curl_h);
+        for (int a = 0; a < 3; a++) {
+            const double rho = res[layer] * (a == 2 ? pow(stretch[layer], 2) : 1);
+            near_to(cabs(curl_e[a] + I * 2 * acos(-1) * f[0] * mu * h[0][a]), 0, 1e-5 * most_e);
+            near_to(cabs(curl_h[a] - e[0][a] / rho), 0, 1e-5 * most_h);
+        }
+    }
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -387,6 +456,7 @@ int main(void)
         cmocka_unit_test(on_an_interface_is_above_it),
         cmocka_unit_test(magnetic_sources_are_loops),
         cmocka_unit_test(loops_are_squares_of_wires),
+        cmocka_unit_test(fields_obey_maxwell_s_equations),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
