@@ -82,9 +82,8 @@ static int peer(const struct gpu_state *to, void *dst, const struct gpu_state *f
     return own.memcpy_peer(dst, to->context, src, from->context, bytes, stream);
 }
 
-static int enable_peer_access(const struct gpu_state *to, const struct gpu_state *from)
+static int enable_peer_access(const struct gpu_state *from)
 {
-    (void)to;
     return own.enable_peer(from->context, 0);
 }
 

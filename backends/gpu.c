@@ -234,5 +234,6 @@ enum ek_status gpu_wait(void *dev, int queue)
     struct gpu_state *d = dev;
     TRY(gpu_use(d));
     TRY(gpu_check(d, d->driver->stream_wait(d->stream[queue]), "waiting for a queue"));
-    return gpu_copy_finish(d, queue);
+    gpu_copy_finish(d, queue);
+    return EK_OK;
 }

@@ -163,10 +163,11 @@ struct gpu_vendor {
     /* Copies a box; its slice pitches are multiples of its row pitches. */
     int (*box)(enum backend_way, void *dst, const void *src, const struct backend_rect *,
                void *stream);
-    /* Copies bytes from another device of this vendor; enables direct access to it. */
+    /* Copies bytes from another device of this vendor; enables the current device's direct access
+     * to it. */
     int (*peer)(const struct gpu_state *to, void *dst, const struct gpu_state *from,
                 const void *src, size_t bytes, void *stream);
-    int (*enable_peer_access)(const struct gpu_state *to, const struct gpu_state *from);
+    int (*enable_peer_access)(const struct gpu_state *from);
 };
 
 /* Members with the same name in each vendor's file. */
@@ -323,7 +324,7 @@ const char *gpu_symbols_find(void *handle, const char *prefix, const struct gpu_
 
 /* Frees the chunks; unpacks those that hold the results of finished reads. */
 void gpu_copy_close(struct gpu_state *);
-enum ek_status gpu_copy_finish(struct gpu_state *, int queue);
+void gpu_copy_finish(struct gpu_state *, int queue);
 
 /* A run-time compiler chosen for a device, and its target: "sm_90", "compute_80" or "gfx90a". */
 struct gpu_compiler {

@@ -166,11 +166,10 @@ static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chun
     return EK_OK;
 }
 
-enum ek_status gpu_copy_finish(struct gpu_state *d, int queue)
+void gpu_copy_finish(struct gpu_state *d, int queue)
 {
     for (int i = 0; i < GPU_CHUNKS; i++)
         unpack(d, queue, &d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
-    return EK_OK;
 }
 
 void gpu_copy_close(struct gpu_state *d)
@@ -235,7 +234,7 @@ static void enable_peer_access(struct gpu_state *to, const struct gpu_state *fro
         return;
     to->peers_tried |= bit;
     if (!to->driver->device_reaches(&reaches, to->device, from->device) && reaches)
-        to->vendor->enable_peer_access(to, from);
+        to->vendor->enable_peer_access(from);
 }
 
 enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *t)

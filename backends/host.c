@@ -277,9 +277,9 @@ static enum ek_status launch(void *dev, int queue, struct backend_program *progr
     TRY(prepare(h, s->nargs, args, &c));
     for (int d = 0; d < 3; d++)
         end[d] = (int)(groups[d] * s->group[d]);
-    for (at[2] = 0; at[2] < end[2]; at[2]++)
-        for (at[1] = 0; at[1] < end[1]; at[1]++)
-            for (at[0] = 0; at[0] < end[0]; at[0]++) {
+    for (at[2] = end[2]; at[2]-- > 0;) /* backwards: results must not depend on the order */
+        for (at[1] = end[1]; at[1]-- > 0;)
+            for (at[0] = end[0]; at[0]-- > 0;) {
                 for (int d = 0; d < 3; d++) {
                     kernel_gid[d] = at[d];
                     kernel_lid[d] = at[d] % (int)s->group[d];

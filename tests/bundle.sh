@@ -47,7 +47,7 @@ RUN
 chmod +x "$top/run.sh"
 
 # Precompiled kernels: every program builds its texts once, on device host:0.
-runs() { # program, arguments…: what it finds of so small a case does not matter
+runs() { # program, arguments…: its result for so small a case does not matter
     "$BIN/$1" "${@:2}" || [ $? = 1 ]
 }
 ready() { # architectures

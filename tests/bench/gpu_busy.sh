@@ -20,7 +20,7 @@ busy() { # first launch that counts, sample, scale, name, program, arguments…
     local first=$1 sample=$2 scale=$3 name=$4 program=$5 part=1000000 rc
     shift 5
     [[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
-    [ "$program" != mcsem ] || part=1 # its kernels cannot do without what is left out
+    [ "$program" != mcsem ] || part= # its kernels cannot do without what is left out
     for part in $part "$sample"; do
         FAKEGPU_PRICE=$price FAKEGPU_MEMORY=${MEMORY:-4000} FAKEGPU_BUSY=$first FAKEGPU_SCALE=$scale FAKEGPU_SAMPLE=$part \
             "$BIN/$program" "$@" --devices cuda:0 --layout "0x0+1x$feeders" >"$work/out" 2>"$work/err"
@@ -39,6 +39,7 @@ done
 # The cells of a corner of the published survey, with the same density.
 "$BIN/mcsem" --generate published --out "$work/survey"
 corner="--earth nx=${CELLS:-7},ny=4 --drop-outside --iterations 0"
+"$BIN/mcsem" "$work/survey" --earth nx=1,ny=1 --drop-outside --iterations 0 --mode exact --devices cuda:0 --layout 0x0+1 >"$work/out" 2>&1
 busy 1 1 1 mcsem mcsem "$work/survey" $corner --mode exact
 busy 1 1 1 mcsem-shared mcsem "$work/survey" $corner
 for job in gorkha parkfield; do
