@@ -16,7 +16,7 @@
  *   FAKEGPU_GROUP=1024    largest work-group for which kernels have registers
  *   FAKEGPU_PITCH=1000    largest row pitch of a copy, bytes
  *   FAKEGPU_EAGER=1       all queues of a device but the first work at once, not only when somebody
- *                         waits
+ *                         waits; 2: only the first one does
  *   FAKEGPU_STRICT=1      exit 1 if a bug was reported
  *   FAKEGPU_INIT=802      result of the driver's first call
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: that card's properties, and events report the

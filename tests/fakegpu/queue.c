@@ -300,7 +300,7 @@ SHOWN(NAME(cuStreamCreate, hipStreamCreateWithFlags), void **stream, unsigned fl
     if (!s)
         return g ? INVALID_VALUE : INVALID_CONTEXT;
     s->gpu = g;
-    s->eager = g->kept[STREAMS] && setting("FAKEGPU_EAGER", 0);
+    s->eager = setting("FAKEGPU_EAGER", 0) == (g->kept[STREAMS] ? 1 : 2);
     gpu_keep(g, STREAMS, 1);
     *stream = s;
     return OK;
