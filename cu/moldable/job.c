@@ -282,6 +282,7 @@ static enum ek_status check_measure(const struct run_job *j, const char *where, 
 static enum ek_status check_sweep(const struct run_job *j, const char *where, json_t *sweep,
                                   int *count)
 {
+    static const char *const taken[] = {"id", "cores", "node", "hosts", "seconds"};
     char key[128];
     const char *name;
     json_t *values, *value;
@@ -291,7 +292,12 @@ static enum ek_status check_sweep(const struct run_job *j, const char *where, js
     TRY(demand_that(j->path, !sweep || json_is_object(sweep), key, "an object of lists"));
     json_object_foreach(sweep, name, values)
     {
-        TRY(demand_that(j->path, json_array_size(values) > 0, key, "an object of lists"));
+        for (size_t w = 0; w < sizeof taken / sizeof *taken; w++)
+            if (!strcmp(name, taken[w]))
+                FAIL(EK_USAGE, "%s: %s: {%s} has a meaning of its own; choose another name",
+                     j->path, key, name);
+        TRY(demand_that(j->path, json_array_size(values) > 0, key,
+                        "an object of lists with at least one value"));
         json_array_foreach(values, i, value)
             TRY(demand_that(j->path, json_is_string(value) || json_is_number(value), key,
                             "an object of lists of texts or numbers"));

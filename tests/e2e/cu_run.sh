@@ -254,6 +254,10 @@ wait $pid
 runs 0 run job.json --resume
 [ "$(sort -u ran | wc -l)" = 4 ] || say "after the loss of the only node: $(cat ran)"
 
+# {id} and the like belong to the plan, not to a sweep
+one '"cores": 1' '' '{"command": "echo {cores}", "time": "1", "sweep": {"cores": [1, 2]}}'
+refused 2 'choose another name' plan job.json
+
 # values of a sweep keep all their digits
 one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}"]}}'
 runs 0 run job.json --method taskp
