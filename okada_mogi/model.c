@@ -103,12 +103,7 @@ void model_respond(const struct model *m, const double *const *value, const doub
 bool model_undefined(const struct model *m, const double *value, double east, double north,
                      double height)
 {
-    double own[MODEL_VALUES];
-    if (!m->undefined)
-        return false;
-    memcpy(own, value, (size_t)model_values(m) * sizeof *own);
-    own[m->depth] += height;
-    return m->undefined(m, own, east, north);
+    return m->undefined && m->undefined(m, value, east, north, height);
 }
 
 void *model_alloc(size_t bytes)

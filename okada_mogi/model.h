@@ -95,7 +95,8 @@ struct model {
                        double height, double *u);
     /* Whether a point's displacement is undefined, as a source with value [model_values()] reaches
      * the ground there. NULL: no source does. */
-    bool (*undefined)(const struct model *m, const double *value, double east, double north);
+    bool (*undefined)(const struct model *m, const double *value, double east, double north,
+                      double height);
     /* For devices: the kernel file, with the kernels <name>_brute and <name>_probe, see
      * kernels/search.h. NULL: this model runs on CPU units only. */
     const char *text;

@@ -209,12 +209,13 @@ static bool place_middle(const double *x, double *y)
 
 /* The displacement jumps where the fault reaches the ground, and is unbounded at the ends of such a
  * trace; rounding would decide to which side of the trace a point belongs. */
-static bool undefined(const struct model *m, const double *value, double east, double north)
+static bool undefined(const struct model *m, const double *value, double east, double north,
+                      double height)
 {
     const double half = value[OKADA_HALF], width = value[OKADA_WIDTH], near = 1e-9 * (half + width);
     const double ss = value[OKADA_SS], cs = value[OKADA_CS], s = value[OKADA_S], c = value[OKADA_C];
     const bool referred = m->form & PLACED_FORM;
-    const double top = value[OKADA_TOP] - (referred ? value[FAULT_DOWN] * width * s : 0);
+    const double top = value[OKADA_TOP] + height - (referred ? value[FAULT_DOWN] * width * s : 0);
     if (top > near)
         return false;
     const double along = referred ? value[FAULT_ALONG] * 2 * half : 0,
