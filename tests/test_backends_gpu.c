@@ -191,6 +191,9 @@ static void too_large_a_group_is_refused(void **state)
     setenv("FAKEGPU_GROUP", "32", 1);
     ASSERT_FAILS(EK_UNAVAILABLE, backend_build(b, text, "", law_kernels, LAW_KERNELS, &p),
                  "needs a work-group of 64, the device supports 32");
+    setenv("FAKEGPU_GROUP", "64", 1);
+    assert_int_equal(backend_build(b, text, "", law_kernels, LAW_KERNELS, &p), EK_OK);
+    backend_unbuild(b, p);
     unsetenv("FAKEGPU_GROUP");
     free(text);
     backend_close(b);
