@@ -152,8 +152,8 @@ static void print_share(FILE *out, double share)
 
 static void print_gains(const struct capacity_answer *a, const struct capacity *c, FILE *out)
 {
-    fprintf(out, "\n%-24s %9s %9s %9s  %s\n", "one more node saves", "on mean", "at most",
-            "at edge*", "pairs of scenarios");
+    fprintf(out, "\n%-24s %9s %9s %9s  %s\n", "one more node saves", "mean", "largest", "at edge*",
+            "pairs of scenarios");
     for (int t = 0; t < c->machine->ntypes; t++) {
         const struct capacity_gain *g = &a->gain[t];
         const struct capacity_node *node = &c->machine->node[t];
