@@ -21,7 +21,7 @@ static void lists_are_read_in_order(void **state)
     expect_names("host:0", 1, "host:0");
     expect_names("host:3,host:0,host:1", 3, "host:3,host:0,host:1");
     expect_names("host:2", -1, "host:2");
-    expect_names(" host:2,\tHOST:0 , Host:1\n", 3, "host:2,host:0,host:1");
+    expect_names(" host:2,\tHOST:0 , Host: 1\n", 3, "host:2,host:0,host:1");
 }
 
 static void refusals_explain(void **state)
@@ -37,7 +37,6 @@ static void refusals_explain(void **state)
         {"host:", EK_USAGE, "'host:' does not name a device"},
         {"host:x", EK_USAGE, "'host:x' does not name a device"},
         {"host:-1", EK_USAGE, "'host:-1' does not name a device"},
-        {"host: 1", EK_USAGE, "'host: 1' does not name a device"},
         {" ", EK_USAGE, "'' does not name a device"},
         {":1", EK_USAGE, "':1' does not name a device"},
         {"host:0,", EK_USAGE, "'' does not name a device"},

@@ -24,6 +24,7 @@
 #include "mcsem/survey_file.h"
 #include "okada_mogi/job.h"
 #include "cu/bench/bench_options.h"
+#include "src/file.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static char folder[64]; /* of damaged files and of the files that a job file nam
 
 static void read_segy(const char *path)
 {
-    const struct segy_options o = {.as = segy_called_su(path) ? SEGY_AS_SU : SEGY_AS_SEGY};
+    const struct segy_options o = {.as = file_ends_in(path, ".su") ? SEGY_AS_SU : SEGY_AS_SEGY};
     struct segy *s;
     if (segy_open(path, &o, &s))
         return;

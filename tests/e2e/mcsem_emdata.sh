@@ -185,7 +185,7 @@ spoil '12s/edipole/loop/' "bad.emdata:12: source type 'loop'"
 spoil '12s/^[^ ]* [^ ]* [^ ]*/0 0 -5/' 'source reaches'
 spoil '13s/.*/1 2 3/' 'bad.emdata:13: a transmitter needs'
 spoil "${row}s/^1 1/1 4/" "bad.emdata:$row: frequency 4, there are 1 to 2"
-spoil "${row}s/^1 1 [0-9]*/1 1 0/" "bad.emdata:$row: transmitter 0"
+spoil "${row}s/^1 1 [0-9]*/1 1 99999/" "bad.emdata:$row: transmitter 99999"
 spoil "${row}s/[^ ]*\$/0/" "bad.emdata:$row: standard error 0"
 spoil "${row}s/[^ ]* [^ ]*\$/nan 1e-15/" "bad.emdata:$row: 'nan'"
 spoil "$((row + 1))s/^2/1/" "bad.emdata:$((row + 1)): line $row has this number"
