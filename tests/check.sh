@@ -10,6 +10,14 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 say() { echo "FAILED: $*"; failed=1; }
 check() { [ "$1" = 0 ] || say "$2"; } # status, what holds if it is 0
+refused() { # exit code, pattern, command…: ends with that code and one line on standard error
+    local code=$1 pattern=$2 rc
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc = "$code" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$pattern" "$work/err"
+    check $? "$*: exit $rc, not $code and one line with '$pattern': $(cat "$work/err")"
+}
 refuses() { # what, pattern of the message, command…: exit 2 with that message
     local what=$1 pattern=$2
     shift 2

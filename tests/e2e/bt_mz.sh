@@ -7,15 +7,6 @@ verified() { # arguments…: exit 0 and "verified": true
     out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"
     echo "$out" | grep -q '"verified": true' || say "$*: not verified"
 }
-refused() { # exit code, words that the one line must contain, arguments…
-    code=$1 words=$2
-    shift 2
-    "$BIN/bt-mz" "$@" >/dev/null 2>"$log"
-    rc=$?
-    [ $rc = "$code" ] || say "$* exits $rc instead of $code"
-    [ "$(wc -l <"$log")" = 1 ] || say "$*: not one line on stderr: $(cat "$log")"
-    grep -q -- "$words" "$log" || say "$*: '$words' is not in: $(cat "$log")"
-}
 log=$work/log
 
 verified --class S --layout 2x1 --schedule static
@@ -37,18 +28,18 @@ for option in --json --trace; do
         say "$option -: there is more than JSON"
 done
 [ "$("$BIN/bt-mz" --class S --steps 2 --layout 1x1 --report - | head -c 9)" = '<!DOCTYPE' ] || say "--report -: there is more than the page"
-refused 2 'only one of' --class S --json - --trace -
+refused 2 'only one of' "$BIN/bt-mz" --class S --json - --trace -
 
-refused 2 "unknown class 'Z'" --class Z
-refused 2 "unknown class ' '" --class ' '
-refused 3 '9 devices' --layout 9x9+9
-refused 2 "schedule: 'nope'" --schedule nope
-refused 3 'opencl:' --devices opencl:7
-refused 2 "mean 'dynamic'" --schedule dynamc
-refused 2 "mean 'schedule'" --schedul3 static
-refused 2 'mean .opencl' --devices opncl:0
-refused 3 'TB of memory, .* are available' --class F
-refused 3 'cannot be written' --class S --json "$work/nowhere/file"
+refused 2 "unknown class 'Z'" "$BIN/bt-mz" --class Z
+refused 2 "unknown class ' '" "$BIN/bt-mz" --class ' '
+refused 3 '9 devices' "$BIN/bt-mz" --layout 9x9+9
+refused 2 "schedule: 'nope'" "$BIN/bt-mz" --schedule nope
+refused 3 'opencl:' "$BIN/bt-mz" --devices opencl:7
+refused 2 "mean 'dynamic'" "$BIN/bt-mz" --schedule dynamc
+refused 2 "mean 'schedule'" "$BIN/bt-mz" --schedul3 static
+refused 2 'mean .opencl' "$BIN/bt-mz" --devices opncl:0
+refused 3 'TB of memory, .* are available' "$BIN/bt-mz" --class F
+refused 3 'cannot be written' "$BIN/bt-mz" --class S --json "$work/nowhere/file"
 
 # OMP_PLACES that agree with the layout, and others that do not.
 OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=2x1 "$BIN/bt-mz" --class S --check >"$work/out" 2>&1 ||

@@ -16,15 +16,6 @@ verified() { # program, devices, layout, more arguments…: exit 0, verified, no
     grep fakegpu: "$work/err" && say "$program $devices $layout $*: the fakes complain"
     grep -q '"starving_s": [0-9]' "$work/json" || say "$program $devices $layout $*: starving devices are not told"
 }
-refused() { # exit code, words of the one line, program, arguments…
-    code=$1 words=$2 program=$3
-    shift 3
-    "$BIN/$program" "$@" >"$work/out" 2>"$work/err"
-    rc=$?
-    [ $rc = "$code" ] || say "$program $* exits $rc instead of $code: $(cat "$work/err")"
-    [ "$(wc -l <"$work/err")" = 1 ] || say "$program $*: not one line: $(cat "$work/err")"
-    grep -qE -- "$words" "$work/err" || say "$program $*: '$words' is not in: $(cat "$work/err")"
-}
 
 moved() { sed -n 's/^ *"bytes_moved": \([0-9]*\).*/\1/p' "$work/json"; }
 come_and_go() { # program, memory that zones do not fit into all at once: the same bits, told as moved
@@ -158,38 +149,38 @@ for words in '"name": "libcuda.so.1"' '"version": "CUDA 12.8"' '"name": "libamdh
 done
 # A GPU that two back ends list is one GPU: auto selects each address once.
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH refused 3 'auto found [23] of the 4' \
-    bt-mz --layout 0x0+4 --class S
-FAKEGPU_DEVICES=1 refused 3 "there is no 'cuda:1'; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
-    bt-mz --devices cuda:1 --layout 0x0+1
+    "$BIN/bt-mz" --layout 0x0+4 --class S
+FAKEGPU_DEVICES=1 refused 3 "there is no 'cuda:1'; cuda has 1: cuda:0 (Fake CUDA GPU 0)" \
+    "$BIN/bt-mz" --devices cuda:1 --layout 0x0+1
 
 # Too little memory for one zone: an error with both numbers. For all zones: those that do not fit are
 # swapped in for a step, with the same bits. Less memory than the driver reports, because others use the
 # card: as much as can be allocated.
-FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
+FAKEGPU_MEMORY=1 refused 3 '[0-9.]\+ MB .*cuda:0.* [0-9.]\+ MB' "$BIN/bt-mz" --class W --devices cuda:0 --layout 0x0+1
 come_and_go sp-mz 350k
 FAKEGPU_EAGER=1 come_and_go sp-mz 350k
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
-FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, refused by the driver though [0-9.]+ MB are free' \
-    bt-mz --class S --devices hip:0 --layout 0x0+1
+FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]\+ MB of device memory asked for, refused by the driver though [0-9.]\+ MB are free' \
+    "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
 
 # A text that does not compile: our file and line, in the vendor's format.
 for device in cuda:0 hip:0; do
     FAKEGPU_FAULT=build:1 CU_KERNEL_CACHE=0 refused 2 \
-        'npb_mz/kernels/[a-z]+\.c:[0-9]+:.*error: .*ID_0' bt-mz --class S --devices $device --layout 0x0+1
+        'npb_mz/kernels/[a-z]\+\.c:[0-9]\+:.*error: .*ID_0' "$BIN/bt-mz" --class S --devices $device --layout 0x0+1
 done
 # Refused launches, refused code, an unknown architecture.
-FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' bt-mz --class S --devices cuda:0 --layout 1x1+1
+FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' "$BIN/bt-mz" --class S --devices cuda:0 --layout 1x1+1
 FAKEGPU_FAULT=load:1 CU_KERNEL_CACHE=0 refused 3 'made for gfx90a on a driver of HIP 6.2' \
-    bt-mz --class S --devices hip:0 --layout 0x0+1
+    "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
 # A driver without graphs.
 FAKEGPU_FAULT=graph:1 verified lu-mz cuda:0,hip:0 0x0+2 --class S
-FAKEGPU_ARCH=gfx942 refused 3 'died \(signal 6\)' bt-mz --class S --devices hip:0 --layout 0x0+1
-FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_ARCH=gfx942 refused 3 'died (signal 6)' "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
+FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1
 
 # Errors of the driver's first call, with helpful messages.
-FAKEGPU_INIT=802 refused 3 'nvidia-fabricmanager running\?, CUDA error 802' bt-mz --class S --devices cuda:0 --layout 0x0+1
-FAKEGPU_INIT=46 refused 3 'another process has exclusive use of the device' bt-mz --class S --devices cuda:0 --layout 0x0+1
-FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0 --layout 0x0+1
+FAKEGPU_INIT=802 refused 3 'nvidia-fabricmanager running?, CUDA error 802' "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_INIT=46 refused 3 'another process has exclusive use of the device' "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
 
 # Precompiled code, made without a device: no compiler is called, and a device without code of its own
 # runs the portable code for an older one.
@@ -203,8 +194,8 @@ FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0
     # Code for an older device of its generation first; if the driver refuses it, portable code.
     FAKEGPU_FAULT=build:1,load:1 FAKEGPU_ARCH=sm_86 verified bt-mz cuda:0 0x0+1 --class S
     for f in "$work"/code/*; do printf x >>"$f"; done
-    FAKEGPU_FAULT=build:1 refused 2 'error: .*ID_0' bt-mz --class S --devices cuda:0 --layout 0x0+1
-    CU_KERNEL_CODE_FOR=sm_30000 refused 3 'sm_30000' bt-mz --class S --steps 1 --devices host:0 --layout 0x0+1
+    FAKEGPU_FAULT=build:1 refused 2 'error: .*ID_0' "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1
+    CU_KERNEL_CODE_FOR=sm_30000 refused 3 'sm_30000' "$BIN/bt-mz" --class S --steps 1 --devices host:0 --layout 0x0+1
     exit $failed
 ) || failed=1
 
@@ -226,9 +217,9 @@ FAKEGPU_FAULT=lost:20 "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1 >"$
 export LD_LIBRARY_PATH=/nonexistent
 "$BIN/cu-info" --layout 1x1 >"$work/out" 2>&1
 if ! grep -q '^cuda:0' "$work/out"; then
-    refused 3 '^bt-mz: cuda: no device \(.*\)' bt-mz --class W --devices cuda:0 --layout 0x0+1
+    refused 3 '^bt-mz: cuda: no device (.*)' "$BIN/bt-mz" --class W --devices cuda:0 --layout 0x0+1
 fi
 if grep -q 'libcuda.so.1 not loaded' "$work/out"; then
-    refused 3 'cuda: no device \(libcuda.so.1 not found\)' bt-mz --class W --devices cuda:0 --layout 0x0+1
+    refused 3 'cuda: no device (libcuda.so.1 not found)' "$BIN/bt-mz" --class W --devices cuda:0 --layout 0x0+1
 fi
 exit $failed

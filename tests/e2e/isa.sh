@@ -8,15 +8,6 @@ import json, sys
 print(*[l["name"] for l in json.load(sys.stdin)["isa_levels"] if l["runs"] == (sys.argv[1] == "runs")])' "$1"; }
 runs=$(levels runs) lacks=$(levels lacks)
 [ -n "$runs" ] || say 'cu-info lists no level'
-refused() { # exit code, words of the one line, command…
-    code=$1 words=$2
-    shift 2
-    "$@" >/dev/null 2>"$work/err"
-    rc=$?
-    [ $rc = "$code" ] || say "$* exits $rc instead of $code"
-    [ "$(wc -l <"$work/err")" = 1 ] && grep -qF -e "$words" "$work/err" ||
-        say "$*: '$words' is not in: $(cat "$work/err")"
-}
 example=okada_mogi/examples
 for program in 'bt-mz --class S' 'sp-mz --class S' 'lu-mz --class S' "okada $example/parkfield.json" \
     "mogi $example/campi.json" "mcsem $work/none.csv" "kirchhoff-mig $work/none.segy" \

@@ -5,14 +5,6 @@
 set -u
 bin=${BIN:-bin}/kirchhoff-mig
 . tests/check.sh
-refuses() { # exit code, pattern of the message, options…
-    local code=$1 pattern=$2 rc
-    shift 2
-    "$bin" "$@" >"$work/out" 2>"$work/err"
-    rc=$?
-    [ $rc = "$code" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$pattern" "$work/err"
-    check $? "exit $code and '$pattern', not $rc: $(cat "$work/err")"
-}
 data=$work/data.segy
 python=$(command -v python3 || echo true)
 "$bin" --generate medium --out "$data"
@@ -75,9 +67,9 @@ head -c 3600 "$work/least.segy" | grep -aq 'least squares, 2 iterations' && grep
 check $? "an image says that it is one of least squares, and that it begins above the ground: $(cat "$work/err")"
 "$bin" "$data" $tables --grid 3x3x9:50@1300,1300,9000 --layout 1x1 --quiet --raw "$work/other" 2>"$work/err" && grep -q 'the image is empty' "$work/err"
 check $? "an empty image is told: $(cat "$work/err")"
-refuses 2 'wants all traces at once' "$data" $least --part 0/2 --partial "$work/x"
-refuses 2 'leave out --divide' "$data" $least --divide fold
-refuses 2 'that of --dimension 3' "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
+refused 2 'wants all traces at once' "$bin" "$data" $least --part 0/2 --partial "$work/x"
+refused 2 'leave out --divide' "$bin" "$data" $least --divide fold
+refused 2 'that of --dimension 3' "$bin" "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
 # One trace that has its wavelet elsewhere: all that it gives is rounded away, which is no failure. Nor is no signal at all.
 "$bin" --generate small --out "$work/small.segy"
 { head -c 3600 "$work/small.segy"; tail -c +$((3601 + 200 * 3044)) "$work/small.segy" | head -c 3044; } >"$work/one.segy"
@@ -259,15 +251,15 @@ import json, sys
 a, b = (json.load(open(f))['peak'] for f in sys.argv[1:])
 assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     check $? 'metres beside the stations'
-    refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
-    refuses 2 'are places amiss' "$work/far.segy" $usual --node-spacing 1
+    refused 1 'all sources stand at one place' "$bin" "$work/zero.segy" $usual
+    refused 2 'are places amiss' "$bin" "$work/far.segy" $usual --node-spacing 1
     "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --raw "$work/b" --json "$work/b.json"
     check $? 'which can be accepted'
     "$bin" "$data" --headers "$work/places.csv" && "$bin" "$work/zero.segy" $usual --geometry "$work/places.csv" \
         --layout 1x1 --deterministic --raw "$work/other" && cmp -s "$work/image.f32" "$work/other.f32"
     check $? 'or get its geometry from a table'
     sed 9d "$work/places.csv" >"$work/few.csv"
-    refuses 2 'has no row for trace 7' "$work/zero.segy" $usual --geometry "$work/few.csv"
+    refused 2 'has no row for trace 7' "$bin" "$work/zero.segy" $usual --geometry "$work/few.csv"
     "$bin" "$work/high.segy" $odd --layout 1x1 --raw "$work/a" &&
         "$bin" "$work/high.segy" $odd --layout 0x0+1 --devices host:0 --raw "$work/b" && cmp -s "$work/a.f32" "$work/b.f32"
     check $? 'elevations on a device'
@@ -277,105 +269,6 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     "$bin" "$work/high.segy" --tables "$work/tt" --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --layout 1x1 \
         --raw "$work/a" --json "$work/b.json" && [ "$(number share "$work/b.json" | cut -c1-4)" = 0.00 ]
     check $? "elevations above tables, summed again: $(grep share "$work/b.json")"
-fi
-
-# An interrupted run goes on where it was: what it keeps is a partial image, which is of these data and this image alone.
-"$bin" "$data" $usual --deterministic --layout 1x1 --part 0/2 --partial "$work/half" && cp "$work/half" "$work/on.segy.checkpoint" &&
-    "$bin" "$data" $usual --deterministic --layout 1x1+1 --devices host:0 --schedule dynamic --out "$work/on.segy" --json "$work/on.json" &&
-    cmp -s "$work/image.segy" "$work/on.segy" && [ ! -e "$work/on.segy.checkpoint" ] &&
-    [ "$(number kept_traces "$work/on.json" | cut -d. -f1)" -gt 500 ] && grep -q '"verified": true' "$work/on.json"
-check $? "a run goes on: $(grep kept_traces "$work/on.json")"
-cp "$data" "$work/altered.segy"
-length=$((240 + 4 * $(od -An -tu2 --endian=big -j3220 -N2 "$data")))
-for trace in 1 2 3 4 5; do # a sample of a few traces
-    printf '\001' | dd of="$work/altered.segy" bs=1 seek=$((3600 + trace * length + 1000)) conv=notrunc 2>/dev/null
-done
-kept=$work/on.segy.checkpoint
-stays() { # file with the checkpoint, pattern of the message, options…: refused, and nothing happens to it
-    cp "$1" "$kept"
-    refuses 2 "$2" "${@:3}" --deterministic --layout 1x1 --out "$work/on.segy"
-    cmp -s "$1" "$kept"
-    check $? "a checkpoint is left as it is: $2"
-}
-rm "$work/on.segy"
-for other in "$work/altered.segy $usual" "$data $usual --chunk 100" "$data $usual --aperture 500" "$data $usual --lsm 2 --divide nothing"; do
-    stays "$work/half" 'of another migration' $other
-done
-stays "$work/half" 'of an image in 1 slab, now it has 5; go on with --image-memory' "$data" $usual --image-memory 0.0000105
-advice=$(sed -n 's/.*\(--image-memory [^,]*\),.*/\1/p' "$work/err")
-"$bin" "$data" $usual $advice --deterministic --layout 1x1 --out "$work/on.segy" --json "$work/on.json" &&
-    cmp -s "$work/image.segy" "$work/on.segy" && [ "$(number kept_traces "$work/on.json" | cut -d. -f1)" -gt 500 ] && [ ! -e "$kept" ]
-check $? "going on as advised: $advice"
-rm "$work/on.segy"
-head -c 9999 "$work/half" >"$work/broken" && stays "$work/broken" 'a damaged partial image; delete it' "$data" $usual
-{ cat "$work/half"; echo; } >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
-: >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
-sed '1s/image 9/image 8/' "$work/half" >"$work/broken" && stays "$work/broken" 'of another version' "$data" $usual
-head -c 5000 "$data" >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
-[ ! -e "$work/on.segy" ]
-check $? 'and no image is made'
-rm "$kept"
-# 143: stopped before it had begun.
-long="--velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --layout 1x1 --quiet --grid"
-for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 7"; do
-    rc=4
-    for delay in 0.4 0.8 1.6 60 60; do
-        [ $rc = 0 ] || timeout --preserve-status -s TERM "$delay" "$bin" "$data" $run --raw "$work/on" --json "$work/on.json" 2>"$work/err"
-        rc=$?
-        [ $rc = 0 ] || [ $rc = 4 ] || [ $rc = 143 ] || { check 1 "an interrupted run ends with $rc: $(cat "$work/err")"; break; }
-        [ $rc != 4 ] || ! grep -q "kept in" "$work/err" || [ -e "$work/on.checkpoint" ]
-        check $? 'what was summed is kept'
-    done
-    "$bin" "$data" $run --raw "$work/whole" --json "$work/whole.json" && cmp -s "$work/whole.f32" "$work/on.f32" &&
-        cmp -s "$work/whole.fold.f32" "$work/on.fold.f32" && [ ! -e "$work/on.checkpoint" ] &&
-        [ "$(number dot_test "$work/whole.json")" = "$(number dot_test "$work/on.json")" ]
-    check $? 'interrupted several times, the same image'
-done
-
-# An image in slabs, for want of memory: the same bits on cores and devices, interrupted and not, and what is beyond the aperture.
-for run in "--classes 3 --class-width 300 --layout 1x1" "--aperture 150 --layout 1x1+1 --devices host:0"; do
-    slabs="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --grid 13x7x45:50x50x10@1000,1300,400 $run"
-    "$bin" $slabs --raw "$work/whole" --out "$work/whole.segy"
-    rc=4
-    for delay in 0.3 0.6 60; do
-        [ $rc = 0 ] || timeout --preserve-status -s TERM "$delay" "$bin" $slabs --image-memory 0.00002 --raw "$work/slabs" \
-            --out "$work/slabs.segy" --json "$work/slabs.json" 2>"$work/err"
-        rc=$?
-    done
-    for kind in .f32 .fold.f32 .segy; do cmp -s "$work/whole$kind" "$work/slabs$kind" || say "slabs, $run: $kind differs: $(cat "$work/err")"; done
-    [ "$(number slabs "$work/slabs.json")" -gt 2 ] && grep -q '"verified": true' "$work/slabs.json" && ! compgen -G "$work/*.slab*" >/dev/null
-    check $? "slabs, $run: $(grep -e slabs -e verified "$work/slabs.json"; ls "$work")"
-done
-refuses 2 'made in slabs by one run' "$data" $usual --image-memory 0.00001 --part 0/2 --partial "$work/x"
-# Ranks that have saved chunks are told to end: one of them is (exit code 4), or mpirun, which tells them all a second later and
-# kills them after another one (exit code 1). What they have is kept, and one process goes on with it. Ranks compute without
-# vectors, so that they do not finish before that; a run that does is repeated.
-if command -v mpirun >/dev/null; then
-    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 41x41x121:20x20x10@1200,1200,400"
-    saved() { [ -e "$work/ranks.checkpoint" ] && [ -e "$work/ranks.checkpoint.rank1" ]; }
-    "$bin" $ranks --raw "$work/whole"
-    for told in 'INT a.rank 4' 'TERM mpirun 1'; do
-        read -r signal whom ends <<<"$told"
-        for round in 1 2 3 4; do
-            rm -f "$work"/ranks.*
-            (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $ranks --isa plain --save-every 0.01 --raw "$work/ranks" >"$work/out" 2>&1) &
-            launcher=$!
-            until saved || ! kill -0 $launcher 2>/dev/null; do sleep 0.02; done
-            [ $whom = mpirun ] && first=$launcher || first=$(ps -o pid= --ppid $launcher | head -1)
-            [ -z "$first" ] || kill -$signal $first
-            wait $launcher
-            rc=$?
-            [ -e "$work/ranks.f32" ] || break
-        done
-        [ $rc = "$ends" ] && compgen -G "$work/ranks.checkpoint*" >/dev/null && [ ! -e "$work/ranks.f32" ]
-        check $? "$signal to $whom: ranks keep what they have: $rc, $(cat "$work/out"; ls "$work")"
-        [ $whom = mpirun ] || grep -q 'kept in' "$work/out"
-        check $? "$signal to $whom: and say so: $(cat "$work/out")"
-        "$bin" $ranks --raw "$work/ranks" --json "$work/ranks.json" 2>>"$work/out" &&
-            cmp -s "$work/whole.f32" "$work/ranks.f32" && ! compgen -G "$work/ranks.checkpoint*" >/dev/null &&
-            [ "$(number kept_traces "$work/ranks.json" | cut -d. -f1)" -gt 0 ]
-        check $? "$signal to $whom: one process goes on: $(grep kept "$work/ranks.json"; cat "$work/out")"
-    done
 fi
 
 # A disk that is full in the end: the image stands elsewhere, and the run says so.
@@ -388,37 +281,37 @@ check $? "a full disk does not lose the image: $(cat "$work/err")"
 "${BIN:-bin}/kirchhoff-tt" --velocity const:v=2000 --grid 5x5x19:100@1300,1300,0 --sources 2x2:100@1300,1300 \
     --out "$work/small" --layout 1x1 --quiet
 check $? 'tables for too few sources'
-refuses 2 'which traces'
-refuses 2 'which travel times' "$data" --grid 3x3x9:50
-refuses 2 'which image' "$data" $tables
-refuses 2 'nowhere.segy' "$work/nowhere.segy" $usual
-refuses 2 "did you mean 'diffractor'" "$data" $tables --grid 3x3x9:50 --weight difractor
-refuses 2 "did you mean 's1'" --generate s2 --out "$work/x.segy"
-refuses 2 'each part would compute' "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50 \
+refused 2 'which traces' "$bin"
+refused 2 'which travel times' "$bin" "$data" --grid 3x3x9:50
+refused 2 'which image' "$bin" "$data" $tables
+refused 2 'nowhere.segy' "$bin" "$work/nowhere.segy" $usual
+refused 2 "did you mean 'diffractor'" "$bin" "$data" $tables --grid 3x3x9:50 --weight difractor
+refused 2 "did you mean 's1'" "$bin" --generate s2 --out "$work/x.segy"
+refused 2 'each part would compute' "$bin" "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50 \
     --part 0/2 --partial "$work/x"
-refuses 2 'nocube' "$data" --velocity cube:"$work/nocube.json" --grid 3x3x9:50
-refuses 2 'larger tables' "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50x50x10@1300,1300,800
-refuses 2 'outside the tables' "$data" --tables "$work/small" --grid 3x3x9:50@1300,1300,800
-refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000
-refuses 2 '0 <= I < N' "$data" $usual --part 4/4
-refuses 2 'is no image' "$data" $usual --part 0/4
-refuses 2 'is no image' "$data" $usual --part 0/4 --partial "$work/x" --out "$work/half.segy"
-refuses 2 'class-width' "$data" $usual --classes 5
-refuses 2 'OFFSET:TIME' "$data" $usual --mute 5
-refuses 2 'offset-max' "$data" $usual --offset-taper 5
-refuses 2 'has one y' "$data" $usual --dimension 2
+refused 2 'nocube' "$bin" "$data" --velocity cube:"$work/nocube.json" --grid 3x3x9:50
+refused 2 'larger tables' "$bin" "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50x50x10@1300,1300,800
+refused 2 'outside the tables' "$bin" "$data" --tables "$work/small" --grid 3x3x9:50@1300,1300,800
+refused 2 'no trace is left' "$bin" "$data" $usual --classes 2 --class-width 10 --class-first 9000
+refused 2 '0 <= I < N' "$bin" "$data" $usual --part 4/4
+refused 2 'is no image' "$bin" "$data" $usual --part 0/4
+refused 2 'is no image' "$bin" "$data" $usual --part 0/4 --partial "$work/x" --out "$work/half.segy"
+refused 2 'class-width' "$bin" "$data" $usual --classes 5
+refused 2 'OFFSET:TIME' "$bin" "$data" $usual --mute 5
+refused 2 'offset-max' "$bin" "$data" $usual --offset-taper 5
+refused 2 'has one y' "$bin" "$data" $usual --dimension 2
 cp "$data" "$work/mine.segy" && ln -s mine.segy "$work/link.segy"
-refuses 2 'input' "$work/mine.segy" $usual --layout 1x1 --out "$work/link.segy"
-refuses 2 'input' "$work/mine.segy" --headers "$work/mine.segy"
+refused 2 'input' "$bin" "$work/mine.segy" $usual --layout 1x1 --out "$work/link.segy"
+refused 2 'input' "$bin" "$work/mine.segy" --headers "$work/mine.segy"
 cmp -s "$data" "$work/mine.segy"
 check $? 'the input is left alone'
-refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /proc/none/image.segy
-refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5 --out "$work/x.segy"
+refused 3 'cannot be written' "$bin" "$data" $usual --layout 1x1 --out /proc/none/image.segy
+refused 3 'max-memory' "$bin" "$data" $usual --layout 1x1 --max-memory 1e-5 --out "$work/x.segy"
 head -c 100000 "$data" >"$work/cut.segy"
-refuses 2 'cut.segy: trace 32 is cut off' "$work/cut.segy" $usual
+refused 2 'cut.segy: trace 32 is cut off' "$bin" "$work/cut.segy" $usual
 cp "$data" "$work/nan.segy"
 printf '\177\300\000\000' | dd of="$work/nan.segy" bs=1 seek=$((3600 + 5 * 3044 + 240 + 400)) conv=notrunc 2>/dev/null
-refuses 2 'nan.segy: sample 101 of trace 6 is no finite number' "$work/nan.segy" $usual --layout 1x1 --out "$work/x.segy"
+refused 2 'nan.segy: sample 101 of trace 6 is no finite number' "$bin" "$work/nan.segy" $usual --layout 1x1 --out "$work/x.segy"
 [ ! -e "$work/x.segy" ] && [ -z "$(ls "$work" | grep part)" ]
 check $? 'nothing half-written is left'
 exit $failed

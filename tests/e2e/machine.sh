@@ -4,15 +4,6 @@
 needs_two_cpus
 unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
 bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
-refused() { # exit codes, words that the one line must contain, command…
-    codes=$1 words=$2
-    shift 2
-    "$@" >/dev/null 2>"$work/err"
-    rc=$?
-    case $codes in *$rc*) ;; *) say "$* exits $rc instead of $codes" ;; esac
-    [ "$(wc -l <"$work/err")" = 1 ] && grep -q -e "$words" "$work/err" ||
-        say "$*: '$words' is not in: $(cat "$work/err")"
-}
 
 # Layouts too large for any machine.
 few() { (ulimit -v 3000000 && bt "$@"); }

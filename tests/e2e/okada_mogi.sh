@@ -16,15 +16,6 @@ search() { # program, job, arguments…: JSON into $work/json, table into $work/
     [ "$(number accepted)" = "$(($(wc -l <"$work/out.csv") - 1))" ] ||
         say "$program $job $*: $(number accepted) accepted, but other rows"
 }
-refused() { # exit code, words that the one line must contain, program, arguments…
-    code=$1 words=$2 program=$3
-    shift 3
-    "$BIN/$program" "$@" >/dev/null 2>"$work/log"
-    rc=$?
-    [ $rc = "$code" ] || say "$program $* exits $rc instead of $code"
-    [ "$(wc -l <"$work/log")" = 1 ] || say "$program $*: not one line on stderr: $(cat "$work/log")"
-    grep -q -- "$words" "$work/log" || say "$program $*: '$words' is not in: $(cat "$work/log")"
-}
 
 # Real data; the numbers of accepted trials are known.
 search mogi $examples/campi.json --layout 1x1
@@ -88,7 +79,7 @@ printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m'
 "$BIN/okada" --forward "$work/t.csv" >"$work/u.csv" 2>"$work/log" || say "points on a trace: $(cat "$work/log")"
 [ "$(grep -c ',nan,nan,nan$' "$work/u.csv")" = 2 ] && sed -n 4p "$work/u.csv" | grep -q '^3,[-0-9]' &&
     grep -q 't.csv:2: displacements of 2 points are undefined' "$work/log" || say "points on a trace: $(cat "$work/u.csv" "$work/log")"
-refused 2 "f.csv: no column 'lU'" okada --forward "$work/f.csv"
+refused 2 "f.csv: no column 'lU'" "$BIN/okada" --forward "$work/f.csv"
 "$BIN/mogi" $examples/campi.json --dry-run | grep -q '177303581 trials' || say 'dry run'
 
 # Nothing between the grid points of Campi Flegrei fits at 1.5 deviations; at 3 much does.
@@ -110,7 +101,7 @@ for k in 2 4; do
     [ $k = 4 ] && [ "$(number boxes_open)" -gt 100 ] || [ $k-$(number boxes_open) = 2-0 ] ||
         say "okada, k $k: $(number boxes_open) open boxes"
 done
-refused 2 'knows one source' mogi $examples/unimak.json --certify "$work/proof.json"
+refused 2 'knows one source' "$BIN/mogi" $examples/unimak.json --certify "$work/proof.json"
 
 # Invalid jobs are refused with file and line.
 station='site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m'
@@ -131,7 +122,7 @@ job ''
 "$BIN/mogi" "$work/job.json" --layout 1x1 --quiet || say 'a valid job is refused'
 while IFS='|' read -r edit words; do
     job "$edit"
-    refused 2 "$words" mogi "$work/job.json"
+    refused 2 "$words" "$BIN/mogi" "$work/job.json"
 done <<'EOF'
 s/"n": 3}]/"n": 0}]/|job.json:8: parameters\[3\].n = 0
 s/"n": 3}]/"n": -1}]/|job.json:8: parameters\[3\].n = -1
@@ -160,7 +151,7 @@ job ''
 while IFS='|' read -r edit words; do
     sed "$edit" "$work/s.csv" >"$work/t.csv" && cp "$work/t.csv" "$work/bad.csv"
     job 's/s.csv/bad.csv/'
-    refused 2 "$words" mogi "$work/job.json"
+    refused 2 "$words" "$BIN/mogi" "$work/job.json"
 done <<'EOF'
 3s/.005,.01$/-1,.01/|bad.csv:3: sN = -1 of station 'B' is not above 0
 3s/.005,.01$/nan,.01/|bad.csv:3: sN_m is 'nan', not a finite number
@@ -190,46 +181,46 @@ printf '%s\n' 'lon,lat,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m' '9,5,0,0,1,1,1,1' '18,5,0,
 job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 31}/'
 warns '15 degrees away from the middle of UTM zone 31'
 job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 55}/'
-refused 2 "bad.csv:2: station 'S01' is 138 degrees away from UTM zone 55" mogi "$work/job.json"
+refused 2 "bad.csv:2: station 'S01' is 138 degrees away from UTM zone 55" "$BIN/mogi" "$work/job.json"
 job 's/"k_sigma": 2/"keep_all": true, "best": 3/'
-refused 2 'job.json:2: accept.best must be left out where keep_all' mogi "$work/job.json"
+refused 2 'job.json:2: accept.best must be left out where keep_all' "$BIN/mogi" "$work/job.json"
 job 's/"k_sigma": 2/"best": 1000000000000/'
-refused 2 'job.json:2: accept.best = 1e+12 is out of range, it must be at least 1 and at most 250000' mogi "$work/job.json"
+refused 2 'job.json:2: accept.best = 1e+12 is out of range, it must be at least 1 and at most 250000' "$BIN/mogi" "$work/job.json"
 for endless in /dev/zero /dev/urandom; do
-    refused 2 "$endless:[0-9]*: a zero byte" mogi --forward $endless
-    refused 2 "$endless:[0-9]*: a zero byte" mogi $endless
+    refused 2 "$endless:[0-9]*: a zero byte" "$BIN/mogi" --forward $endless
+    refused 2 "$endless:[0-9]*: a zero byte" "$BIN/mogi" $endless
 done
 job ''
 { printf '\357\273\277'; cat "$work/job.json"; } >"$work/marked.json"
 "$BIN/mogi" "$work/marked.json" --layout 1x1 --quiet || say 'a byte-order mark is refused'
 
-refused 2 'which job' mogi
-refused 2 'did you mean .brute' mogi $examples/campi.json --method brut
-refused 2 'BEGIN:END' mogi $examples/campi.json --trials 5
-refused 2 'must be above BEGIN' mogi $examples/campi.json --trials 5:5
-refused 2 'the job has trials 0:177303581 only' mogi $examples/campi.json --trials 0:177303582
-refused 3 'cannot be written' mogi $examples/campi.json --out /dev/null/none/file --layout 1x1
+refused 2 'which job' "$BIN/mogi"
+refused 2 'did you mean .brute' "$BIN/mogi" $examples/campi.json --method brut
+refused 2 'BEGIN:END' "$BIN/mogi" $examples/campi.json --trials 5
+refused 2 'must be above BEGIN' "$BIN/mogi" $examples/campi.json --trials 5:5
+refused 2 'the job has trials 0:177303581 only' "$BIN/mogi" $examples/campi.json --trials 0:177303582
+refused 3 'cannot be written' "$BIN/mogi" $examples/campi.json --out /dev/null/none/file --layout 1x1
 printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
-refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
+refused 2 "f.csv: no column 'dV_m3'" "$BIN/mogi" --forward "$work/f.csv"
 printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
-refused 2 'f.csv:2: d_m = -5 is out of range' mogi --forward "$work/f.csv"
+refused 2 'f.csv:2: d_m = -5 is out of range' "$BIN/mogi" --forward "$work/f.csv"
 # No column about a fault is ignored: openings beside slip components or magnitudes are refused, and
 # so are faults that reach above the ground.
 fault='E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg'
 for slip in strike_slip_m,dip_slip_m rake_deg,Mw; do
     printf '%s\n' "$fault,$slip,opening_m" '1,2,0,0,3000,2000,900,30,40,1,2,3' >"$work/f.csv"
-    refused 2 "f.csv: column 'opening_m' does not go with" okada --forward "$work/f.csv"
+    refused 2 "f.csv: column 'opening_m' does not go with" "$BIN/okada" --forward "$work/f.csv"
 done
 printf '%s\n' "$fault,rake_deg,slip_m,Mw,reference" '1,2,0,0,3000,2000,643,30,40,1,2,7,3' \
     '1,2,0,0,3000,2000,642,30,40,1,2,7,3' >"$work/f.csv"
-refused 2 'f.csv:3: this source is not below ground' okada --forward "$work/f.csv"
+refused 2 'f.csv:3: this source is not below ground' "$BIN/okada" --forward "$work/f.csv"
 sed -i 3d "$work/f.csv"
 [ "$("$BIN/okada" --forward "$work/f.csv" | wc -l)" = 2 ] || say 'a fault given by its centroid is refused'
 # Points off the surface are refused, and unknown columns named in a warning; zero heights are fine.
 for column in z_m Height depth_km elev; do
     printf '%s\n' "E_m,N_m,Es_m,Ns_m,d_m,dV_m3,$column" 1,2,3,4,5,6,0 1,2,3,4,5,6,-7.5 >"$work/f.csv"
     refused 2 "f.csv:3: $column = -7.5, but --forward knows displacements of the surface only" \
-        mogi --forward "$work/f.csv"
+        "$BIN/mogi" --forward "$work/f.csv"
     sed -i 's/-7.5/0.0/' "$work/f.csv"
     [ -z "$("$BIN/mogi" --forward "$work/f.csv" 2>&1 >"$work/u.csv")" ] || say "a column $column of zeros"
 done
