@@ -33,7 +33,8 @@ for program in bt-mz sp-mz lu-mz; do
     for n in ${EK_LONG:+1 3} $([ "$brief" ] && echo 3 || echo 2 5); do # BT and SP have 4 zones: one of 5 ranks has none
         same plain $n $program --layout 1x1 --schedule dynamic --ranks-schedule heft
         [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: more or fewer than one rank prints JSON"
-        [ $n = 1 ] || at_least messages 8
+        # A rank that a busy machine slowed may have given all its zones away.
+        [ $n = 1 ] || ! grep -q '"zones_moved": 0,*$' "$work/out" || at_least messages 8
     done
     # A slow rank gives zones away, with what they carry; from a device, too.
     CU_FAULT=rank:0@slow:20@step:15 same slow 3 $program --layout 1x1 --ranks-schedule heft
