@@ -110,14 +110,16 @@ static enum ek_status list_geometries(struct join_table *t, trial_number begin, 
     return EK_OK;
 }
 
-/* Puts a row's predictions into the columns. */
-static void set_row(struct join_table *t, const double *basis, long linear)
+/* Puts a row's predictions into the columns; false: some are undefined, so that nothing accepts the
+ * row, and it could not be sorted. */
+static bool set_row(struct join_table *t, const double *basis, long linear)
 {
     const struct grid *g = t->grid;
     const struct join_columns *c = t->columns;
     const int nbasis = g->model->nbasis;
     const double *weight = g->weight + linear / g->namplitude * nbasis;
     const double amplitude = grid_amplitude(g, linear % g->namplitude);
+    bool defined = true;
     for (int k = 0; k < c->n; k++) {
         const double *b = basis + c->at[k] / 3 * 3 * nbasis + c->at[k] % 3;
         double sum = 0;
@@ -125,7 +127,9 @@ static void set_row(struct join_table *t, const double *basis, long linear)
             sum += weight[i] * b[3 * i];
         t->v[(size_t)k * (size_t)t->room + (size_t)t->nrows] =
             (float)(amplitude * sum / c->sigma[k]);
+        defined &= !isnan(sum);
     }
+    return defined;
 }
 
 static enum ek_status list_rows(struct join_table *t)
@@ -145,8 +149,8 @@ static enum ek_status list_rows(struct join_table *t)
             grid_walk_parameters(&walk, t->entry[i], k / g->namplitude, k % g->namplitude, x);
             if (!grid_late_allows(g, x))
                 continue;
-            set_row(t, t->basis + (size_t)i * size, k);
-            t->row[t->nrows++] = (struct join_row){(unsigned)i, (unsigned)k};
+            if (set_row(t, t->basis + (size_t)i * size, k))
+                t->row[t->nrows++] = (struct join_row){(unsigned)i, (unsigned)k};
         }
     }
     return EK_OK;

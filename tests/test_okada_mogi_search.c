@@ -426,6 +426,10 @@ static void test_lattice(void **state)
         job_close(job);
     }
     assert_true(found > 50);
+    /* Two sources, one with a station on its trace: its undefined predictions are no rows. */
+    struct job *on_trace = lattice_job(332);
+    assert_int_equal(compare_lattice(on_trace, 332, device, ndevices), 1024);
+    job_close(on_trace);
     for (int i = 0; i < ndevices; i++)
         backend_close(device[i]);
 }
