@@ -180,24 +180,12 @@ static bool same(struct backend_device a, struct backend_device b)
     return a.ops == b.ops && a.index == b.index;
 }
 
-/* Cuts the blanks around a word. */
-static char *without_blanks(char *word)
-{
-    static const char blanks[] = " \t\r\n";
-    word += strspn(word, blanks);
-    size_t n = strlen(word);
-    while (n && strchr(blanks, word[n - 1]))
-        n--;
-    word[n] = '\0';
-    return word;
-}
-
 static enum ek_status parse_words(char *words, struct backend_device *devices, int max, int *n)
 {
     *n = 0;
     for (char *word; (word = strsep(&words, ","));) {
         struct backend_device d;
-        TRY(parse_one(word = without_blanks(word), &d));
+        TRY(parse_one(word = opt_trim(word), &d));
         for (int i = 0; i < *n; i++)
             if (same(devices[i], d))
                 FAIL(EK_USAGE, "devices: '%s' is named twice: name each device once", word);
@@ -308,7 +296,7 @@ enum ek_status backend_parse(const char *text, int want, struct backend_device *
     OWNED_MEMORY char *words = strdup(text);
     if (!words)
         FAIL(EK_UNAVAILABLE, "devices: out of memory");
-    if (!strcasecmp(without_blanks(words), "auto"))
+    if (!strcasecmp(opt_trim(words), "auto"))
         return parse_auto(want, devices, max, n);
     int found;
     TRY(parse_words(words, devices, max, &found));

@@ -28,20 +28,11 @@ struct reader {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static char *trim(char *text)
-{
-    text += strspn(text, " \t");
-    size_t n = strlen(text);
-    while (n && isspace((unsigned char)text[n - 1]))
-        text[--n] = '\0';
-    return text;
-}
-
 /* Keeps a comment that describes the earth. */
 static enum ek_status read_comment(struct reader *r, char *comment)
 {
     char **to = NULL;
-    comment = trim(comment);
+    comment = opt_trim(comment);
     if (!strncmp(comment, "earth ", 6))
         to = &r->to->earth;
     else if (!strncmp(comment, "sea ", 4))
@@ -50,7 +41,7 @@ static enum ek_status read_comment(struct reader *r, char *comment)
         to = &r->to->floor;
     if (!to)
         return EK_OK;
-    *to = arena_text(&r->to->arena, trim(strchr(comment, ' ')));
+    *to = arena_text(&r->to->arena, opt_trim(strchr(comment, ' ')));
     return arena_check(&r->to->arena, "a comment of %s", r->to->path);
 }
 
@@ -64,7 +55,7 @@ static enum ek_status next_line(struct reader *r, char **line)
             *comment++ = '\0';
             TRY(read_comment(r, comment));
         }
-        *line = trim(r->text);
+        *line = opt_trim(r->text);
         if (**line)
             return EK_OK;
     }
@@ -306,8 +297,8 @@ static enum ek_status read_header(struct reader *r, char *line)
         FAIL(EK_USAGE, "%s:%zu: '%.40s' is not a line of the form 'token: value'", r->to->path,
              r->line, line);
     *colon = '\0';
-    char *value = trim(colon + 1);
-    const char *name = trim(line);
+    char *value = opt_trim(colon + 1);
+    const char *name = opt_trim(line);
     if (!strcasecmp(name, "format"))
         return read_format(r, value);
     if (!strcasecmp(name, "phase convention") || !strcasecmp(name, "phase"))
@@ -385,7 +376,7 @@ bool emdata_is(const char *path)
     bool is = false;
     FILE *in = file_replaceable(path) ? fopen(path, "r") : NULL; /* a pipe can be read only once */
     while (in && fgets(line, sizeof line, in)) {
-        const char *text = trim(file_text_start(line));
+        const char *text = opt_trim(file_text_start(line));
         if (!*text || *text == '!' || *text == '%')
             continue;
         is = !strncasecmp(text, "format", 6) &&

@@ -2,6 +2,7 @@
 #include "src/opt.h"
 #include "src/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -20,6 +21,16 @@ bool opt_integer(const char *text, long min, long max, long *value)
         return false;
     *value = v;
     return true;
+}
+
+char *opt_trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t n = strlen(text);
+    while (n && isspace((unsigned char)text[n - 1]))
+        text[--n] = '\0';
+    return text;
 }
 
 bool opt_number(const char *text, double *value)

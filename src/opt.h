@@ -54,6 +54,9 @@ enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, 
 enum ek_status opt_parse_list(const struct opt *table, void *values, const char *what,
                               const char *list);
 
+/* Cuts the white space around a text, in place; returns its first other character. */
+char *opt_trim(char *text);
+
 /* Prints words within 80 columns; lines after the first begin with `indent` blanks. */
 void opt_wrap(FILE *out, int indent, const char *text);
 
