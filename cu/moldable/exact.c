@@ -103,7 +103,7 @@ static double resources_free(const struct exact *x, int task, int node, int dept
 {
     const struct moldable_kind *k = kind_of(x, task);
     const struct moldable_node *n = &x->p->node[node];
-    for (bool free = !k->gpus && !(k->memory > 0); !free;) {
+    for (bool free = !moldable_needs_resources(k); !free;) {
         int gpus = k->gpus;
         double memory = k->memory, next = INFINITY;
         for (int i = 0; i < depth; i++)

@@ -232,7 +232,7 @@ static bool neighbours_matter(const struct moldable_problem *p)
     bool any = false;
     for (int k = 0; k < p->nkinds; k++) {
         any = any || p->kinds[k].interference > 0;
-        if (p->kinds[k].gpus || p->kinds[k].memory > 0)
+        if (moldable_needs_resources(&p->kinds[k]))
             return false;
     }
     for (int j = 0; j < p->nnodes; j++)

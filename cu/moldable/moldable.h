@@ -123,6 +123,11 @@ double moldable_bound(const struct moldable_problem *);
 /* ---- tasks and nodes --------------------------------------------------------------------------*/
 /* Has the node the GPUs and the memory for a task of the kind? */
 bool moldable_can_host(const struct moldable_kind *, const struct moldable_node *);
+/* Do tasks of the kind need GPUs or memory? */
+static inline bool moldable_needs_resources(const struct moldable_kind *k)
+{
+    return k->gpus || k->memory > 0;
+}
 
 /* Cores of the largest node, at least 1. */
 int moldable_widest(const struct moldable_problem *);

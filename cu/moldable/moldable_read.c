@@ -335,7 +335,7 @@ static enum ek_status check_kind(const struct moldable_problem *p, const struct 
     if (!widest)
         FAIL(EK_USAGE, "task '%s': no %s has a number of cores that it can use%s", k->name,
              k->cluster ? "cluster" : "node",
-             k->gpus || k->memory > 0 ? ", and its GPUs and memory" : "");
+             moldable_needs_resources(k) ? ", and its GPUs and memory" : "");
     for (int w = k->least > 1 ? k->least : 1; w <= widest; w++) {
         const double t = moldable_seconds(&k->law, w);
         if (!(t > 0) || !isfinite(t))

@@ -29,7 +29,7 @@ static int memory_lanes(const struct moldable_kind *k, const struct moldable_nod
 double timeline_resources_free(const struct moldable_kind *k, const struct moldable_node *n,
                                const double *lane)
 {
-    if (!k->gpus && !(k->memory > 0))
+    if (!moldable_needs_resources(k))
         return 0;
     if (!moldable_can_host(k, n))
         return INFINITY;
@@ -58,7 +58,7 @@ static double predecessors_done(const struct timeline *l, const struct moldable_
  * memory are concerned; INFINITY: never. */
 static double ready(const struct timeline *l, const struct moldable_kind *k, int node, double from)
 {
-    if (!k->gpus && !(k->memory > 0))
+    if (!moldable_needs_resources(k))
         return from;
     return fmax(from,
                 timeline_resources_free(k, &l->problem->node[node], l->lane + l->lanes[node]));

@@ -235,8 +235,8 @@ static bool patterns_fit(struct search *s, double limit)
 static bool patterns_apply(const struct moldable_problem *p)
 {
     const struct moldable_kind *k = p->kinds;
-    if (p->nkinds > 1 || k->most || k->least > 1 || k->cluster || k->nafter || k->gpus ||
-        k->memory > 0 || k->interference > 0)
+    if (p->nkinds > 1 || k->most || k->least > 1 || k->cluster || k->nafter ||
+        moldable_needs_resources(k) || k->interference > 0)
         return false;
     for (int j = 0; j < p->nnodes; j++)
         if (p->node[j].cores > PATTERN_CORES || p->node[j].free)
@@ -334,7 +334,7 @@ static bool is_quick(const struct moldable_method *m)
 static bool needs_resources(const struct moldable_problem *p)
 {
     for (int k = 0; k < p->nkinds; k++)
-        if (p->kinds[k].gpus || p->kinds[k].memory > 0)
+        if (moldable_needs_resources(&p->kinds[k]))
             return true;
     return false;
 }
