@@ -338,7 +338,6 @@ static void set_samples(struct migrate *m)
     par[PAR_TABLE_STEP] = (float)m->travel->grid.step[2];
     par[PAR_SAMPLES] = (float)filter_bank_rate(m->bank);
     par[PAR_HALF_STEP] = (float)(0.5 * MIGRATE_STEP * m->grid.step[2]);
-    par[PAR_LAST] = (float)filter_bank_last(m->bank, m->segy->ns);
     par[PAR_TOP] = (float)(filter_bank_last(m->bank, m->segy->ns) + 2);
     par[PAR_NEAR] = (float)m->grid.step[2];
     for (int b = 1; b < MIGRATE_LEVELS; b++)

@@ -406,11 +406,11 @@ static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nod
 #endif
 
 /* Whether the block lies beyond the trace or has no weight. */
-static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, int k)
+static inline int is_empty(const struct sum_nodes *n, int k, float last)
 {
     const float *u = n->u + k, *w = n->w + k, *c = n->c + k;
     return (w[0] == 0 && w[1] == 0 && w[2] == 0) ||
-           migrate_behind(u[0], u[1], u[2], c[0], c[1], p->par[PAR_LAST]);
+           migrate_behind(u[0], u[1], u[2], c[0], c[1], last);
 }
 
 /* Computes times, weights and levels at the nodes. Only the column's blocks *first to *last - 1
@@ -426,9 +426,9 @@ static bool find_nodes(const struct sum_plan *p, const struct sum_trace *t,
         find_levels(p, t, n->level);
     *first = 0;
     *last = p->depths / MIGRATE_BLOCK;
-    while (*last > fine && is_empty(p, n, first_node(p, *last - 1)))
+    while (*last > fine && is_empty(n, first_node(p, *last - 1), t->last))
         --*last;
-    while (!fine && *first < *last && is_empty(p, n, first_node(p, *first)))
+    while (!fine && *first < *last && is_empty(n, first_node(p, *first), t->last))
         ++*first;
     return p->limited && find_changes(p, n->taper);
 }

@@ -586,7 +586,7 @@ static void folds_count_depths(void **state)
 static void sum_any(void *arg, double *to)
 {
     enum { STRIDE = SAMPLES + SUM_BEHIND };
-    float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2, [PAR_LAST] = SAMPLES - 3};
+    float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2};
     float reach[NODES], taper[NODES], row[2][NODE_FIELDS * NODES], u[NODES], c[NODES], w[NODES];
     float counts[NODES] = {0}, fold[DEPTHS] = {0}, fade[NODES], open[NODES], upright[NODES],
           reach_at[SPAN], taper_at[SPAN], *sample = calloc(LEVELS * STRIDE, sizeof *sample);

@@ -56,7 +56,6 @@ enum {
     PAR_DIP0,       /* cos^2 of the largest dip */
     PAR_DIP1,       /* … 1 / width of its taper */
     PAR_TOP,        /* last sample of a level that may be read */
-    PAR_LAST,       /* last sample of the longest trace */
     PAR_LINE,       /* 1: rows have sigma; 2: and weights have the root of both ends' sum of it */
     PAR_NEAR,       /* least spreading, m */
     PAR_ROUND,      /* added and subtracted to round a contribution; 0: no rounding */

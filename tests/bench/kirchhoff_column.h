@@ -53,7 +53,6 @@ static inline void column_open(struct column *c, int depths, int levels)
                                          [PAR_ANGLE1] = 2,
                                          [PAR_DIP0] = 0.1f,
                                          [PAR_DIP1] = 2,
-                                         [PAR_LAST] = COLUMN_SAMPLES - 8,
                                          [PAR_TOP] = COLUMN_SAMPLES - 6};
     const size_t n = (size_t)(depths / 4 + 8) / 8 * 8;
     memcpy(c->par, par, sizeof par);
