@@ -3,6 +3,7 @@
  * value. The load file has lines "rank[:rank] threads group"; "!" and lines with "#" begin
  * comments. */
 #include "npb_mz/read_npb.h"
+#include "src/file.h"
 #include "src/opt.h"
 #include "src/owned.h"
 
@@ -17,7 +18,7 @@ static enum ek_status open_if_there(const char *path, FILE **in)
 {
     *in = fopen(path, "r");
     if (!*in && errno != ENOENT)
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+        return file_not_opened(path, errno);
     return EK_OK;
 }
 

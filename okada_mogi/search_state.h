@@ -26,9 +26,8 @@ enum ek_status search_state_begin(struct search_state *c);
 enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps);
 
 /* Adds the accepted trials of a range; parts of it that were done before (by a unit that failed
- * later) are ignored. Saves the file from time to time (a failure is only a
- * warning) and updates the progress line. This and the
- * following functions: any thread. */
+ * later) are ignored. Saves the file from time to time (a failure is only a warning) and
+ * updates the progress line. This and the following functions: any thread. */
 enum ek_status search_state_put(struct search_state *c, struct trial_range range,
                                 struct accepted *found);
 /* Adds to the count of source x station evaluations. */

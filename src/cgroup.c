@@ -14,24 +14,25 @@ static bool read_bytes(const char *file, double *limit)
     return f && fscanf(f, "%lf", limit) == 1 && *limit > 0 && *limit < 0x1p62; /* "max" is none */
 }
 
-/* The number behind the first of these words that a line of the file begins with; 0: none. */
-static double read_named(const char *file, const char *const *word, int words)
+/* Bytes of files in memory that are not in use, from memory.stat. Version 1 has another line for
+ * the group with those below it. */
+static double read_idle(const char *file)
 {
-    double found[2] = {0, 0}, number;
+    double total = 0, own = 0, number;
     char line[256], name[200];
     OWNED_STREAM FILE *f = fopen(file, "re");
     while (f && fgets(line, sizeof line, f))
-        for (int i = 0; i < words; i++)
-            if (sscanf(line, "%199s %lf", name, &number) == 2 && !strcmp(name, word[i]))
-                found[i] = number;
-    return found[0] > 0 ? found[0] : found[1];
+        if (sscanf(line, "%199s %lf", name, &number) == 2) {
+            total = strcmp(name, "total_inactive_file") ? total : number;
+            own = strcmp(name, "inactive_file") ? own : number;
+        }
+    return total > 0 ? total : own;
 }
 
 /* A limit of memory less what the group has taken of it; files in memory that are not in use do not
  * count. */
 static bool read_room(const char *file, double *room)
 {
-    static const char *const idle[] = {"total_inactive_file", "inactive_file"};
     char other[PATH_MAX + 32];
     const int folder = (int)(strrchr(file, '/') - file);
     double taken = 0;
@@ -42,7 +43,7 @@ static bool read_room(const char *file, double *room)
     if (!read_bytes(other, &taken))
         taken = 0;
     snprintf(other, sizeof other, "%.*s/memory.stat", folder, file);
-    const double used = taken - read_named(other, idle, 2);
+    const double used = taken - read_idle(other);
     *room -= used > 0 ? used : 0;
     *room = *room > 1 ? *room : 1; /* 0 would be no limit */
     return true;

@@ -49,7 +49,7 @@ enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, i
     file_input(path);
     OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f)
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+        return file_not_opened(path, errno);
     for (int number = 1; getline(&line, &room, f) >= 0; number++) {
         if (number == 1 && !strncmp(line, "\xEF\xBB\xBF", 3)) /* a byte order mark */
             memset(line, ' ', 3);
