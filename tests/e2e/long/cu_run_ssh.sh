@@ -69,17 +69,20 @@ start=$(date +%s)
 grep -q '"attempts": 2' run.json && say "twenty nodes: a task was tried twice"
 echo "twenty nodes on one sshd: $(($(date +%s) - start)) s"
 
-# an agent is killed: noticed at once, its tasks go elsewhere, once each
+# An agent is killed: noticed at once, its tasks go elsewhere. All others run once; one that ended in the
+# agent's last moments, before it could say so, is not proven finished and may run again.
 rm -rf ran job.json.results
 job "$(nodes 4 n)" 24 "sleep 0.5; echo {id} {node} >>$work/ran" 0.5
 "$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
-for _ in $(seq 100); do [ "$(agents | wc -l)" -ge 4 ] && break; sleep 0.1; done
-sleep 1
+for _ in $(seq 100); do [ "$(agents | wc -l)" -ge 4 ] && [ -s ran ] && break; sleep 0.1; done
 kill -9 "$(agents | tail -1)"
 wait $pid || say "a killed agent: $(cat out err)"
-grep -q 'is lost; its tasks are replanned' err || say "a killed agent is not named: $(cat err)"
-[ "$(awk '{print $1}' ran | sort -u | wc -l)" = 24 ] && [ "$(wc -l <ran)" = 24 ] ||
-    say "a killed agent: $(awk '{print $1}' ran | sort | uniq -d) twice, of $(wc -l <ran)"
+lost=$(sed -n "s/.*node '\([^']*\)' is lost; its tasks are replanned.*/\1/p" err)
+[ -n "$lost" ] || say "a killed agent is not named: $(cat err)"
+[ "$(awk '{print $1}' ran | sort -u | wc -l)" = 24 ] || say "a killed agent: of 24 tasks ran $(sort ran)"
+twice=$(awk -v lost="$lost" '$1 in first { print $1, first[$1]; next } { first[$1] = $2 }' ran)
+[ "$(echo "$twice" | grep -c .)" -le 2 ] && ! echo "$twice" | grep . | grep -qv " $lost\$" ||
+    say "a killed agent, $lost with two cores: run twice, and where first: $twice"
 
 # an agent is frozen, as a node without network is: given up after the grace, the rest goes on
 rm -rf ran job.json.results
