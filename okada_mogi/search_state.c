@@ -148,7 +148,7 @@ void search_state_forget(struct search_state *c)
 /* ---- writing ----------------------------------------------------------------------------------*/
 
 enum { VERSION = 2, AT_ONCE = 4096 };
-static const char magic[8] = "EKSEARCH", what[] = "okada_mogi checkpoint 2";
+static const char magic[] = "EKSEARCH", what[] = "okada_mogi checkpoint 2";
 
 struct head {
     char magic[8];
@@ -186,7 +186,7 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
                         .ranges = done->n,
                         .records = spool_count(records),
                         .evaluations = evaluations};
-    memcpy(head.magic, magic, sizeof magic);
+    memcpy(head.magic, magic, sizeof head.magic);
     checksum_begin(&s.sum, what);
     TRY(file_create(path, &s.out));
     enum ek_status st = put(&s, &head, sizeof head);
@@ -216,7 +216,7 @@ static enum ek_status get(struct stream *s, void *data, size_t bytes)
 
 static enum ek_status get_head(struct stream *s, uint64_t job, struct head *head)
 {
-    if (fread(head, sizeof *head, 1, s->in) != 1 || memcmp(head->magic, magic, sizeof magic))
+    if (fread(head, sizeof *head, 1, s->in) != 1 || memcmp(head->magic, magic, sizeof head->magic))
         FAIL(EK_USAGE, "%s: this is no checkpoint; choose another file for --checkpoint", s->path);
     if (head->version != VERSION || head->record != sizeof(struct accepted_record))
         FAIL(EK_USAGE, "%s: a checkpoint of version %u, this program writes version %d; remove it",
