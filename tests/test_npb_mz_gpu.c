@@ -1,7 +1,9 @@
 /* tests/test_npb_mz_gpu.c – the cost of a step on cards known only from data sheets, by the
  * fakes' virtual clock: a batch of zones costs less than its zones one by one, a faster card is
- * not slower, and zones that travel for each step do so while others are computed. */
+ * not slower, and zones that travel for each step do so while others are computed. Also zones at
+ * the far end of a large card, whose memory takes none where it is not touched. */
 #include "npb_mz/device.h"
+#include "npb_mz/faces.h"
 #include "backends/gpu.h"
 #include "tests/backends.h"
 #include "tests/mz_alone.h"
@@ -143,6 +145,82 @@ static void zones_travel_while_others_are_computed(void **state)
     }
 }
 
+/* ---- the far end of a large card ------------------------------------------------------------- */
+
+/* Both fields of two zones, once they have exchanged faces, done a step and exchanged them again.
+ */
+static double *two_zones_later(const struct mz_ops *ops, size_t memory, size_t *doubles)
+{
+    static const struct mz_mesh mesh = {'E', {128 * 24, 128 * 24, 52}, {128, 128}};
+    struct mz *mz = NULL;
+    struct device *d;
+    struct faces *faces;
+    size_t bytes = 0;
+    assert_int_equal(mz_open_mesh(ops, mz_class_find(ops->name, 'E', 0), &mesh, &mz), EK_OK);
+    const int end = mz->nzones, begin = end - 2;
+    int *rank_of = calloc((size_t)end, sizeof *rank_of), *home = calloc((size_t)end, sizeof *home);
+    for (int zone = 0; zone < end; zone++)
+        rank_of[zone] = zone < begin;
+    for (int zone = begin; zone < end; home[zone++] = 1)
+        for (int side = 0; side < MZ_SIDES; side++)
+            rank_of[mz->zone[zone].neighbour[side]] = 0;
+    assert_int_equal(mz_claim(mz, rank_of, 0), EK_OK);
+    struct backend *b = open_device("cuda", 0);
+    b->info.memory = memory ? memory : b->info.memory;
+    assert_int_equal(device_open(mz, b, &d), EK_OK);
+    assert_int_equal(faces_open(mz, NULL, 2, &faces), EK_OK);
+    faces->memory[1].device = d;
+    for (int zone = begin; zone < end; zone++)
+        assert_int_equal(device_carry(d, NULL, zone, &bytes), EK_OK);
+    assert_int_equal(faces_plan(faces, home), EK_OK);
+    for (int step = 0; step < 2; step++) {
+        double seconds[2] = {0};
+        assert_int_equal(device_send_faces(d, faces, 1, &bytes), EK_OK);
+        faces_gather(faces, 1, &bytes);
+        assert_int_equal(device_receive_faces(d, faces, 1, &bytes), EK_OK);
+        if (step == 0)
+            assert_int_equal(device_step(d, begin, end, seconds), EK_OK);
+    }
+    *doubles = 0;
+    double *all = NULL;
+    for (int zone = begin; zone < end; zone++) {
+        struct mz_part part[MZ_PARTS];
+        assert_int_equal(device_carry(NULL, d, zone, &bytes), EK_OK);
+        mz_parts(mz, zone, part);
+        for (int i = MZ_U; i <= MZ_CARRIED; *doubles += part[i++].doubles) {
+            all = realloc(all, (*doubles + part[i].doubles) * sizeof *all);
+            if (part[i].doubles)
+                memcpy(all + *doubles, part[i].host, part[i].doubles * sizeof *all);
+        }
+    }
+    free(rank_of);
+    free(home);
+    faces_close(faces);
+    device_close(d);
+    backend_close(b);
+    mz_close(mz);
+    return all;
+}
+
+/* Behind 2^31 doubles. LU has zones as small as the others' here. */
+static void zones_lie_anywhere_on_a_card_of_80_GB(void **state)
+{
+    (void)state;
+    setenv("FAKEGPU_PRICE", "h100", 1);
+    for (int i = 0; mz_at(i); i++) {
+        struct mz_ops ops = *mz_at(i);
+        ops.zones[0] = ops.zones[1] = 0;
+        size_t n, m;
+        double *far = two_zones_later(&ops, 0, &n), *near = two_zones_later(&ops, 1 << 30, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(far, near, n * sizeof *far);
+        for (size_t at = 0; at < n; at++)
+            assert_true(far[at] == far[at]);
+        free(far);
+        free(near);
+    }
+}
+
 static int fake_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +228,7 @@ static int fake_tests(void)
         cmocka_unit_test(a_batch_is_cheaper_than_its_zones),
         cmocka_unit_test(a_better_card_is_not_slower),
         cmocka_unit_test(zones_travel_while_others_are_computed),
+        cmocka_unit_test(zones_lie_anywhere_on_a_card_of_80_GB),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
