@@ -29,6 +29,12 @@ static double batch_bytes(const struct mz *mz)
     return sizeof(double) * (MZ_VARS + ZONE_PRIMS + mz->ops->device_scratch);
 }
 
+/* Doubles per point in the largest buffer of a batch. */
+static long batch_numbers(const struct mz *mz)
+{
+    return mz_max(ZONE_PRIMS, mz->ops->device_scratch);
+}
+
 static long least(double a, double b)
 {
     return (long)(a < b ? a : b);
@@ -56,35 +62,39 @@ static void divide(struct places *p, double memory, double single, bool one_by_o
     const double bytes = memory - memory / 16 - sizeof(double) * MZ_VARS * largest -
                          (double)(mz->nzones + 1) * sizeof *p->row;
     const double buffer = single / (sizeof(double) * MZ_VARS); /* points of u in one */
-    const double worth = one_by_one ? largest : (double)most(largest, bytes / 8 / batch);
+    const double buffered = single / (sizeof(double) * (double)batch_numbers(mz)); /* of a batch */
+    const long worth = least(buffered, one_by_one ? largest : most(largest, bytes / 8 / batch));
     p->resident_points = mz->points;
     p->scratch = least(all, least(worth, (bytes - all * resident) / batch));
     if ((double)p->scratch >= largest && all <= buffer)
         return;
-    p->stage = one_by_one ? mz->max_volume : whole(mz, most(largest, bytes / 16 / resident));
-    p->scratch = least(worth, (double)p->stage);
-    const double left = (bytes - batch * (double)p->scratch) / resident;
-    p->resident_points = whole(mz, (double)least(left, buffer) - 2.0 * (double)p->stage);
-    if (left < 2 * (double)p->stage)
+    p->stage = one_by_one ? mz->max_volume
+                          : whole(mz, most(largest, least(bytes / 16 / resident, buffer / 2)));
+    p->scratch = least(worth, p->stage);
+    const double left = least((bytes - batch * (double)p->scratch) / resident, buffer);
+    p->resident_points = whole(mz, left - 2.0 * (double)p->stage);
+    if (left < 2 * (double)p->stage || (double)p->scratch < largest)
         p->resident_points = -1;
 }
 
-static enum ek_status refuse(const struct mz *mz, const char *label, double memory)
+static enum ek_status refuse(const struct mz *mz, const char *label, double memory, double single)
 {
-    const double least_need =
-        (double)mz->max_volume * (2 * resident_bytes(mz) + batch_bytes(mz)) * 16 / 15;
-    FAIL(EK_UNAVAILABLE,
-         "%s class %c needs %.1f MB on device %s for its largest zone alone, but the device has "
-         "%.1f MB; choose a smaller class or a layout without this device",
-         mz->ops->name, mz->class->letter, 1e-6 * least_need, label, 1e-6 * memory);
+    const double largest = (double)mz->max_volume;
+    const double least_need = largest * (2 * resident_bytes(mz) + batch_bytes(mz)) * 16 / 15;
+    const double in_one = sizeof(double) * largest * most(2 * MZ_VARS, (double)batch_numbers(mz));
+    FAIL(
+        EK_UNAVAILABLE,
+        "%s class %c needs %.1f MB on device %s for its largest zone alone, %.1f MB of it in one "
+        "buffer, but the device has %.1f MB and allows %.1f MB; choose a smaller class or a layout "
+        "without this device",
+        mz->ops->name, mz->class->letter, 1e-6 * least_need, label, 1e-6 * in_one, 1e-6 * memory,
+        1e-6 * single);
 }
 
-/* Kernels count the numbers of a zone in int; line solves keep up to device_scratch of them per
- * point. */
+/* Kernels count the numbers of a zone in int. */
 static enum ek_status check_offsets(const struct mz *mz, const char *label)
 {
-    const long most = mz_max(ZONE_PRIMS, mz->ops->device_scratch);
-    if (mz->max_volume > INT_MAX / most)
+    if (mz->max_volume > INT_MAX / batch_numbers(mz))
         FAIL(
             EK_UNAVAILABLE,
             "%s class %c: a zone of %ld points is too large for the kernels of device %s; choose a "
@@ -100,7 +110,7 @@ enum ek_status places_open(const struct mz *mz, const char *label, size_t memory
     TRY(check_offsets(mz, label));
     divide(&p, (double)memory, (double)single, one_by_one);
     if (p.resident_points < 0)
-        return refuse(mz, label, (double)memory);
+        return refuse(mz, label, (double)memory, (double)single);
     p.row = ARENA_NEW(&p.arena, mz->nzones + 1, struct zone_row);
     p.resident = ARENA_NEW(&p.arena, mz->nzones, bool);
     p.order = ARENA_NEW(&p.arena, mz->nzones, int);

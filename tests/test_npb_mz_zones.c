@@ -98,6 +98,63 @@ static void zones_that_kernels_cannot_address_are_refused(void **state)
         }
 }
 
+/* Bytes of a device's buffers, with the faces of its zones if all neighbours are elsewhere; *most:
+ * of the largest but for those. */
+static size_t bytes_of(const struct places *p, size_t *most)
+{
+    const struct places_size s = places_size(p);
+    const size_t each[] = {s.u, s.forcing, s.carried, s.w, s.prim, s.scratch, s.rows};
+    size_t sum = 0;
+    for (size_t i = *most = 0; i < sizeof each / sizeof *each; sum += each[i++])
+        *most = each[i] > *most ? each[i] : *most;
+    for (int i = 0; i < p->n; i++)
+        for (int side = 0; side < MZ_SIDES; side++)
+            sum += 2 * sizeof(double) * mz_face_size(p->mz, p->order[i], (enum mz_side)side);
+    return sum;
+}
+
+/* Zones that such a device takes, from `zone` on; -1: none of any size. */
+static int zones_held(const struct mz *mz, size_t memory, size_t single, int zone)
+{
+    struct places p;
+    size_t most;
+    const int first = zone;
+    status_mute(+1);
+    const enum ek_status st = places_open(mz, "", memory, single, false, &p);
+    status_mute(-1);
+    if (st)
+        return -1;
+    while (zone < mz->nzones && places_take(&p, zone)) {
+        const size_t end = (size_t)(p.row[zone].place + mz->zone[zone].volume);
+        assert_in_range(end, 1, places_size(&p).u / sizeof(double) / MZ_VARS);
+        zone++;
+    }
+    assert_true(bytes_of(&p, &most) <= memory && most <= single);
+    places_close(&p);
+    return zone - first;
+}
+
+/* Classes D and E at their true sizes; no memory is touched. */
+static void eight_cards_hold_class_e(void **state)
+{
+    (void)state;
+    for (int i = 0; mz_at(i); i++)
+        for (const char *l = "DE"; *l; l++) {
+            const struct mz_class *class = mz_class_find(mz_at(i)->name, *l, 0);
+            struct mz *mz;
+            int held = 0;
+            assert_int_equal(mz_open_mesh(mz_at(i), class, mz_mesh_find(*l), &mz), EK_OK);
+            for (int card = 0; card < 8; card++)
+                held += zones_held(mz, 80000000000, 80000000000, held);
+            assert_int_equal(held, mz->nzones);
+            if (*l == 'D')
+                assert_true(zones_held(mz, 6000000000, 6000000000, 0) >= mz->nzones / 2);
+            for (size_t memory = 1000000000; memory < 100000000000; memory *= 5)
+                zones_held(mz, memory, memory / 4, 0);
+            mz_close(mz);
+        }
+}
+
 static void what_is_no_class_is_not_found(void **state)
 {
     (void)state;
@@ -228,6 +285,7 @@ int main(void)
         cmocka_unit_test(sizes_are_the_reference_s),
         cmocka_unit_test(one_zone_has_all_points),
         cmocka_unit_test(zones_that_kernels_cannot_address_are_refused),
+        cmocka_unit_test(eight_cards_hold_class_e),
         cmocka_unit_test(zones_have_six_points_or_are_refused),
         cmocka_unit_test(equal_zones_share_the_mesh),
         cmocka_unit_test(what_is_no_class_is_not_found),
