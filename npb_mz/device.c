@@ -466,15 +466,13 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     if (!n)
         return EK_OK;
     const struct mz *mz = d->mz;
-    const int points =
-        ((int)mz_max(mz->max_nx, mz->max_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
-    const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
+    const long points = (mz_max(mz->max_nx, mz->max_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
+    const long global[3] = {points, (long)n, 1};
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
-        backend_arg_mem(d->mem[list]), backend_arg_int(groups), backend_arg_mem(d->mem[faces])};
-    return backend_launch_items(d->backend, d->program, d->nlaunches + kernel,
-                                (size_t)ZONE_GROUP * (size_t)groups * n,
-                                kernel == FACES_COPY ? 4 : 5, args);
+        backend_arg_mem(d->mem[list]), backend_arg_mem(d->mem[faces])};
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, d->nlaunches + kernel, global,
+                          kernel == FACES_COPY ? 3 : 4, args);
 }
 
 bool device_reaches(const struct device *to, const struct device *from)

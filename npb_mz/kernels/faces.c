@@ -3,8 +3,8 @@
  *
  * A face is a boundary plane without its edges; it receives the neighbour's first interior plane.
  * Sides: 0 west, 1 east, 2 south, 3 north. In a buffer a face is [m][k][along]. Each row of `faces`
- * has three longs, listed at each kernel. Each face gets as many work-groups as the largest needs.
- */
+ * has three longs, listed at each kernel. A launch has one row of work-groups per face, as many as
+ * the largest needs. */
 #include "npb_mz/kernels/zone.h"
 
 /* The point of a face that a work-item copies. */
@@ -30,10 +30,10 @@ FN struct faces_point faces_point(GLOBAL const struct zone_row *rows, long zone,
 
 /* faces: zone, side, neighbour across it; both zones are on this device. */
 KERNEL(faces_copy, 64, 1, 1)
-(GLOBAL double *u, GLOBAL const struct zone_row *rows, GLOBAL const long *faces, int groups)
+(GLOBAL double *u, GLOBAL const struct zone_row *rows, GLOBAL const long *faces)
 {
-    GLOBAL const long *face = faces + 3 * (GROUP(0) / groups);
-    const int item = ZONE_GROUP * (GROUP(0) % groups) + LID(0);
+    GLOBAL const long *face = faces + 3 * GROUP(1);
+    const int item = GID(0);
     const struct faces_point to = faces_point(rows, face[0], face[1], 0, item);
     const struct faces_point from = faces_point(rows, face[2], face[1] ^ 1, 1, item);
     if (to.inside)
@@ -43,10 +43,10 @@ KERNEL(faces_copy, 64, 1, 1)
 /* faces: zone, side, place in the buffer. Packs the first interior plane at that side. */
 KERNEL(faces_pack, 64, 1, 1)
 (GLOBAL const double *restrict u, GLOBAL const struct zone_row *restrict rows,
- GLOBAL const long *restrict faces, int groups, GLOBAL double *restrict buffer)
+ GLOBAL const long *restrict faces, GLOBAL double *restrict buffer)
 {
-    GLOBAL const long *face = faces + 3 * (GROUP(0) / groups);
-    const int item = ZONE_GROUP * (GROUP(0) % groups) + LID(0);
+    GLOBAL const long *face = faces + 3 * GROUP(1);
+    const int item = GID(0);
     const struct faces_point from = faces_point(rows, face[0], face[1], 1, item);
     if (from.inside)
         buffer[face[2] + item] = u[from.at];
@@ -55,10 +55,10 @@ KERNEL(faces_pack, 64, 1, 1)
 /* faces: zone, side, place in the buffer. Unpacks into the boundary plane at that side. */
 KERNEL(faces_unpack, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL const struct zone_row *restrict rows,
- GLOBAL const long *restrict faces, int groups, GLOBAL const double *restrict buffer)
+ GLOBAL const long *restrict faces, GLOBAL const double *restrict buffer)
 {
-    GLOBAL const long *face = faces + 3 * (GROUP(0) / groups);
-    const int item = ZONE_GROUP * (GROUP(0) % groups) + LID(0);
+    GLOBAL const long *face = faces + 3 * GROUP(1);
+    const int item = GID(0);
     const struct faces_point to = faces_point(rows, face[0], face[1], 0, item);
     if (to.inside)
         u[to.at] = buffer[face[2] + item];
