@@ -149,19 +149,27 @@ static const struct weight {
     enum filter_bank_filter filter[3]; /* for each dimension */
     int kind[2];                       /* WEIGHT_… of sources, receivers */
     float scale;                       /* of either */
+    /* Node steps below the ends in which each depth has a node of its own. Interpolated linearly at
+     * the distance of `bend` steps, L_s L_g and 1 / L_g miss by 0.25 / bend^2 at most, 1 / (L_s
+     * L_g) by three times that. */
+    double bend;
 } weights[] = {
     [MIGRATE_KINEMATIC] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_HALF},
                            {WEIGHT_ONE, WEIGHT_ONE},
-                           1},
+                           1,
+                           0},
     [MIGRATE_DIFFRACTOR] = {{FILTER_NONE, FILTER_NONE, FILTER_NONE},
                             {WEIGHT_SPREAD, WEIGHT_SPREAD},
-                            (float)(4 * M_PI)},
+                            (float)(4 * M_PI),
+                            3.5},
     [MIGRATE_AMPLITUDE] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_RHO},
                            {WEIGHT_SPREAD, WEIGHT_EMERGENCE},
-                           1},
+                           1,
+                           3.5},
     [MIGRATE_MODELLING] = {{FILTER_NONE, FILTER_NONE, FILTER_NONE},
                            {WEIGHT_DECAY, WEIGHT_DECAY},
-                           (float)(0.25 / M_PI)},
+                           (float)(0.25 / M_PI),
+                           9},
 };
 
 /* Spacing of sources or receivers: the given one, else the usual one in the headers; 0: unknown or
@@ -324,10 +332,11 @@ static int fine_depths(const struct migrate *m)
     if (MUTED(traveltime_cache_emergence(m->travel, first->sx, first->sy, lowest, &square)))
         square = (float)(1 / (usual * usual));
     const double below = sqrt(0.009 * pow(MIGRATE_STEP * dz, 3) * sqrt((double)square) / most);
-    const double angles = m->sum.limited ? 3 * MIGRATE_STEP * dz : 0;
-    const double depths = m->sum.limited && m->grid.n[2] <= 4 * MIGRATE_STEP
-                              ? m->grid.n[2]
-                              : (lowest + fmax(below, angles) - m->grid.origin[2]) / dz;
+    const double steps = fmax(weights[m->o.weight].bend, m->sum.limited ? 3 : 0);
+    const double depths =
+        m->sum.limited && m->grid.n[2] <= 4 * MIGRATE_STEP
+            ? m->grid.n[2]
+            : (lowest + fmax(below, steps * MIGRATE_STEP * dz) - m->grid.origin[2]) / dz;
     const double blocks = ceil(fmin(fmax(depths, 0), m->grid.n[2]) / MIGRATE_BLOCK);
     return (int)blocks * MIGRATE_BLOCK;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[17] = "evenkeel image 9";
+static const char magic[17] = "evenkeel image A";
 enum { KIND = 15 };                       /* characters of `magic` before the version */
 enum { SAMPLED = 64, TABLE_HEAD = 1024 }; /* tables in the checksum; bytes of each */
 enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };

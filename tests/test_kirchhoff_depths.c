@@ -235,36 +235,61 @@ static void levels_that_are_read(void **state)
     }
 }
 
-/* Spreading near the surface, with sources farther apart than the image is deep: with traces that
- * hardly vary, only the weights count. */
-static void shallow_spreading(void **state)
+/* The largest relative error of a weight over a column, with traces that hardly vary. */
+static double weight_error(enum migrate_weight weight, const char *grid)
 {
-    (void)state;
     float column[MOST_DEPTHS];
     struct migrate_options o;
-    pulses = 0.02;
-    write_traces(0, 0);
+    double most = 0;
     migrate_defaults(&o);
     o.data = path;
     o.velocity = "gradient:v0=2000,k=0.5";
-    o.grid = "1x1x31:50x50x7@700,800,90";
-    o.weight = MIGRATE_DIFFRACTOR;
+    o.grid = grid;
+    o.weight = weight;
     o.anti_alias = 0;
     struct migrate *m = migrated(&o);
     image_column(m->image, 0, 0, false, column);
-    for (int i = 0; i < 31; i++) {
-        const double point[3] = {700, 800, 90 + 7 * i};
-        double sum = 0;
+    for (int i = 0; i < m->grid.n[2]; i++) {
+        double sum = 0, point[3];
+        grid_place(&m->grid, 0, 0, i, point);
         for (int t = 0; t < TRACES; t++) {
             struct analytic s, g;
             analytic_linear(v0, k, at[t][0], point, &s);
             analytic_linear(v0, k, at[t][1], point, &g);
-            sum += 16 * M_PI * M_PI * s.spread * g.spread * sample_at(s.time + g.time);
+            const double spread = 16 * M_PI * M_PI * s.spread * g.spread;
+            sum +=
+                (weight == MIGRATE_DIFFRACTOR ? spread : 1 / spread) * sample_at(s.time + g.time);
         }
-        if (!(fabs((double)column[i] / sum - 1) < 0.01))
-            fail_msg("depth %g m: %g, not %g", point[2], (double)column[i], sum);
+        most = fmax(most, fabs((double)column[i] / sum - 1));
     }
     migrate_close(m);
+    return most;
+}
+
+/* Near the surface, with sources farther apart than the image is deep. */
+static void shallow_spreading(void **state)
+{
+    (void)state;
+    pulses = 0.02;
+    write_traces(0, 0);
+    assert_true(weight_error(MIGRATE_DIFFRACTOR, "1x1x31:50x50x7@700,800,90") < 0.01);
+    pulses = 9;
+}
+
+/* Straight below an end, where weights bend most from depth to depth. */
+static void weights_below_the_ends(void **state)
+{
+    (void)state;
+    char grid[96];
+    pulses = 0.02;
+    write_traces(0, 0);
+    for (int t = 0; t < TRACES; t++) {
+        snprintf(grid, sizeof grid, "1x1x48:50x50x10@%g,%g,20", at[t][0][0] + 5, at[t][0][1]);
+        const double spread = weight_error(MIGRATE_DIFFRACTOR, grid),
+                     decay = weight_error(MIGRATE_MODELLING, grid);
+        if (!(spread < 0.01) || !(decay < 0.01))
+            fail_msg("below source %d: %g of L L, %g of 1 / (L L)", t, spread, decay);
+    }
     pulses = 9;
 }
 
@@ -360,10 +385,14 @@ static void images_from_any_elevation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_of_depths), cmocka_unit_test(every_shape),
-        cmocka_unit_test(any_elevation),          cmocka_unit_test(above_the_ends),
-        cmocka_unit_test(coarse_and_shallow),     cmocka_unit_test(levels_that_are_read),
-        cmocka_unit_test(shallow_spreading),      cmocka_unit_test(images_from_any_elevation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
+                                       cmocka_unit_test(every_shape),
+                                       cmocka_unit_test(any_elevation),
+                                       cmocka_unit_test(above_the_ends),
+                                       cmocka_unit_test(coarse_and_shallow),
+                                       cmocka_unit_test(levels_that_are_read),
+                                       cmocka_unit_test(shallow_spreading),
+                                       cmocka_unit_test(weights_below_the_ends),
+                                       cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

@@ -45,7 +45,7 @@ rm "$work/on.segy"
 head -c 9999 "$work/half" >"$work/broken" && stays "$work/broken" 'a damaged partial image; delete it' "$data" $usual
 { cat "$work/half"; echo; } >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
 : >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
-sed '1s/image 9/image 8/' "$work/half" >"$work/broken" && stays "$work/broken" 'of another version' "$data" $usual
+sed '1s/image A/image 9/' "$work/half" >"$work/broken" && stays "$work/broken" 'of another version' "$data" $usual
 head -c 5000 "$data" >"$work/broken" && stays "$work/broken" 'a damaged partial image' "$data" $usual
 [ ! -e "$work/on.segy" ]
 check $? 'and no image is made'
