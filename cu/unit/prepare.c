@@ -1,9 +1,9 @@
 /* cu/unit/prepare.c – brings layout, devices, OMP_PLACES and OMP_PROC_BIND into agreement.
  *
- * An OpenMP runtime reads its environment once, before main(). If places must be derived, the
- * program therefore sets the environment and executes itself again. CU_PLACED tells the second
- * image that it is one; it removes the variables that the first has added, so that programs started
- * from it see the user's environment. */
+ * An OpenMP runtime reads its environment once, before main() or at the first call. If places must
+ * be derived, the program therefore sets the environment and executes itself again. CU_PLACED tells
+ * the second image that it is one; it removes the variables that the first has added, so that
+ * programs started from it see the user's environment. */
 #include "cu/unit/prepare.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
@@ -395,6 +395,7 @@ static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
              cu_layout_text(&plan->layout), places);
     TRY(free_thread(&plan->places));
     *adopted = true;
+    (void)omp_get_num_places(); /* LLVM's runtime reads its environment at the first call only */
     for (const char *name; (name = strsep(&rest, " "));)
         for (int i = 0; i < SETTINGS; i++)
             if (!strcmp(name, settings[i].name))

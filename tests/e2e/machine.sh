@@ -157,6 +157,13 @@ if command -v mpirun >/dev/null; then
     refused 3 'MPI knows of no other' left "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --layout 1x1 \
         --grid 5x5x5:20m --out "$work/o" --quiet
 fi
+# LLVM's OpenMP runtime, which reads its environment later than gcc's, in the place of gcc's.
+llvm=$(ls /usr/lib/llvm-*/lib/libomp.so.5 2>/dev/null | tail -1)
+if [ -n "$llvm" ] && ldd "$BIN/bt-mz" | grep -q libgomp; then
+    mkdir "$work/llvm" && ln -s "$llvm" "$work/llvm/libgomp.so.1"
+    LD_LIBRARY_PATH=$work/llvm bt --layout 2x1 2>"$work/err" || say "with $llvm: exit $?: $(cat "$work/err")"
+fi
+
 # The caller ignores SIGCHLD.
 python3 - "$BIN/cu-run" run "$work/job.json" --results "$work/ignored" --quiet >"$work/out" 2>&1 <<'END' || say "SIGCHLD ignored: $(cat "$work/out")"
 import signal, subprocess, sys
