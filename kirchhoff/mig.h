@@ -31,13 +31,13 @@ struct mig {
     int divide;     /* enum mig_divide, -1: the weight's default */
     int iterations; /* of least squares, 0: none */
     struct migrate *m;
-    struct lsm *lsm;       /* or NULL */
-    int steps, kept_steps; /* done; done by an interrupted run */
-    int kept_slabs, shown; /* slabs done by that run; 1 + the slab read back, 0: none */
-    bool kept_part;        /* p->checkpoint exists and is to be added */
-    bool kept_ranks;       /* so do files of other ranks beside it */
-    atomic_bool cut;       /* ranks left chunks out because the run is to end */
-    int *opened;           /* [set->n] the slab that a unit's worker or device was opened for */
+    struct lsm *lsm;            /* or NULL */
+    int steps, kept_steps;      /* done; done by an interrupted run */
+    int kept_slabs, shown;      /* slabs done by that run; 1 + the slab read back, 0: none */
+    bool kept_part;             /* p->checkpoint exists and is to be added */
+    int kept_ranks, *kept_rank; /* [kept_ranks] other ranks whose files beside it are, too */
+    atomic_bool cut;            /* ranks left chunks out because the run is to end */
+    int *opened; /* [set->n] the slab that a unit's worker or device was opened for */
     struct cu_set *set;
     size_t span[2];                 /* chunks of --part, on all ranks: first, end */
     size_t first, end;              /* chunks of this process */

@@ -23,52 +23,25 @@ static const double bytes_a_second = 500e6; /* assumed speed of the first save *
 
 enum { NAME = sizeof((struct mig *)NULL)->checkpoint + 300 };
 
-static void own_file(const struct mig *p, char path[NAME])
+static void name_file(const struct mig *p, int rank, char path[NAME])
 {
     snprintf(path, NAME, "%s", p->checkpoint);
-    if (cluster_rank() > 0)
-        snprintf(path, NAME, "%s.rank%d", p->checkpoint, cluster_rank());
+    if (rank > 0)
+        snprintf(path, NAME, "%s.rank%d", p->checkpoint, rank);
 }
 
-/* Calls `visit` with the path of each other rank's file, until a call fails. */
-static enum ek_status visit_rank_files(struct mig *p,
-                                       enum ek_status (*visit)(struct mig *, const char *path))
+static void remove_rank_files(const struct mig *p)
 {
     char path[NAME];
-    const char *slash = strrchr(p->checkpoint, '/'), *name = slash ? slash + 1 : p->checkpoint;
-    const int above = (int)(name - p->checkpoint);
-    const size_t length = strlen(name), rank = strlen(".rank");
-    enum ek_status st = EK_OK;
-    snprintf(path, sizeof path, "%.*s.", above, p->checkpoint);
-    DIR *folder = opendir(path);
-    for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
-        const char *end = e->d_name + length;
-        if (strncmp(e->d_name, name, length) || strncmp(end, ".rank", rank) || !end[rank] ||
-            end[rank + strspn(end + rank, "0123456789")])
-            continue;
-        snprintf(path, sizeof path, "%.*s%s", above, p->checkpoint, e->d_name);
-        st = visit(p, path);
+    for (int rank = 1; rank < cluster_size(); rank++) {
+        name_file(p, rank, path);
+        unlink(path);
     }
-    if (folder)
-        closedir(folder);
-    return st;
 }
 
-static enum ek_status remove_file(struct mig *p, const char *path)
-{
-    (void)p;
-    unlink(path);
-    return EK_OK;
-}
-
-static enum ek_status add_file(struct mig *p, const char *path)
-{
-    return mig_part_take(p, path, MIG_PART_ADD);
-}
-
-/* Adds a rank's file to the chunks done. If the checkpoint already has all its chunks, the previous
- * run ended between merging and removing it, so it is removed now. */
-static enum ek_status list_file(struct mig *p, const char *path)
+/* Adds a rank's file to the chunks done, and to the files to merge. If the checkpoint already has
+ * all its chunks, the previous run ended between merging and removing it, so it is removed now. */
+static enum ek_status list_file(struct mig *p, int rank, const char *path)
 {
     const size_t n = p->m->survey->nchunks;
     size_t known = 0, new = 0;
@@ -83,10 +56,37 @@ static enum ek_status list_file(struct mig *p, const char *path)
     }
     if (known && new)
         FAIL(EK_USAGE, "%s: has traces that %s has, too; delete one of them", path, p->checkpoint);
-    if (!new)
-        return remove_file(p, path);
-    p->kept_ranks = true;
+    if (!new) {
+        unlink(path);
+        return EK_OK;
+    }
+    int *more = realloc(p->kept_rank, ((size_t)p->kept_ranks + 1) * sizeof *more);
+    if (!more)
+        FAIL(EK_UNAVAILABLE, "out of memory for the files of %d ranks", p->kept_ranks + 1);
+    p->kept_rank = more;
+    p->kept_rank[p->kept_ranks++] = rank;
     return EK_OK;
+}
+
+/* Finds the files of other ranks beside the checkpoint. */
+static enum ek_status list_rank_files(struct mig *p)
+{
+    char path[NAME];
+    const char *slash = strrchr(p->checkpoint, '/');
+    const int above = slash ? (int)(slash + 1 - p->checkpoint) : 0;
+    const size_t length = strlen(p->checkpoint + above) + strlen(".rank");
+    enum ek_status st = EK_OK;
+    snprintf(path, sizeof path, "%.*s.", above, p->checkpoint);
+    DIR *folder = opendir(path);
+    for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
+        const int rank = strlen(e->d_name) > length ? atoi(e->d_name + length) : 0;
+        name_file(p, rank, path);
+        if (rank > 0 && !strcmp(path + above, e->d_name))
+            st = list_file(p, rank, path);
+    }
+    if (folder)
+        closedir(folder);
+    return st;
 }
 
 static enum ek_status list_files(struct mig *p)
@@ -97,7 +97,7 @@ static enum ek_status list_files(struct mig *p)
     p->kept_part = !access(p->checkpoint, F_OK);
     if (p->kept_part)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
-    return p->lsm ? EK_OK : visit_rank_files(p, list_file);
+    return p->lsm ? EK_OK : list_rank_files(p);
 }
 
 enum ek_status mig_checkpoint_list(struct mig *p)
@@ -118,14 +118,19 @@ static void plan_next(struct mig *p, double cost)
 
 enum ek_status mig_checkpoint_add(struct mig *p)
 {
+    char path[NAME];
     if (p->kept_part)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
-    if (p->kept_ranks) {
-        TRY(visit_rank_files(p, add_file));
+    for (int i = 0; i < p->kept_ranks; i++) {
+        name_file(p, p->kept_rank[i], path);
+        TRY(mig_part_take(p, path, MIG_PART_ADD));
+    }
+    if (p->kept_ranks)
         TRY(mig_part_write(p, p->checkpoint));
-        TRY(visit_rank_files(p, remove_file));
-        p->kept_part = true;
-        p->kept_ranks = false;
+    p->kept_part = p->kept_part || p->kept_ranks;
+    while (p->kept_ranks > 0) {
+        name_file(p, p->kept_rank[--p->kept_ranks], path);
+        unlink(path);
     }
     plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes) / bytes_a_second);
     cluster_barrier(); /* no rank may save before all files are merged */
@@ -141,7 +146,7 @@ void mig_checkpoint_remove(void *st)
         return;
     if (p->kept_part)
         unlink(p->checkpoint);
-    (void)visit_rank_files(p, remove_file);
+    remove_rank_files(p);
 }
 
 /* ---- now and then -----------------------------------------------------------------------------*/
@@ -156,7 +161,7 @@ static void save(struct mig *p)
     s->now = true;
     while (s->adding)
         pthread_cond_wait(&s->changed, &s->lock);
-    own_file(p, path);
+    name_file(p, cluster_rank(), path);
     const bool failed = MUTED(mig_part_write(p, path));
     if (failed && !s->failed)
         status_warn("the image so far is not saved: %s", status_message());
@@ -247,7 +252,7 @@ enum ek_status mig_cut(struct mig *p)
     p->end = p->span[1];
     if (cluster_rank() == 0) {
         TRY(mig_interrupted(p));
-        (void)visit_rank_files(p, remove_file);
+        remove_rank_files(p);
     }
     return EK_STOPPED;
 }

@@ -340,6 +340,7 @@ void mig_close(struct mig *p)
         return;
     migrate_close(p->m);
     arena_free(&p->arena);
+    free(p->kept_rank);
     free(p);
 }
 
