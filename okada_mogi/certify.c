@@ -165,7 +165,7 @@ static struct model_range enclose(const struct certifier *c, struct examination 
             spread += change;
         }
     l->rest += weight * rest;
-    spread += rest * (1 + c->nsplit * ASIDE) + size * SLIPS_HAIR * (1 + c->nsplit * 2 / ASIDE);
+    spread += rest * (1 + c->nsplit * ASIDE) + size * SLIPS_ROUNDING * (1 + c->nsplit * 2 / ASIDE);
     return isfinite(spread)
                ? (struct model_range){fmax(at[0] - spread, -size), fmin(at[0] + spread, size)}
                : (struct model_range){-size, size};
@@ -192,12 +192,13 @@ static void take_opening(const struct certifier *c, struct examination *l, struc
                          double *low, double *high)
 {
     const double a = l->opening.min, b = l->opening.max, width = *high - *low,
-                 size = fmax(fabs(g.min), fabs(g.max)), hair = SLIPS_HAIR * c->slips.most[2] * size;
+                 size = fmax(fabs(g.min), fabs(g.max)),
+                 rounding = SLIPS_ROUNDING * c->slips.most[2] * size;
     for (int i = 0; i < c->nsplit; i++)
         if (c->split[i] == c->opening)
             l->slope[i] += fabs(b - a) / 2 * size / width;
-    *low -= fmax(fmax(a * g.min, a * g.max), fmax(b * g.min, b * g.max)) + hair;
-    *high -= fmin(fmin(a * g.min, a * g.max), fmin(b * g.min, b * g.max)) - hair;
+    *low -= fmax(fmax(a * g.min, a * g.max), fmax(b * g.min, b * g.max)) + rounding;
+    *high -= fmin(fmin(a * g.min, a * g.max), fmin(b * g.min, b * g.max)) - rounding;
 }
 
 /* Keeps the slips that may explain a station with some source of the box; false: none is left. */

@@ -78,11 +78,11 @@ static json_t *refine_axis(const struct job *job, const struct stats_column *c,
                            const struct refine *r)
 {
     const struct trial_axis *axis = &job->axis[c->axis];
-    const double step = (axis->max - axis->min) / (double)(axis->n - 1), hair = 1e-9 * step;
+    const double step = (axis->max - axis->min) / (double)(axis->n - 1), tolerance = 1e-9 * step;
     long low = c->low, high = c->high; /* places on the job's grid; may become -1 or n */
-    if (axis->min + (double)(low - 1) * step >= r->min[c->axis] - hair)
+    if (axis->min + (double)(low - 1) * step >= r->min[c->axis] - tolerance)
         low--;
-    if (axis->min + (double)(high + 1) * step <= r->max[c->axis] + hair)
+    if (axis->min + (double)(high + 1) * step <= r->max[c->axis] + tolerance)
         high++;
     return json_pack("{s:s s:f s:f s:I}", "name", c->name, "min", rounded(trial_value(axis, low)),
                      "max", rounded(trial_value(axis, high)), "n",

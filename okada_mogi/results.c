@@ -153,7 +153,7 @@ struct checker {
     struct accepted start;        /* candidates for descents; misfit holds chi2 */
     bool by_most;                 /* descents minimize the largest residual, not chi2 */
     struct accepted_record least; /* of the largest residual in this descent */
-    double hair;                  /* rounding of residuals, in standard deviations */
+    double tolerance;             /* rounding of residuals, in standard deviations */
     uint64_t seed;
 };
 
@@ -236,11 +236,11 @@ static enum ek_status check_neighbours(struct checker *c, trial_number trial, bo
     return EK_OK;
 }
 
-/* A trial's record from the model's textbook formulas, summed up here; *hair grows to what these
- * may differ from responses. False: only the judge can tell, as the data are more than plain
+/* A trial's record from the model's textbook formulas, summed up here; *tolerance grows to what
+ * these may differ from responses. False: only the judge can tell, as the data are more than plain
  * components. */
 static bool sum_up(const struct job *job, trial_number trial, struct accepted_record *r,
-                   double *hair)
+                   double *tolerance)
 {
     const struct stations *s = &job->stations;
     double x[JOB_AXES], squares = 0;
@@ -266,7 +266,7 @@ static bool sum_up(const struct job *job, trial_number trial, struct accepted_re
             const double d = u[a % 3] - s->observed[a], z = fabs(d / s->sigma[a]);
             if (isnan(s->observed[a]))
                 continue;
-            *hair = fmax(*hair, (1e-6 * size + rounding) / s->sigma[a]);
+            *tolerance = fmax(*tolerance, (1e-6 * size + rounding) / s->sigma[a]);
             r->most = fmax(r->most, z);
             r->chi2 += z * z;
             squares += d * d;
@@ -277,32 +277,32 @@ static bool sum_up(const struct job *job, trial_number trial, struct accepted_re
     return true;
 }
 
-static bool near(double a, double b, double hair)
+static bool near(double a, double b, double tolerance)
 {
-    return fabs(a - b) <= 1e-6 * fabs(b) + hair;
+    return fabs(a - b) <= 1e-6 * fabs(b) + tolerance;
 }
 
 /* Whether a record of the results says what another computation of it does. */
 static bool agree(const struct job *job, const struct accepted_record *a,
-                  const struct accepted_record *b, double hair)
+                  const struct accepted_record *b, double tolerance)
 {
     double sigma = 0;
     for (int i = 0; i < 3 * job->stations.n; i++) /* NaN: not observed */
         sigma = fmax(sigma, job->stations.sigma[i]);
-    return near(a->misfit, b->misfit, hair) && near(a->most, b->most, hair) &&
-           near(sqrt(a->chi2), sqrt(b->chi2), hair * sqrt(job->stations.ncomponents)) &&
-           near(a->rms, b->rms, hair * sigma);
+    return near(a->misfit, b->misfit, tolerance) && near(a->most, b->most, tolerance) &&
+           near(sqrt(a->chi2), sqrt(b->chi2), tolerance * sqrt(job->stations.ncomponents)) &&
+           near(a->rms, b->rms, tolerance * sigma);
 }
 
 static void check_record(struct checker *c, const struct accepted_record *found)
 {
     const struct job *job = c->h->job;
     struct accepted_record record;
-    double hair = c->hair;
+    double tolerance = c->tolerance;
     c->right &=
-        judge_trial(c->judge, found->trial, &record, NULL) && agree(job, found, &record, hair);
-    if (c->at / c->stride < SUMMED && sum_up(job, found->trial, &record, &hair))
-        c->right &= agree(job, found, &record, hair);
+        judge_trial(c->judge, found->trial, &record, NULL) && agree(job, found, &record, tolerance);
+    if (c->at / c->stride < SUMMED && sum_up(job, found->trial, &record, &tolerance))
+        c->right &= agree(job, found, &record, tolerance);
 }
 
 static enum ek_status check_some(void *arg, const struct accepted_record *record, size_t n)
@@ -387,7 +387,7 @@ static enum ek_status check_all(struct checker *c)
 {
     TRY(find_worst(c));
     for (int i = 0; i < 3 * c->h->job->stations.n; i++) /* NaN: not observed */
-        c->hair = fmax(c->hair, judge_slack(c->h->job) / c->h->job->stations.sigma[i]);
+        c->tolerance = fmax(c->tolerance, judge_slack(c->h->job) / c->h->job->stations.sigma[i]);
     TRY(spool_each(c->h->spool, check_some, c));
     c->right &= c->at == spool_count(c->h->spool) && !!c->at == !!c->h->stats;
     if (c->h->stats) {

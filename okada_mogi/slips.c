@@ -42,7 +42,7 @@ static void clip(struct slips_piece *p, double a0, double a1, double b)
         slack = size > slack ? size : slack;
     }
     for (int i = 0; i < p->n; i++) {
-        h[i] += SLIPS_HAIR * slack;
+        h[i] += SLIPS_ROUNDING * slack;
         in += h[i] >= 0;
     }
     if (in == 0)
@@ -98,10 +98,10 @@ static void add_quadrant(const struct model *m, struct slips *s, double least, d
 {
     const int n = to > from ? 8 : 0;
     const double far = most / cos((to - from) / 16 * 0x1.1df46a2529d39p-6);
-    add_slip(m, s, least * (1 - SLIPS_HAIR), to);
-    add_slip(m, s, least * (1 - SLIPS_HAIR), from);
+    add_slip(m, s, least * (1 - SLIPS_ROUNDING), to);
+    add_slip(m, s, least * (1 - SLIPS_ROUNDING), from);
     for (int i = 0; i <= n; i++)
-        add_slip(m, s, far * (1 + SLIPS_HAIR), i < n ? from + (to - from) / 8 * i : to);
+        add_slip(m, s, far * (1 + SLIPS_ROUNDING), i < n ? from + (to - from) / 8 * i : to);
     s->n++;
 }
 

@@ -5,7 +5,7 @@
 #include "okada_mogi/model.h"
 
 enum { SLIPS_CORNERS = 40, SLIPS_PIECES = 12 };
-#define SLIPS_HAIR 1e-12 /* relative allowance for the rounding of sums; generous */
+#define SLIPS_ROUNDING 1e-12 /* relative allowance for the rounding of sums; generous */
 
 /* Slip components: a convex polygon, or one or two points; n = 0: empty. */
 struct slips_piece {

@@ -24,8 +24,8 @@ static struct span times(struct span a, struct span b)
     struct span r = {p[0], p[0]};
     for (int i = 1; i < 4; i++)
         r = (struct span){fminl(r.min, p[i]), fmaxl(r.max, p[i])};
-    const ld hair = 1e-16L * fmaxl(fabsl(r.min), fabsl(r.max));
-    return (struct span){r.min - hair, r.max + hair};
+    const ld rounding = 1e-16L * fmaxl(fabsl(r.min), fabsl(r.max));
+    return (struct span){r.min - rounding, r.max + rounding};
 }
 
 static struct span sum_of_squares(const struct span *x)

@@ -48,9 +48,9 @@ static bool is_precise(double a, double g)
  * rounding is excluded unless the response is tiny or infinite. */
 static void expect(const struct row *r, const double *narrowed, double amplitude)
 {
-    const double u = amplitude * r->g, hair = 1e-13;
-    const bool kept = !(narrowed[0] * (1 - copysign(hair, narrowed[0])) > amplitude) &&
-                      !(narrowed[1] * (1 + copysign(hair, narrowed[1])) < amplitude);
+    const double u = amplitude * r->g, rounding = 1e-13;
+    const bool kept = !(narrowed[0] * (1 - copysign(rounding, narrowed[0])) > amplitude) &&
+                      !(narrowed[1] * (1 + copysign(rounding, narrowed[1])) < amplitude);
     if (!isfinite(amplitude))
         return;
     if (!(amplitude >= r->least && amplitude <= r->most))
@@ -60,7 +60,7 @@ static void expect(const struct row *r, const double *narrowed, double amplitude
                  amplitude, narrowed[0], narrowed[1]);
     else if ((r->g == 0 || (fabs(r->g) > 1e-290 && isfinite(r->g) && is_precise(r->low, 1 / r->g) &&
                             is_precise(r->high, 1 / r->g))) &&
-             (u < r->low - hair * fabs(r->low) || u > r->high + hair * fabs(r->high)) &&
+             (u < r->low - rounding * fabs(r->low) || u > r->high + rounding * fabs(r->high)) &&
              amplitude >= narrowed[0] && amplitude <= narrowed[1])
         fail_msg("g %g, low %g high %g: %g is left", r->g, r->low, r->high, amplitude);
 }

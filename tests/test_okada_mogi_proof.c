@@ -133,8 +133,8 @@ struct dual {
 
 static struct span wide(double a, double b)
 {
-    const double hair = 1e-15 * fmax(fabs(a), fabs(b));
-    return (struct span){a - hair, b + hair};
+    const double rounding = 1e-15 * fmax(fabs(a), fabs(b));
+    return (struct span){a - rounding, b + rounding};
 }
 
 static struct span plus(struct span a, struct span b)
