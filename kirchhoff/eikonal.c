@@ -212,15 +212,15 @@ static size_t line_of(const struct eikonal *e, int i, int d)
 }
 
 /* Whether an upwind node has changed since a sweep of this kind looked at the line. */
-static bool must_look(const struct solver *s, int kind, int i, int d)
+static bool must_visit(const struct solver *s, int kind, int i, int d)
 {
     const int *changed = s->changed[s->copy], seen = s->seen[kind][line_of(s->e, i, d)];
-    bool look = false;
+    bool visit = false;
     for (int back = 0; back < 3; back++) {
-        look = look || changed[line_of(s->e, i - s->up, d - back * s->along)] > seen;
-        look = look || (back && changed[line_of(s->e, i, d - back * s->along)] > seen);
+        visit = visit || changed[line_of(s->e, i - s->up, d - back * s->along)] > seen;
+        visit = visit || (back && changed[line_of(s->e, i, d - back * s->along)] > seen);
     }
-    return look;
+    return visit;
 }
 
 static bool sweep_line(const struct solver *s, int i, int d)
@@ -278,7 +278,7 @@ static void sweep_part(void *arg, int thread)
             const int d = s->along > 0 ? line : all - 1 - line;
             while (plane && atomic_load_explicit(&s->done[plane - 1], memory_order_acquire) <= line)
                 sched_yield();
-            if (must_look(s, kind, i, d)) {
+            if (must_visit(s, kind, i, d)) {
                 if (sweep_line(s, i, d)) {
                     s->changed[s->copy][line_of(e, i, d)] = s->sweep;
                     atomic_store_explicit(&s->active, 1, memory_order_relaxed);

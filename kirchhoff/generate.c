@@ -83,7 +83,7 @@ struct along {
     double origin[3], e[2][3];
 };
 
-struct both {
+struct arrivals {
     struct analytic s, r;
     double slope[2]; /* of the time along the plane */
     double x[3];
@@ -94,7 +94,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void look(const struct along *a, const double u[2], struct both *b)
+static void evaluate(const struct along *a, const double u[2], struct arrivals *b)
 {
     for (int i = 0; i < 3; i++)
         b->x[i] = a->origin[i] + u[0] * a->e[0][i] + u[1] * a->e[1][i];
@@ -105,15 +105,15 @@ static void look(const struct along *a, const double u[2], struct both *b)
 }
 
 /* Second derivatives along the plane, from differences of the exact first ones over a metre. */
-static void bend(const struct along *a, const double u[2], double h[2][2])
+static void second_derivatives(const struct along *a, const double u[2], double h[2][2])
 {
     for (int i = 0; i < 2; i++) {
-        struct both before, after;
+        struct arrivals before, after;
         double v[2] = {u[0], u[1]};
         v[i] -= 0.5;
-        look(a, v, &before);
+        evaluate(a, v, &before);
         v[i] += 1;
-        look(a, v, &after);
+        evaluate(a, v, &after);
         for (int j = 0; j < 2; j++)
             h[i][j] = after.slope[j] - before.slope[j];
     }
@@ -132,10 +132,10 @@ static void set_plane(const struct generate_plane *p, struct along *a)
 /* Newton's method for the least time, which is convex around the specular point. */
 static void find_specular(const struct along *a, double u[2], double h[2][2])
 {
-    struct both b;
+    struct arrivals b;
     for (int i = 0; i < 50; i++) {
-        look(a, u, &b);
-        bend(a, u, h);
+        evaluate(a, u, &b);
+        second_derivatives(a, u, h);
         const double det = h[0][0] * h[1][1] - h[0][1] * h[1][0];
         const double du = (h[1][1] * b.slope[0] - h[0][1] * b.slope[1]) / det;
         const double dv = (h[0][0] * b.slope[1] - h[1][0] * b.slope[0]) / det;
@@ -150,13 +150,13 @@ static void add_reflection(const struct generate_survey *g, const struct generat
                            const double source[3], const double receiver[3], float *out)
 {
     struct along a = {.g = g, .source = source, .receiver = receiver};
-    struct both b;
+    struct arrivals b;
     double h[2][2], sum[3];
     set_plane(p, &a);
     double u[2] = {0.5 * (source[0] + receiver[0]) - p->x0,
                    0.5 * (source[1] + receiver[1]) - p->y0};
     find_specular(&a, u, h);
-    look(&a, u, &b);
+    evaluate(&a, u, &b);
     for (int i = 0; i < 3; i++)
         sum[i] = b.s.p[i] + b.r.p[i];
     const double v = g->v0 + g->k * b.x[2], cosine = 0.5 * v * sqrt(dot(sum, sum));

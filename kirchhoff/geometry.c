@@ -37,7 +37,7 @@ static void places_close(struct places *p)
     p->first = p->member = NULL;
 }
 
-static void measure(struct places *p)
+static void size_cells(struct places *p)
 {
     double high[2] = {-INFINITY, -INFINITY};
     p->low[0] = p->low[1] = INFINITY;
@@ -56,7 +56,7 @@ static void measure(struct places *p)
 static enum ek_status places_open(struct places *p, size_t n, double (*at)[2])
 {
     *p = (struct places){.n = n, .at = at};
-    measure(p);
+    size_cells(p);
     const size_t cells = (size_t)(p->cells[0] * p->cells[1]);
     p->first = calloc(cells + 2, sizeof *p->first);
     p->member = calloc(n, sizeof *p->member);
@@ -148,7 +148,7 @@ static double nearest(const struct places *p, size_t i)
 
 enum { CORNERS = 64 };
 
-/* Around the origin; `outer`: the edge that begins at a corner is not a cut but was there first. */
+/* Around the origin; `outer`: the edge that begins at a corner is one of the first, not clipped. */
 struct polygon {
     int n;
     double at[CORNERS][2];
@@ -156,7 +156,7 @@ struct polygon {
 };
 
 /* Keeps what lies nearer to the origin than to sign * d. */
-static void cut(struct polygon *p, const double d[2], double sign)
+static void clip(struct polygon *p, const double d[2], double sign)
 {
     const struct polygon was = *p;
     const double limit = 0.5 * (d[0] * d[0] + d[1] * d[1]);
@@ -204,9 +204,9 @@ static bool is_open(const struct polygon *p)
     return false;
 }
 
-/* Cuts by all neighbours, and by their mirror images for a symmetric cell; returns how many share
+/* Clips by all neighbours, and by their mirror images for a symmetric cell; returns how many share
  * the place. */
-static int cut_all(const struct places *p, size_t i, bool symmetric, struct polygon *cell)
+static int clip_all(const struct places *p, size_t i, bool symmetric, struct polygon *cell)
 {
     double d[2];
     int sharing = 1;
@@ -216,9 +216,9 @@ static int cut_all(const struct places *p, size_t i, bool symmetric, struct poly
         sharing += length <= p->same;
         if (length <= p->same || length >= 2 * radius(cell))
             continue;
-        cut(cell, d, 1);
+        clip(cell, d, 1);
         if (symmetric)
-            cut(cell, d, -1);
+            clip(cell, d, -1);
     }
     return sharing;
 }
@@ -229,7 +229,7 @@ static double cell_area(const struct places *p, size_t i)
     const double far = 8 * p->side;
     struct polygon even = {
         4, {{-far, -far}, {far, -far}, {far, far}, {-far, far}}, {true, true, true, true}};
-    const int sharing = cut_all(p, i, true, &even);
+    const int sharing = clip_all(p, i, true, &even);
     if (is_open(&even)) { /* alone or on a line */
         const double d = nearest(p, i);
         return isfinite(d) ? d * d / sharing : 0;
@@ -240,7 +240,7 @@ static double cell_area(const struct places *p, size_t i)
         cell.at[c][1] *= 2.5;
         cell.outer[c] = true;
     }
-    cut_all(p, i, false, &cell);
+    clip_all(p, i, false, &cell);
     return area_of(is_open(&cell) ? &even : &cell) / sharing;
 }
 

@@ -37,7 +37,7 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
                       .n = image_points(m->image),
                       .first = m->survey->first[begin],
                       .end = m->survey->first[end]};
-    float **const data[] = {&l->observed, &l->residual, &l->forecast};
+    float **const data[] = {&l->observed, &l->residual, &l->modelled};
     double **const image[] = {&l->x, &l->direction, &l->gradient};
     for (int i = 0; i < 3; i++) {
         *data[i] = ARENA_NEW(&l->arena, samples(m), float);
@@ -142,15 +142,15 @@ static void take_gradient(struct lsm *l)
 }
 
 /* Moves along the direction to where the residual is smallest. */
-static void take_forecast(struct lsm *l)
+static void move_along(struct lsm *l)
 {
-    const double length = data_product(l, l->forecast, l->forecast);
+    const double length = data_product(l, l->modelled, l->modelled);
     const double way = length > 0 ? l->at.square / length : 0;
     const size_t n = samples(l->m);
     for (size_t i = 0; i < l->n; i++)
         l->x[i] += way * l->direction[i];
     for (size_t i = 0; i < n; i++)
-        l->residual[i] -= (float)(way * (double)l->forecast[i]);
+        l->residual[i] -= (float)(way * (double)l->modelled[i]);
     l->norm[++l->at.done] = relative_norm(l);
 }
 
@@ -161,7 +161,7 @@ void lsm_step(struct lsm *l, int number, bool *last)
         take_gradient(l);
         *last = !(l->at.square > 0);
     } else {
-        take_forecast(l);
+        move_along(l);
         *last = l->at.done == l->iterations;
     }
     if (*last)

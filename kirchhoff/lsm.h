@@ -25,7 +25,7 @@ struct lsm {
     struct lsm_state at;
     size_t n;                              /* points of an image */
     size_t first, end;                     /* this process's traces, in survey->order */
-    float *observed, *residual, *forecast; /* [segy->n][ns]; forecast: demigrated direction */
+    float *observed, *residual, *modelled; /* [segy->n][ns]; modelled: demigrated direction */
     double *x, *direction, *gradient;      /* [n]; gradient: M d */
     double energy;                         /* squared norm of the traces */
     double *norm; /* [iterations + 1] norm of the residual, relative to that of the traces */
@@ -55,8 +55,8 @@ static inline bool lsm_migrates(int number)
 }
 
 /* Call after step `number` of 2 * iterations: turns the image of all ranks into a direction, or a
- * forecast into a new residual and image; after the last step the image is x. Collective. *last:
- * all iterations are done, or the gradient is 0. */
+ * modelled traces into a new residual and image; after the last step the image is x. Collective.
+ * *last: all iterations are done, or the gradient is 0. */
 void lsm_step(struct lsm *l, int number, bool *last);
 
 /* Dot test, |<d - r, d> - <x, M d>| / (|d - r| |d|): zero if M^T were the exact adjoint in exact

@@ -1,4 +1,4 @@
-/* kirchhoff/microjobs.c – runs a job. Nodes have seats for compute processes, each with its share
+/* kirchhoff/microjobs.c – runs a job. Nodes have slots for compute processes, each with its share
  * of the cpus and devices; the master keeps track of microjobs (done, running, failed), and makes
  * the image in the end. */
 #include "cu/rank/family.h"
@@ -50,14 +50,14 @@ struct master {
     bool bad_input; /* a compute process found so, and any other one would */
 };
 
-/* ---- a node's seats for compute processes -----------------------------------------------------*/
+/* ---- a node's slots for compute processes -----------------------------------------------------*/
 enum { EXTRA_WORDS = 16 };
 
 static const double ENDING = 10; /* s that compute processes have to save and to end */
 static const struct timespec NAP = {0, 5000000};
 
-/* A seat holds one compute process. */
-struct seat {
+/* A slot holds one compute process. */
+struct slot {
     pid_t pid; /* 0: empty */
     struct farm_batch batch;
     double start;
@@ -70,14 +70,14 @@ struct seat {
 struct node {
     const struct microjobs *job;
     struct farm *farm;
-    int nseats;
-    struct seat *seat;
+    int nslots;
+    struct slot *slot;
     char **env;
     bool over; /* the master has no more microjobs */
 };
 
 /* Number of compute processes that a node keeps running. */
-static int microjobs_seats(const struct microjobs *j)
+static int microjobs_slots(const struct microjobs *j)
 {
     const int m = j->ndevices     ? (j->ndevices + j->per_microjob - 1) / j->per_microjob
                   : j->concurrent ? j->concurrent
@@ -85,7 +85,7 @@ static int microjobs_seats(const struct microjobs *j)
     return j->concurrent && j->concurrent < m ? j->concurrent : m;
 }
 
-static void give_devices(const struct microjobs *j, int number, struct seat *s)
+static void give_devices(const struct microjobs *j, int number, struct slot *s)
 {
     const int first = number * j->per_microjob, end = first + j->per_microjob;
     for (int d = first; d < end && d < j->ndevices; d++, s->ndevices++) {
@@ -95,15 +95,15 @@ static void give_devices(const struct microjobs *j, int number, struct seat *s)
     }
 }
 
-/* Gives the seat its consecutive share of the cpus; all of them if there are fewer cpus than
- * seats. */
-static void give_cpus(hwloc_const_bitmap_t cpus, int number, int nseats, struct seat *s)
+/* Gives the slot its consecutive share of the cpus; all of them if there are fewer cpus than
+ * slots. */
+static void give_cpus(hwloc_const_bitmap_t cpus, int number, int nslots, struct slot *s)
 {
     const int all = hwloc_bitmap_weight(cpus);
     int cpu, i = 0;
     CPU_ZERO(&s->cpus);
-    hwloc_bitmap_foreach_begin(cpu, cpus) if (all < nseats || (i >= number * all / nseats &&
-                                                               i < (number + 1) * all / nseats))
+    hwloc_bitmap_foreach_begin(cpu, cpus) if (all < nslots || (i >= number * all / nslots &&
+                                                               i < (number + 1) * all / nslots))
         CPU_SET((size_t)cpu, &s->cpus);
     i++;
     hwloc_bitmap_foreach_end();
@@ -111,20 +111,20 @@ static void give_cpus(hwloc_const_bitmap_t cpus, int number, int nseats, struct 
     s->width = cores > 1 ? cores : 1;
 }
 
-static enum ek_status open_seats(struct node *n)
+static enum ek_status open_slots(struct node *n)
 {
     hwloc_topology_t topology = NULL;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    n->nseats = microjobs_seats(n->job);
-    n->seat = calloc((size_t)n->nseats, sizeof *n->seat);
-    enum ek_status st = cpus && n->seat ? topology_process_cpus(cpus)
+    n->nslots = microjobs_slots(n->job);
+    n->slot = calloc((size_t)n->nslots, sizeof *n->slot);
+    enum ek_status st = cpus && n->slot ? topology_process_cpus(cpus)
                                         : status_fail(EK_UNAVAILABLE, "out of memory");
     THEN(st, topology_open(NULL, &topology));
     if (!st)
         cluster_share_cpus(topology, cpus);
-    for (int i = 0; i < n->nseats && !st; i++) {
-        give_devices(n->job, i, &n->seat[i]);
-        give_cpus(cpus, i, n->nseats, &n->seat[i]);
+    for (int i = 0; i < n->nslots && !st; i++) {
+        give_devices(n->job, i, &n->slot[i]);
+        give_cpus(cpus, i, n->nslots, &n->slot[i]);
     }
     topology_close(topology);
     hwloc_bitmap_free(cpus);
@@ -146,7 +146,7 @@ static enum ek_status open_environment(struct node *n)
 
 /* Runs in the forked child, so it only makes system calls. The process is killed if its parent
  * dies. */
-static void become(const struct node *n, const struct seat *s, char **argv, pid_t parent)
+static void execute(const struct node *n, const struct slot *s, char **argv, pid_t parent)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -159,7 +159,7 @@ static void become(const struct node *n, const struct seat *s, char **argv, pid_
     _exit(status_exit_code(EK_UNAVAILABLE));
 }
 
-static enum ek_status launch(const struct node *n, struct seat *s, const struct farm_batch *batch)
+static enum ek_status launch(const struct node *n, struct slot *s, const struct farm_batch *batch)
 {
     const struct microjobs *j = n->job;
     char part[48], partial[MICROJOBS_PATH], layout[48];
@@ -182,7 +182,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
     memcpy(argv + words, extra, (size_t)added * sizeof *argv);
     const pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        become(n, s, argv, parent);
+        execute(n, s, argv, parent);
     free(argv);
     if (pid < 0)
         FAIL(EK_UNAVAILABLE, "no compute process can be made: %s", strerror(errno));
@@ -192,8 +192,8 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
     return EK_OK;
 }
 
-/* Whether the seat's process has ended; *word: how. */
-static bool reap(struct seat *s, struct microjobs_word *word)
+/* Whether the slot's process has ended; *word: how. */
+static bool reap(struct slot *s, struct microjobs_word *word)
 {
     int status;
     if (!s->pid || waitpid(s->pid, &status, WNOHANG) != s->pid)
@@ -206,8 +206,8 @@ static bool reap(struct seat *s, struct microjobs_word *word)
 
 static bool busy(const struct node *n)
 {
-    for (int i = 0; i < n->nseats; i++)
-        if (n->seat[i].pid)
+    for (int i = 0; i < n->nslots; i++)
+        if (n->slot[i].pid)
             return true;
     return false;
 }
@@ -218,14 +218,14 @@ static void end_all(struct node *n)
 {
     struct microjobs_word word;
     const double until = clock_now() + ENDING;
-    for (int i = 0; i < n->nseats; i++)
-        if (n->seat[i].pid)
-            kill(n->seat[i].pid, SIGTERM);
+    for (int i = 0; i < n->nslots; i++)
+        if (n->slot[i].pid)
+            kill(n->slot[i].pid, SIGTERM);
     while (busy(n)) {
-        for (int i = 0; i < n->nseats; i++)
-            if (!reap(&n->seat[i], &word) && n->seat[i].pid &&
-                (clock_now() > until || process_is_frozen(n->seat[i].pid)))
-                kill(n->seat[i].pid, SIGKILL);
+        for (int i = 0; i < n->nslots; i++)
+            if (!reap(&n->slot[i], &word) && n->slot[i].pid &&
+                (clock_now() > until || process_is_frozen(n->slot[i].pid)))
+                kill(n->slot[i].pid, SIGKILL);
         nanosleep(&NAP, NULL);
     }
     n->over = true;
@@ -233,7 +233,7 @@ static void end_all(struct node *n)
 
 /* ---- the node ---------------------------------------------------------------------------------*/
 
-static enum ek_status look_after(struct node *n, struct seat *s)
+static enum ek_status serve(struct node *n, struct slot *s)
 {
     struct microjobs_word word;
     struct farm_batch batch;
@@ -251,18 +251,18 @@ static enum ek_status look_after(struct node *n, struct seat *s)
 static enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm)
 {
     struct node n = {.job = job, .farm = farm};
-    enum ek_status st = open_seats(&n);
+    enum ek_status st = open_slots(&n);
     THEN(st, open_environment(&n));
     while (!st && (!n.over || busy(&n))) {
         if (stop_requested())
             end_all(&n);
-        for (int i = 0; i < n.nseats && !st; i++)
-            st = look_after(&n, &n.seat[i]);
+        for (int i = 0; i < n.nslots && !st; i++)
+            st = serve(&n, &n.slot[i]);
         nanosleep(&NAP, NULL);
     }
-    if (n.seat)
+    if (n.slot)
         end_all(&n);
-    free(n.seat);
+    free(n.slot);
     free(n.env);
     return st;
 }
@@ -330,7 +330,7 @@ static void clear_half_parts(const struct microjobs *job)
 }
 
 /* Finds the parts that previous runs of this job have finished; deletes damaged ones. */
-static enum ek_status look_for_parts(struct master *s)
+static enum ek_status find_parts(struct master *s)
 {
     char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
@@ -434,8 +434,8 @@ static enum ek_status open_farm(struct master *s)
     const struct farm_settings settings = {
         .ops = {.brief = say_microjob, .take = take, .arg = s},
         .job = (uint64_t)s->job->microjobs,
-        .units = microjobs_seats(s->job),
-        .capacity = {.slots = deals_only ? 0 : microjobs_seats(s->job)},
+        .units = microjobs_slots(s->job),
+        .capacity = {.slots = deals_only ? 0 : microjobs_slots(s->job)},
     };
     return farm_open(&settings, &s->farm);
 }
@@ -468,7 +468,7 @@ static enum ek_status run_master(struct master *s)
     s->task = ARENA_NEW(&s->arena, n, int);
     TRY(arena_check(&s->arena, "%zu microjobs", n));
     clear_half_parts(s->job);
-    TRY(look_for_parts(s));
+    TRY(find_parts(s));
     const enum ek_status st = hand_out(s);
     farm_close(s->farm);
     s->farm = NULL;

@@ -36,7 +36,7 @@ struct mig {
     int kept_slabs, shown;      /* slabs done by that run; 1 + the slab read back, 0: none */
     bool kept_part;             /* p->checkpoint exists and is to be added */
     int kept_ranks, *kept_rank; /* [kept_ranks] other ranks whose files beside it are, too */
-    atomic_bool cut;            /* ranks left chunks out because the run is to end */
+    atomic_bool left_out;       /* ranks left chunks out because the run is to end */
     int *opened; /* [set->n] the slab that a unit's worker or device was opened for */
     struct cu_set *set;
     size_t span[2];                 /* chunks of --part, on all ranks: first, end */
@@ -87,7 +87,7 @@ void mig_add_end(struct mig *p);
 void mig_step_end(struct mig *p);
 enum ek_status mig_interrupted(void *st);
 /* Saves what all ranks have when some left chunks out: EK_STOPPED. Collective. */
-enum ek_status mig_cut(struct mig *p);
+enum ek_status mig_save_all(struct mig *p);
 /* Removes the checkpoints of this run and of former ones. */
 void mig_checkpoint_remove(void *st);
 

@@ -244,7 +244,7 @@ enum ek_status mig_interrupted(void *st)
 }
 
 /* Rank 0 gathers what all ranks have and keeps it as if it had done it alone. */
-enum ek_status mig_cut(struct mig *p)
+enum ek_status mig_save_all(struct mig *p)
 {
     TRY(mig_gather(p));
     (void)resum_judge(p->m->resum); /* also sums the check points' totals of all ranks */

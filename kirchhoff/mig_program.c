@@ -455,8 +455,8 @@ bool mig_judge(struct mig *p)
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct mig *p = st;
-    if (cluster_any(p->cut))
-        return mig_cut(p);
+    if (cluster_any(p->left_out))
+        return mig_save_all(p);
     if (!p->lsm && p->m->slabs == 1)
         TRY(mig_gather(p));
     *verified = mig_judge(p);

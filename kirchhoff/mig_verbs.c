@@ -102,7 +102,7 @@ static void note_task(struct mig *p, size_t task)
 static bool passes(struct mig *p, size_t task)
 {
     if (cluster_size() > 1 && !p->lsm && stop_requested()) {
-        p->cut = true;
+        p->left_out = true;
         return true;
     }
     const size_t chunk = p->todo[task];
@@ -141,12 +141,12 @@ static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_ra
 static enum ek_status on_cores(struct mig *p, const struct cu *cu, size_t task, double *seconds)
 {
     struct migrate_worker *w = p->worker[cu->index];
-    const bool forecasts = p->lsm && !lsm_migrates(p->steps + 1);
+    const bool models = p->lsm && !lsm_migrates(p->steps + 1);
     mig_add_begin(p);
     const double start = clock_now();
     const enum ek_status st =
-        forecasts ? migrate_adjoint(w, cu, p->todo[task], p->lsm->direction, p->lsm->forecast)
-                  : migrate_chunk(w, cu, p->todo[task]);
+        models ? migrate_adjoint(w, cu, p->todo[task], p->lsm->direction, p->lsm->modelled)
+               : migrate_chunk(w, cu, p->todo[task]);
     *seconds += clock_now() - start;
     if (!st)
         note_task(p, task);

@@ -134,12 +134,12 @@ static enum ek_status further_headers(const struct scan *c, long *extra)
 }
 
 /* Notes why the file cannot be migrated; the first reason is kept. */
-static void doubt(struct segy *s, const char *fmt, ...)
+static void set_unusable(struct segy *s, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    if (!*s->doubt)
-        vsnprintf(s->doubt, sizeof s->doubt, fmt, ap);
+    if (!*s->unusable)
+        vsnprintf(s->unusable, sizeof s->unusable, fmt, ap);
     va_end(ap);
 }
 
@@ -153,16 +153,16 @@ static void check_header(struct scan *c)
     const double dt = interval_of(c);
     const int unit = segy_i16(c->header, 89, c->s->layout.little);
     if (unit > 1 && unit < 5 && !c->at.geometry)
-        doubt(
+        set_unusable(
             c->s,
             "trace %ld: coordinates are angles (bytes 89-90 are %d); project them to metres first",
             c->number, unit);
     if (!(c->interval > 0))
         c->interval = dt;
     if (dt > 0 && !close_to(dt, c->interval) && !(c->at.set.dt > 0))
-        doubt(c->s,
-              "trace %ld is sampled at %g ms, those before it at %g ms; --set dt=… settles it",
-              c->number, 1e3 * dt, 1e3 * c->interval);
+        set_unusable(
+            c->s, "trace %ld is sampled at %g ms, those before it at %g ms; --set dt=… settles it",
+            c->number, 1e3 * dt, 1e3 * c->interval);
 }
 
 /* The file's interval, unless the traces say another one that differs by more than rounding. */
@@ -171,13 +171,14 @@ static void settle_interval(struct segy *s, const struct scan *c)
     const double file = s->layout.dt;
     if (c->at.set.dt > 0)
         s->dt = 1e-6 * c->at.set.dt;
-    else if (*s->doubt || !(c->interval > 0) || (file > 0 && close_to(c->interval, file)))
+    else if (*s->unusable || !(c->interval > 0) || (file > 0 && close_to(c->interval, file)))
         s->dt = file > 0 ? file : c->interval;
     else
         s->dt = c->interval;
     if (!(s->dt > 0))
-        doubt(s, "no sample interval, neither in bytes 3217-3218 nor in bytes 117-118 of trace 1; "
-                 "--set dt=…");
+        set_unusable(
+            s, "no sample interval, neither in bytes 3217-3218 nor in bytes 117-118 of trace 1; "
+               "--set dt=…");
 }
 
 /* Counts offset words and those that contradict the positions; they may be in whole units or scaled
@@ -262,7 +263,7 @@ static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool
     s->trace = NULL;
     s->n = 0;
     s->ns = s->dead = s->offsets = s->odd_offset = 0;
-    s->doubt[0] = '\0';
+    s->unusable[0] = '\0';
     s->raised = false;
     while (c.here < s->layout.size)
         TRY(scan_trace(&c));
@@ -349,8 +350,8 @@ void segy_close(struct segy *s)
 
 enum ek_status segy_check(const struct segy *s)
 {
-    if (*s->doubt)
-        FAIL(EK_USAGE, "%s: %s", s->path, s->doubt);
+    if (*s->unusable)
+        FAIL(EK_USAGE, "%s: %s", s->path, s->unusable);
     return EK_OK;
 }
 

@@ -271,8 +271,8 @@ static const double astray = 0.05; /* share of the distance: a ray that misses b
 /* True minus given time at x of a wave from `end`, s. A ray traced back from x for the given time
  * ends on a wavefront around x, and the distance of `end` from that front is the error. NAN: the
  * ray ends too far beside `end`, or leaves the region where v is positive. */
-static double lateness(const struct velocity *v, const double end[3], const double x[3],
-                       const struct arrival *a)
+static double time_error(const struct velocity *v, const double end[3], const double x[3],
+                         const struct arrival *a)
 {
     const double back[3] = {-a->p[0], -a->p[1], -a->p[2]};
     double along = 0, off = 0, slow = 0, r = 0;
@@ -304,7 +304,7 @@ static void judge_time(const struct resum *r, const struct batch *b, int e, cons
     from_tables(t, &b->end[e], x, &a);
     if (isnan(a.time))
         return;
-    const double late = lateness(t->velocity, end, x, &a);
+    const double late = time_error(t->velocity, end, x, &a);
     sum->rays++;
     sum->missed += isnan(late);
     sum->wrong += fabs(late) > 2 * r->m->segy->dt;

@@ -85,7 +85,7 @@ struct segy {
     long dead;   /* traces left out: identification 2 … 10, dead, dummy, time break, … */
     bool raised; /* all traces had such an identification, so it is ignored */
     long offsets, odd_offset; /* traces with an offset word; with one that contradicts positions */
-    char doubt[256];          /* why the file can be read but not migrated; "": it can */
+    char unusable[256];       /* why the file can be read but not migrated; "": it can */
     int file;                 /* descriptor */
 };
 

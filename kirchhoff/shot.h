@@ -54,7 +54,7 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
 /* Puts first arrivals into nodes that no front reached, that fail the residual check (certify.h) or
  * that have a time earlier than the first arrival, against Fermat's principle. Does nothing if a
  * sample of nodes is good and no node is empty. Counts and judges the table. */
-enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct ttable *t);
+enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct ttable *t);
 
 struct shot_numbers {
     size_t steps, device_steps;

@@ -29,7 +29,7 @@ static void on_face(const struct shot_job *job, int axis, int side, int n, doubl
 }
 
 /* Whether v grows outwards anywhere on a face: rays that leave there may come back. */
-static bool bends_back(const struct shot_job *job, int axis, int side)
+static bool rays_may_return(const struct shot_job *job, int axis, int side)
 {
     double x[3], gradient[3];
     for (int n = 0; n < SAMPLES * SAMPLES; n++) {
@@ -43,7 +43,7 @@ static bool bends_back(const struct shot_job *job, int axis, int side)
 
 /* How far beyond a face first arrivals may go and still come back, at most `margin`: the height of
  * an arc over the face's longest side, for the largest outward gradient of v. */
-static double dive(const struct shot_job *job, int axis, int side, double margin)
+static double arc_height(const struct shot_job *job, int axis, int side, double margin)
 {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
     const double half =
@@ -83,9 +83,9 @@ static void set_outer(struct shot_job *job)
         margin = fmax(margin, 0.5 * (job->inner[1][a] - job->inner[0][a]));
     for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++) {
-            const double way = !bends_back(job, a, side) ? 0
-                               : job->options.first      ? dive(job, a, side, margin)
-                                                         : margin;
+            const double way = !rays_may_return(job, a, side) ? 0
+                               : job->options.first           ? arc_height(job, a, side, margin)
+                                                              : margin;
             job->outer[side][a] = job->inner[side][a] + (side ? way : -way);
         }
 }
@@ -184,7 +184,7 @@ static void take_first(const struct shot_job *job, const struct ttable *first, b
             ttable_copy(t, first, node);
 }
 
-enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct ttable *t)
+enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct ttable *t)
 {
     struct ttable *first;
     TRY(ttable_round(t));

@@ -39,7 +39,7 @@ static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *jo
     char path[4096];
     OWNED(owned_ttable_close) struct ttable *table = NULL;
     TRY(trace(job, t->folder->source[node].at, &table));
-    TRY(shot_job_mend(job, NULL, table));
+    TRY(shot_job_repair(job, NULL, table));
     tfolder_note(t->folder, (size_t)node, table);
     tfolder_path(t->folder, (size_t)node, path);
     return map(table, path, &t->made[node]);

@@ -294,7 +294,7 @@ static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot
     r->numbers = s->numbers;
     r->length = s->length;
     s->length = NULL;
-    TRY(shot_job_mend(&t->job, cu, table));
+    TRY(shot_job_repair(&t->job, cu, table));
     return keep_table(t, table, source, r);
 }
 

@@ -61,7 +61,7 @@ static struct migrate_options usual(const char *grid)
 }
 
 /* All traces predicted from an image, by a worker of `width` threads. */
-static float *forecast(const struct migrate *m, const double *image, int width)
+static float *modelled(const struct migrate *m, const double *image, int width)
 {
     struct migrate_worker *w;
     float *out = calloc(m->segy->n * (size_t)m->segy->ns, sizeof *out);
@@ -112,7 +112,7 @@ static void demigration_is_adjoint(void **state)
             left += x[k] * image[k];
             a += x[k] * x[k];
         }
-        float *one = forecast(m, x, 1), *three = forecast(m, x, 3);
+        float *one = modelled(m, x, 1), *three = modelled(m, x, 3);
         assert_memory_equal(one, three, m->segy->n * ns * sizeof *one);
         for (size_t t = 0; t < m->segy->n; t++) {
             assert_int_equal(segy_read(m->segy, t, d), EK_OK);
@@ -139,7 +139,7 @@ static void run_step(struct lsm *l, struct migrate_worker *w, int number, bool *
     for (size_t c = 0; c < l->m->survey->nchunks; c++)
         assert_int_equal(lsm_migrates(number)
                              ? migrate_chunk(w, NULL, c)
-                             : migrate_adjoint(w, NULL, c, l->direction, l->forecast),
+                             : migrate_adjoint(w, NULL, c, l->direction, l->modelled),
                          EK_OK);
     lsm_step(l, number, last);
 }

@@ -27,7 +27,7 @@ static struct ttable *run_in(const struct velocity *v, const struct grid *g,
         *numbers = shot->numbers;
     shot_close(shot);
     if (mended)
-        assert_int_equal(shot_job_mend(&job, NULL, t), EK_OK);
+        assert_int_equal(shot_job_repair(&job, NULL, t), EK_OK);
     shot_job_close(&job);
     return t;
 }
