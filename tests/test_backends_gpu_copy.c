@@ -1,8 +1,11 @@
 /* tests/test_backends_gpu_copy.c – copies through chunks of pinned memory and between devices, on
  * fake GPUs. */
+#include "backends/gpu.h"
 #include "tests/backends.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
+#include <sys/resource.h>
 
 /* A buffer on each of two devices and the expected contents of the second. */
 struct pair {
@@ -189,6 +192,54 @@ static void copies_do_without_pinned_memory(void **state)
     unsetenv("FAKEGPU_FAULT");
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* it ends the process where memory is short */
+static int nothing_pinned(void **byte, size_t bytes, unsigned flags)
+{
+    (void)byte, (void)bytes, (void)flags;
+    return GPU_OUT_OF_MEMORY;
+}
+
+/* Leaves the process no more memory than it has. */
+static struct rlimit no_more_memory(void)
+{
+    unsigned long pages = 0;
+    struct rlimit old;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu", &pages), 1);
+    fclose(f);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    const struct rlimit none = {(rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE), old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    return old;
+}
+
+/* The fakes report what a failed attempt leaves behind when the device is closed. */
+static void copies_without_any_memory_can_be_tried_again(void **state)
+{
+    (void)state;
+    struct backend *b = open_device("cuda", 2);
+    struct gpu_state *d = b->dev;
+    struct gpu_driver poor = *d->driver;
+    const int out = 7;
+    int in = 0;
+    struct backend_mem *m = alloc_on(b, sizeof out);
+    poor.pinned_alloc = nothing_pinned;
+    d->driver = &poor;
+    mallopt(M_MMAP_THRESHOLD, 1 << 20); /* no chunk fits into what was freed before */
+    const struct rlimit old = no_more_memory();
+    for (int try = 0; try < 2; try++)
+        ASSERT_FAILS(EK_UNAVAILABLE, backend_send(b, BACKEND_COMPUTE, m, &out, sizeof out),
+                     "out of host memory for copies");
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    put(b, m, &out, sizeof out);
+    get(b, &in, m, sizeof in);
+    assert_int_equal(in, out);
+    backend_free(b, m);
+    backend_close(b);
+}
+#endif
+
 /* Rows beyond the driver's pitch limit are copied one by one. */
 static void rows_far_apart_are_copied(void **state)
 {
@@ -294,6 +345,9 @@ static int fake_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_do_without_pinned_memory),
+#ifndef __SANITIZE_ADDRESS__
+        cmocka_unit_test(copies_without_any_memory_can_be_tried_again),
+#endif
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
         cmocka_unit_test(a_pool_packs_and_unpacks),
         cmocka_unit_test(chunks_are_used_again_in_order),
