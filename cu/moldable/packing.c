@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Kinds that need the same GPUs and memory share a tree. */
-enum { MOST_NEEDS = 8 };
+enum { MOST_NEEDS = 16 };
 
 struct packing {
     const struct timeline *timeline;
@@ -20,10 +20,11 @@ struct packing {
     int *need;                     /* [nkinds] */
     double *offer[MOST_NEEDS];     /* [2 leaves][widest] of tree node i, whose children are 2 i and
                                     * 2 i + 1 */
+    double *most;                  /* [widest] scratch */
 };
 
-/* first [MOST_NEEDS] and need [nkinds], which may be NULL, as above. Returns the number of needs;
- * MOST_NEEDS + 1: too many. */
+/* first [MOST_NEEDS] and need [nkinds], which may be NULL, as above. Returns the number of
+ * needs; MOST_NEEDS + 1: too many. */
 static int find_needs(const struct moldable_problem *p, int *first, int *need)
 {
     int needs = 0;
@@ -75,6 +76,7 @@ struct packing *packing_open(struct timeline *timeline)
     f->node = ARENA_NEW(arena, p->nnodes, int);
     f->need = ARENA_NEW(arena, p->nkinds, int);
     f->free = ARENA_NEW(arena, cells, double);
+    f->most = ARENA_NEW(arena, timeline->widest, double);
     f->lane = ARENA_NEW(arena, timeline->lanes[p->nnodes], double);
     f->initial =
         arena_copy(arena, timeline->free, (size_t)timeline->first[p->nnodes], sizeof *f->initial);
@@ -122,12 +124,18 @@ static void set_leaf(struct packing *f, int need, int leaf)
             n && w < n->cores ? (f->limit - (free[w] > from ? free[w] : from)) * n->factor : -1;
 }
 
-static void set_parent(struct packing *f, int need, int i)
+/* Has it changed? */
+static bool set_parent(struct packing *f, int need, int i)
 {
     const double *restrict a = offers(f, need, 2 * i), *restrict b = offers(f, need, 2 * i + 1);
-    double *restrict most = offers(f, need, i);
+    double *restrict most = f->most;
     for (int w = 0; w < f->widest; w++)
         most[w] = a[w] > b[w] ? a[w] : b[w];
+    const size_t size = (size_t)f->widest * sizeof *most;
+    const bool changed = memcmp(offers(f, need, i), most, size);
+    if (changed)
+        memcpy(offers(f, need, i), most, size);
+    return changed;
 }
 
 void packing_begin(struct packing *f, double limit)
@@ -149,13 +157,16 @@ void packing_begin(struct packing *f, double limit)
 /* The leaf's first w cores, and what else the kind needs, are busy until `finish`. */
 static void occupy(struct packing *f, int leaf, const struct moldable_kind *k, int w, double finish)
 {
-    const struct moldable_node *n = &f->timeline->problem->node[f->node[leaf]];
+    const struct moldable_problem *p = f->timeline->problem;
+    const struct moldable_node *n = &p->node[f->node[leaf]];
     timeline_take(free_of(f, leaf), n->cores, w, finish);
     timeline_take_resources(k, n, lanes_of(f, f->node[leaf]), finish);
     for (int need = 0; need < f->nneeds; need++) {
+        if (!moldable_can_host(&p->kinds[f->first[need]], n))
+            continue;
         set_leaf(f, need, leaf);
-        for (int i = (f->leaves + leaf) / 2; i > 0; i /= 2)
-            set_parent(f, need, i);
+        for (int i = (f->leaves + leaf) / 2; i > 0 && set_parent(f, need, i); i /= 2)
+            continue;
     }
 }
 

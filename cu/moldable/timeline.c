@@ -207,6 +207,8 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     }
     *l = (struct timeline){.problem = p,
                            .widest = (int)widest,
+                           .narrowest = (int)widest,
+                           .useless = INFINITY,
                            .block = ((int)widest + TIMELINE_BLOCKS - 1) / TIMELINE_BLOCKS};
     l->seconds = ARENA_NEW(&l->arena, (size_t)p->nkinds * widest, double);
     l->quickest = ARENA_NEW(&l->arena, (size_t)p->nkinds * TIMELINE_BLOCKS, double);
@@ -235,6 +237,7 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
         l->lanes[j + 1] = l->lanes[j] + count_lanes(&p->node[j]);
         l->slowness[j] = 1 / p->node[j].factor;
         l->power += p->node[j].cores * p->node[j].factor;
+        l->narrowest = p->node[j].cores < l->narrowest ? p->node[j].cores : l->narrowest;
     }
     tabulate(l);
     timeline_clear(l);
@@ -269,6 +272,7 @@ void timeline_clear(struct timeline *l)
     const struct moldable_problem *p = l->problem;
     l->latest = 0;
     l->ngroups = 0;
+    l->gave_up = false;
     memset(l->done, 0, (size_t)p->nkinds * sizeof *l->done);
     for (int j = p->nnodes - 1; j >= 0; j--) { /* descending: each becomes its group's head */
         clear_node(l, j);
@@ -289,11 +293,25 @@ static const double *seconds_of(const struct timeline *l, const struct moldable_
     return l->seconds + (size_t)(k - l->problem->kinds) * (size_t)l->widest;
 }
 
+/* Least seconds of the kind's tasks on each block's widths on a node as fast as the reference. */
+static void note_fastest(struct timeline *l, const struct moldable_kind *k)
+{
+    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
+    for (int b = 0; b < TIMELINE_BLOCKS; b++) {
+        const int last = (b + 1) * l->block < l->narrowest ? (b + 1) * l->block : l->narrowest;
+        l->fastest[b] = b * l->block < l->most
+                            ? quickest[b] * timeline_slowdown(k, l->narrowest, last)
+                            : INFINITY;
+    }
+}
+
 int timeline_views(struct timeline *l, int task, int most)
 {
-    l->from = predecessors_done(l, kind_of(l, task));
+    const struct moldable_kind *k = kind_of(l, task);
+    l->from = predecessors_done(l, k);
     l->most = most ? most : INT_MAX;
-    return kind_of(l, task)->cluster ? l->problem->nclusters : l->ngroups;
+    note_fastest(l, k);
+    return k->cluster ? l->problem->nclusters : l->ngroups;
 }
 
 static double all_free(const struct timeline *l, int node)
@@ -374,23 +392,15 @@ void timeline_view(struct timeline *l, int task, int i, struct timeline_view *v)
 }
 
 /* Assumes for each block that its first width is as fast as its fastest one, with as little
- * interference as its last one: a few vector operations that rule out most nodes, since most are
- * full. */
-static bool may_end_by(const struct timeline *l, const struct moldable_kind *k, int node,
-                       double from, double limit)
+ * interference as its last one has on the smallest node: a few vector operations that rule out most
+ * nodes, since most are full. */
+static bool may_end_by(const struct timeline *l, int node, double from, double limit)
 {
-    const int cores = l->problem->node[node].cores;
     const double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
-    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
     const double slowness = l->slowness[node], by = limit * (1 + 1e-12);
-    const double others = cores > 1 ? k->interference / (cores - 1) : 0;
-    const int blocks = (l->most < l->widest ? l->most - 1 : l->widest - 1) / l->block + 1;
     int64_t hit = 0; /* as wide as the numbers that are compared */
-    for (int b = 0; b < blocks; b++) {
-        const double start = soonest[b] > from ? soonest[b] : from;
-        const double busy = cores - (double)(b + 1) * l->block;
-        hit |= start + quickest[b] * slowness * (1 + others * (busy > 0 ? busy : 0)) <= by;
-    }
+    for (int b = 0; b < TIMELINE_BLOCKS; b++)
+        hit |= (soonest[b] > from ? soonest[b] : from) + l->fastest[b] * slowness <= by;
     return hit;
 }
 
@@ -400,10 +410,10 @@ bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
     if (k->cluster)
         return false;
     const int node = l->group[i].head;
-    if (!may_end_by(l, k, node, l->from, limit))
+    if (!may_end_by(l, node, l->from, limit))
         return true;
     const double from = ready(l, k, node, l->from);
-    return from > l->from && !may_end_by(l, k, node, from, limit);
+    return from > l->from && !may_end_by(l, node, from, limit);
 }
 
 /* ---- placing ----------------------------------------------------------------------------------*/
@@ -497,7 +507,7 @@ struct moldable_choice timeline_earliest(struct timeline *l, int task, int most)
 
 void timeline_list(struct timeline *l, const int *most, struct moldable_choice *choice)
 {
-    for (int i = 0; i < l->problem->ntasks; i++) {
+    for (int i = 0; i < l->problem->ntasks && !timeline_gives_up(l); i++) {
         choice[i] = timeline_earliest(l, l->order[i], most ? most[l->order[i]] : 1);
         timeline_place(l, &choice[i]);
     }

@@ -8,6 +8,7 @@
 #include "cu/moldable/moldable.h"
 #include "src/arena.h"
 #include <stdint.h>
+#include <string.h>
 
 enum { TIMELINE_BLOCKS = 16 };
 
@@ -18,11 +19,11 @@ struct timeline_group {
 
 struct timeline {
     const struct moldable_problem *problem;
-    struct arena arena; /* of all arrays below and of the method's own */
-    int widest;         /* cores of the largest node */
-    int block;          /* widths in one of the TIMELINE_BLOCKS blocks */
-    double *seconds;    /* [nkinds][widest] t(p) */
-    double *quickest;   /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
+    struct arena arena;    /* of all arrays below and of the method's own */
+    int widest, narrowest; /* cores of the largest and the smallest node */
+    int block;             /* widths in one of the TIMELINE_BLOCKS blocks */
+    double *seconds;       /* [nkinds][widest] t(p) */
+    double *quickest;      /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
     /* [ntasks] in descending order of timeline_sequential() plus that of the tasks that must
      * follow, ties by number; a task comes after all tasks that it depends on */
     int *order;
@@ -35,15 +36,18 @@ struct timeline {
     int *lanes;       /* [nnodes+1] first lane of each node */
     double *done;     /* [nkinds] the latest finish of the kind's tasks so far */
     double from;      /* of the viewed task: when those that it depends on have ended, s; */
-    int most;         /* and the most cores that are looked at */
-    double *soonest;  /* [nnodes][BLOCKS] when a block's first width is free, or infinite */
-    int ngroups;      /* groups of nodes, in no order */
+    int most;         /* the most cores that are looked at; */
+    double fastest[TIMELINE_BLOCKS]; /* and least t(p) of a block's widths, with interference */
+    double *soonest; /* [nnodes][BLOCKS] when a block's first width is free, or infinite */
+    int ngroups;     /* groups of nodes, in no order */
     struct timeline_group *group;
     int *next;   /* [nnodes] the next node of the same group, ascending; -1 = last */
     int *sorted; /* scratch: a cluster's nodes by the time at which all their cores are free */
     int *taken;  /* scratch of timeline_place() */
     double *start, *finish, *reach; /* scratch of timeline_view() */
     double latest;                  /* e_max: the latest finish so far */
+    double useless; /* methods of one pass give up once the latest finish is no less */
+    bool gave_up;
 };
 
 /* Where one task could go: on 1 … n cores of one node (or nodes of one cluster). */
@@ -95,11 +99,17 @@ static inline bool timeline_prefer(const struct timeline_view *v, int w, double 
 /* Sets the first `taken` of n ascending times to `finish`, and keeps the order. */
 static inline void timeline_take(double *free, int n, int taken, double finish)
 {
-    int to = 0;
-    for (int from = taken; taken && from < n && free[from] < finish; from++)
-        free[to++] = free[from];
-    for (int i = 0; i < taken; i++)
-        free[to++] = finish;
+    int earlier = taken, above = taken ? n : taken; /* times that are less than `finish` */
+    while (earlier < above) {
+        const int mid = (earlier + above) / 2;
+        if (free[mid] < finish)
+            earlier = mid + 1;
+        else
+            above = mid;
+    }
+    memmove(free, free + taken, (size_t)(earlier - taken) * sizeof *free);
+    for (int i = earlier - taken; i < earlier; i++)
+        free[i] = finish;
 }
 
 /* The factor by which a task on w of the node's cores slows down while all others are busy. */
@@ -115,6 +125,12 @@ double timeline_resources_free(const struct moldable_kind *, const struct moldab
 /* A task occupies them until `finish`. */
 void timeline_take_resources(const struct moldable_kind *, const struct moldable_node *,
                              double *lane, double finish);
+
+/* Should a method of one pass give up? */
+static inline bool timeline_gives_up(struct timeline *l)
+{
+    return l->gave_up = l->latest >= l->useless;
+}
 
 /* When a task runs, s. */
 struct timeline_span {

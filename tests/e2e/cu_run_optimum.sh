@@ -2,7 +2,7 @@
 # with dependencies, GPUs, memory and width limits: every method's plan is checked, no plan is
 # shorter than the bound, and evenkeel's is as short as the best semi-active schedule. For many
 # tasks on many different nodes evenkeel is no worse than the other methods that are fast enough
-# there.
+# there, and at least 5 % better where GPUs are scarce.
 . tests/check.sh
 python3 tests/moldable_optimum.py "$BIN/cu-run" "$work/job.json" "${SEED:-1}" "${CASES:-60}" || failed=1
 
@@ -17,7 +17,8 @@ print('{"nodes": [%s], "oversubscribe": true, "tasks": [{"name": "first", "comma
 END
     "$BIN/cu-run" plan "$work/large.json" --method taskp,dcts,waterl,evenkeel >"$work/out" 2>"$work/err" ||
         say "$member: $(cat "$work/err")"
-    awk '/^[a-z]/ && $3 > 0 { if ($1 == "evenkeel") ours = $2; else if (!best || $2 < best) best = $2 }
-         END { exit !(ours > 0 && ours <= best) }' "$work/out" || say "$member: $(cat "$work/out")"
+    [[ $member == *gpus* ]] && gain=1.05 || gain=1
+    awk -v gain=$gain '/^[a-z]/ && $3 > 0 { if ($1 == "evenkeel") ours = $2; else if (!best || $2 < best) best = $2 }
+         END { exit !(ours > 0 && ours * gain <= best) }' "$work/out" || say "$member: $(cat "$work/out")"
 done
 exit $failed

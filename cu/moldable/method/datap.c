@@ -24,7 +24,7 @@ static struct moldable_choice widest(struct timeline *timeline, int task)
 
 static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    for (int i = 0; i < timeline->problem->ntasks; i++) {
+    for (int i = 0; i < timeline->problem->ntasks && !timeline_gives_up(timeline); i++) {
         choice[i] = widest(timeline, timeline->order[i]);
         timeline_place(timeline, &choice[i]);
     }

@@ -2,24 +2,34 @@
  * search for a shorter one. Under a limit on the makespan every task takes the place with the least
  * work (core seconds), and of those the one with the smallest gap below the limit; a task that
  * finds no place goes to the front of the queue with more cores, and all tasks are placed again.
- * The limit is bisected down to the lower bound. */
+ * The limit is bisected down to the lower bound. Where GPUs or memory are scarce they are given a
+ * price in cores, which rises until all tasks find a place. */
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
 #include "cu/moldable/pattern.h"
 #include "cu/moldable/timeline.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 24, FIT_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
+enum { ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
 static const double CLOSE = 1.0005; /* times the bound: close enough to stop, */
-static const double ENOUGH = 1.1;   /* and to leave out other methods where resources are scarce */
+static const double NEAR = 1.002;   /* in packing with GPUs or memory, where a limit takes longer */
+static const double ENOUGH = 1.1;   /* and to leave out other methods then */
 static const double EFFORT = 1e8;   /* cores looked at in the whole search: about a second */
 static const double LARGE = 2e7;    /* more in one pass of a method are too many */
+static const double CHEAP = 1. / 32; /* the first price of all GPUs or memory, per core */
 
 extern const struct moldable_method moldable_evenkeel, moldable_taskp, moldable_datap,
     moldable_dcts, moldable_waterl;
+
+/* GPUs or memory of all nodes, in packing. */
+struct resource {
+    double all;    /* sum over the nodes, each times its speed */
+    double used;   /* seconds of it that are used, on a node as fast as the reference */
+    double price;  /* cores that one of them is worth */
+    double enough; /* the price at which all tasks found a place */
+};
 
 struct search {
     struct timeline *timeline;
@@ -31,7 +41,9 @@ struct search {
     int *least;  /* [ntasks] fewest cores (nodes) that a task may take */
     int *failed; /* [ntasks] tasks that found no place in a round */
     double effort;
+    struct resource gpus, memory;
     struct packing *packing; /* NULL: look at every group of nodes for every task */
+    bool scarce;             /* some task needs GPUs or memory */
     bool independent;        /* no task depends on another */
     bool tight; /* of places with equal work choose the smallest gap; else the earliest finish */
 };
@@ -119,22 +131,92 @@ static bool widen(struct search *s, const int *failed, int nfailed)
     return true;
 }
 
-/* One round with the tree, which looks at whole vectors of cores; returns how many failed. */
-static int fit_all(struct search *s, double limit, int *failed)
+/* The scarcer of GPUs and memory that the task needs and that nodes have a limited number of;
+ * NULL: none. */
+static struct resource *scarcer(struct search *s, int task)
+{
+    const struct moldable_kind *k = &s->timeline->problem->kinds[s->timeline->problem->kind[task]];
+    struct resource *memory = k->memory > 0 && s->memory.all > 0 ? &s->memory : NULL;
+    if (!k->gpus)
+        return memory;
+    const bool gpus = !memory || s->gpus.used * s->memory.all > s->memory.used * s->gpus.all;
+    return gpus ? &s->gpus : memory;
+}
+
+/* Seconds of a kind's tasks on w cores of the largest node, if it is as fast as the reference. */
+static double seconds_on(const struct timeline *l, int kind, int w)
+{
+    return l->seconds[(size_t)kind * (size_t)l->widest + (size_t)w - 1] *
+           timeline_slowdown(&l->problem->kinds[kind], l->widest, w);
+}
+
+/* The cores on which a task is cheapest at the prices of GPUs and memory. */
+static int cheapest(const struct search *s, int kind)
+{
+    const struct timeline *l = s->timeline;
+    const struct moldable_kind *k = &l->problem->kinds[kind];
+    const double price = s->gpus.price * k->gpus + s->memory.price * k->memory;
+    const int most = k->most && k->most < l->widest ? k->most : l->widest;
+    double least = INFINITY;
+    int best = 1;
+    for (int w = k->least > 1 ? k->least : 1; w <= most; w++) {
+        const double cost = (w + price) * seconds_on(l, kind, w);
+        if (cost < least) {
+            least = cost;
+            best = w;
+        }
+    }
+    return best;
+}
+
+static void set_widths(struct search *s)
+{
+    for (int i = 0; i < s->timeline->problem->ntasks; i++)
+        if (scarcer(s, i))
+            s->least[i] = cheapest(s, s->timeline->problem->kind[i]);
+}
+
+/* Some task found no place for lack of it: it becomes more expensive, so that tasks which need it
+ * become wider and so shorter. */
+static void raise_price(struct search *s, struct resource *r)
+{
+    r->price = r->price > 0 ? 2 * r->price : CHEAP * s->timeline->power / r->all;
+    set_widths(s);
+}
+
+static bool pack(struct search *s, int task, struct moldable_choice *choice)
+{
+    const int kind = s->timeline->problem->kind[task];
+    const struct moldable_kind *k = &s->timeline->problem->kinds[kind];
+    if (!packing_place(s->packing, task, s->least[task], choice) &&
+        !(scarcer(s, task) && packing_place(s->packing, task, 1, choice)))
+        return false;
+    const double seconds = seconds_on(s->timeline, kind, choice->width);
+    s->gpus.used += k->gpus * seconds;
+    s->memory.used += k->memory * seconds;
+    return true;
+}
+
+/* One round with the tree, which looks at whole vectors of cores; returns how many were placed. It
+ * ends at the first task that finds no place and needs GPUs or memory. */
+static int pack_all(struct search *s, double limit, int *failed, int *nfailed)
 {
     const int n = s->timeline->problem->ntasks;
-    int nfailed = 0, nplaced = 0;
+    int nplaced = 0;
+    *nfailed = 0;
+    s->gpus.used = s->memory.used = 0;
     packing_begin(s->packing, limit);
-    for (int i = 0; i < n; i++)
-        if (packing_place(s->packing, s->queue[i], s->least[s->queue[i]], &s->trial[nplaced]))
+    s->effort += s->timeline->problem->nnodes * (double)s->timeline->widest;
+    for (int i = 0; i < n && !(*nfailed && scarcer(s, failed[*nfailed - 1])); i++) {
+        s->effort += s->timeline->widest;
+        if (pack(s, s->queue[i], &s->trial[nplaced]))
             nplaced++;
         else
-            failed[nfailed++] = s->queue[i];
-    s->effort += (n + s->timeline->problem->nnodes) * (double)s->timeline->widest;
-    if (nfailed)
-        return nfailed;
-    timeline_place_all(s->timeline, s->trial);
-    return 0;
+            failed[(*nfailed)++] = s->queue[i];
+    }
+    if (nplaced == n)
+        timeline_place_all(s->timeline, s->trial);
+    return nplaced;
 }
 
 /* One round: places the tasks in the order of the queue; returns how many found no place, -1 if
@@ -165,18 +247,51 @@ static void keep(struct search *s)
     memcpy(s->choice, s->trial, (size_t)s->timeline->problem->ntasks * sizeof *s->trial);
 }
 
-static bool fits(struct search *s, double limit)
+static void begin_rounds(struct search *s, const int *order)
 {
-    int n = s->timeline->problem->ntasks;
-    memcpy(s->queue, s->packing ? s->first : s->timeline->order, (size_t)n * sizeof *s->queue);
+    const int n = s->timeline->problem->ntasks;
+    memcpy(s->queue, order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
-    for (int round = 0; round < (s->packing ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
-        int nfailed = s->packing ? fit_all(s, limit, s->failed) : place_all(s, limit, s->failed);
+}
+
+static bool fits(struct search *s, double limit)
+{
+    begin_rounds(s, s->timeline->order);
+    for (int round = 0; round < ROUNDS && s->effort < EFFORT; round++) {
+        int nfailed = place_all(s, limit, s->failed);
         if (!nfailed)
             keep(s);
         if (nfailed <= 0 || !widen(s, s->failed, nfailed))
             return !nfailed;
+    }
+    return false;
+}
+
+/* Rounds of packing: prices rise as long as that places more tasks. */
+static bool packs(struct search *s, double limit)
+{
+    int most = -1, failed;
+    begin_rounds(s, s->first);
+    s->gpus.price = s->gpus.enough / 2;
+    s->memory.price = s->memory.enough / 2;
+    set_widths(s);
+    for (int round = 0, stale = 0; round < PACK_ROUNDS && stale < 2 && s->effort < EFFORT;) {
+        const int placed = pack_all(s, limit, s->failed, &failed);
+        if (!failed) {
+            s->gpus.enough = s->gpus.price;
+            s->memory.enough = s->memory.price;
+            keep(s);
+            return true;
+        }
+        struct resource *scarce = scarcer(s, s->failed[failed - 1]);
+        if (scarce) {
+            stale = placed > most ? 0 : stale + 1;
+            most = placed > most ? placed : most;
+            raise_price(s, scarce);
+        } else if (round++, !widen(s, s->failed, failed)) {
+            return false;
+        }
     }
     return false;
 }
@@ -248,7 +363,8 @@ static bool patterns_apply(const struct moldable_problem *p)
 static void shorten(struct search *s, double bound, bool (*fit)(struct search *, double limit))
 {
     double lo = bound;
-    for (int i = 0; i < BISECTIONS && s->best > lo * CLOSE && s->effort < EFFORT; i++) {
+    const double close = s->packing && s->scarce ? NEAR : CLOSE;
+    for (int i = 0; i < BISECTIONS && s->best > lo * close && s->effort < EFFORT; i++) {
         double limit = (lo + s->best) / 2;
         if (!fit(s, limit))
             lo = limit;
@@ -271,7 +387,11 @@ static bool fits_early(struct search *s, double limit)
 static enum ek_status try_method(struct search *s, const struct moldable_method *m)
 {
     timeline_clear(s->timeline);
+    s->timeline->useless = s->best;
     TRY(m->choose(s->timeline, s->trial));
+    s->timeline->useless = INFINITY;
+    if (s->timeline->gave_up)
+        return EK_OK;
     timeline_place_all(s->timeline, s->trial);
     keep(s);
     return EK_OK;
@@ -309,35 +429,31 @@ static enum ek_status sort_by_hosts(struct search *s)
     return EK_OK;
 }
 
-/* If the other methods would take too long: finds some limit that fits, then shorter ones. */
-static enum ek_status search_large(struct search *s, double bound)
+/* If the other methods would take too long, or GPUs or memory may be scarce: finds some limit that
+ * fits, then shorter ones. */
+static enum ek_status search_packing(struct search *s, double bound)
 {
+    const struct moldable_problem *p = s->timeline->problem;
+    for (int j = 0; j < p->nnodes; j++) {
+        s->gpus.all += p->node[j].gpus * p->node[j].factor;
+        s->memory.all += p->node[j].memory * p->node[j].factor;
+    }
     TRY(sort_by_hosts(s));
     s->packing = packing_open(s->timeline);
     TRY(arena_check(&s->timeline->arena, "%d nodes", s->timeline->problem->nnodes));
     double lo = bound;
-    for (double more = 1. / 32; s->best == INFINITY && more <= 1; more *= 2)
-        if (!fits(s, bound * (1 + more)))
+    for (double more = 1. / 32; s->best == INFINITY && more <= 8; more *= s->scarce ? 4 : 2)
+        if (!packs(s, bound * (1 + more)))
             lo = bound * (1 + more);
-    shorten(s, lo, fits);
+    shorten(s, lo, packs);
     s->packing = NULL;
     return EK_OK;
 }
 
-/* One pass over the tasks, and often among the best: for large problems no more is tried. */
-static bool is_quick(const struct moldable_method *m)
-{
-    return m == &moldable_taskp || m == &moldable_datap || m == &moldable_dcts ||
-           m == &moldable_waterl;
-}
-
-static bool needs_resources(const struct moldable_problem *p)
-{
-    for (int k = 0; k < p->nkinds; k++)
-        if (moldable_needs_resources(&p->kinds[k]))
-            return true;
-    return false;
-}
+/* One pass over the tasks each, and often among the best: for large problems no more is tried. The
+ * first ones mostly set a makespan that the others exceed soon, which ends them. */
+static const struct moldable_method *const quick_methods[] = {
+    &moldable_datap, &moldable_dcts, &moldable_waterl, &moldable_taskp, NULL};
 
 static enum ek_status search(struct search *s)
 {
@@ -347,14 +463,15 @@ static enum ek_status search(struct search *s)
         return EK_UNAVAILABLE;
     const double looks = (double)p->ntasks * s->timeline->ngroups * s->timeline->widest;
     const bool large = looks > LARGE;
-    const bool packed = large && packing_applies(p);
+    const bool packed = (large || s->scarce) && packing_applies(p);
     if (packed)
-        TRY(search_large(s, bound));
-    const bool enough = s->best <= (needs_resources(p) ? ENOUGH * bound : DBL_MAX);
-    for (int i = 0; moldable_methods[i] && !enough && s->best > bound * CLOSE; i++)
-        if (moldable_methods[i] != &moldable_evenkeel && (!large || is_quick(moldable_methods[i])))
-            TRY(try_method(s, moldable_methods[i]));
-    if (enough || packed || (large && !s->independent)) /* a common limit suits no chain of tasks */
+        TRY(search_packing(s, bound));
+    const bool enough = large && s->best < (s->scarce ? ENOUGH * bound : INFINITY);
+    const struct moldable_method *const *method = large ? quick_methods : moldable_methods;
+    for (int i = 0; method[i] && !enough && s->best > bound * CLOSE; i++)
+        if (method[i] != &moldable_evenkeel)
+            TRY(try_method(s, method[i]));
+    if (large && (packed || !s->independent)) /* a common limit suits no chain of tasks */
         return EK_OK;
     if (!large)
         shorten(s, bound, fits_tightly);
@@ -383,6 +500,8 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
     for (int k = 0; k < p->nkinds; k++)
         s.independent = s.independent && !p->kinds[k].nafter;
+    for (int k = 0; k < p->nkinds; k++)
+        s.scarce = s.scarce || moldable_needs_resources(&p->kinds[k]);
     return search(&s);
 }
 

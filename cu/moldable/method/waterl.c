@@ -61,7 +61,7 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     TRY(arena_check(&timeline->arena, "%d widths", widths));
     for (int i = 0; i < p->ntasks; i++)
         water.sequential += timeline_sequential(p, i);
-    for (int i = 0; i < p->ntasks; i++) {
+    for (int i = 0; i < p->ntasks && !timeline_gives_up(timeline); i++) {
         double gained = 0;
         water.sequential -= timeline_sequential(p, timeline->order[i]);
         choice[i] = lowest(timeline, &water, timeline->order[i], m, &gained);
