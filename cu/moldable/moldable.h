@@ -142,7 +142,8 @@ enum ek_status moldable_law_parse(struct moldable_law *, const char *text);
 
 /* Adds the jobs of a trace in the Standard Workload Format, each as a kind of its own: with exactly
  * the processors that it had if a node of `cores` has them, else with the first nodes of a cluster
- * that have as many. Times are multiplied by `scale`. EK_USAGE: with file and line. */
+ * that have as many. Times are multiplied by `scale`. Jobs that never ran or whose processors are
+ * unknown are left out, with a warning that counts them. EK_USAGE: with file and line. */
 enum ek_status moldable_read_swf(struct moldable_problem *, const char *path, int cores,
                                  double scale);
 

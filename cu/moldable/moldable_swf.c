@@ -13,22 +13,28 @@
 
 enum { JOB = 0, RUN_TIME = 3, PROCESSORS = 4, REQUESTED = 7, FIELDS = 18 };
 
+/* Numbers on the line; -1: it also has something else. */
 static int read_fields(const char *line, double field[FIELDS])
 {
     int n = 0;
-    for (char *end; n < FIELDS; line = end, n++) {
-        field[n] = strtod(line, &end);
+    for (char *end;; line = end, n++) {
+        const double x = strtod(line, &end);
         if (end == line)
-            break;
+            return line[strspn(line, " \t")] ? -1 : n;
+        if (n < FIELDS)
+            field[n] = x;
     }
-    return n;
 }
 
-/* Jobs that never ran, or whose processors are unknown, are left out. */
+static double processors(const double *field)
+{
+    return field[PROCESSORS] > 0 ? field[PROCESSORS] : field[REQUESTED];
+}
+
 static enum ek_status add_job(struct moldable_problem *p, const double *field, int cores,
                               double scale)
 {
-    const double had = field[PROCESSORS] > 0 ? field[PROCESSORS] : field[REQUESTED];
+    const double had = processors(field);
     char name[32];
     snprintf(name, sizeof name, "job%.0f", field[JOB]);
     const int wanted = had < 1e6 ? (int)ceil(had) : 1000000;
@@ -37,7 +43,7 @@ static enum ek_status add_job(struct moldable_problem *p, const double *field, i
                                        .cluster = wanted > cores,
                                        .least = wanted,
                                        .most = wanted <= cores ? wanted : wanted + cores - 1};
-    return field[RUN_TIME] > 0 && had > 0 ? moldable_add_tasks(p, &kind, 1) : EK_OK;
+    return moldable_add_tasks(p, &kind, 1);
 }
 
 enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, int cores,
@@ -46,6 +52,7 @@ enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, i
     OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     double field[FIELDS];
+    int left_out = 0;
     file_input(path);
     OWNED_STREAM FILE *f = fopen(path, "re");
     if (!f)
@@ -57,9 +64,17 @@ enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, i
         if (!line[strspn(line, " \t")])
             continue;
         const int n = read_fields(line, field);
-        if (n < FIELDS)
+        if (n < 0)
+            FAIL(EK_USAGE, "%s:%d: a job has %d numbers and nothing else", path, number, FIELDS);
+        if (n != FIELDS)
             FAIL(EK_USAGE, "%s:%d: a job has %d numbers, this line %d", path, number, FIELDS, n);
-        TRY(add_job(p, field, cores, scale));
+        if (field[RUN_TIME] > 0 && processors(field) > 0)
+            TRY(add_job(p, field, cores, scale));
+        else
+            left_out++;
     }
+    if (left_out)
+        status_warn("%s: jobs that never ran or whose processors are unknown, left out: %d", path,
+                    left_out);
     return EK_OK;
 }
