@@ -37,7 +37,9 @@ static const struct opt options[] = {
     {"results", OPT_TEXT, AT(results), "FOLDER",
      .help = "where the tasks' output and the journal go (JOB.results)"},
     {"resume", OPT_FLAG, AT(resume),
-     .help = "continue an unfinished run; tasks that are proven finished are not run again"},
+     .help =
+         "continue an unfinished run; tasks that the journal proves finished are not run again, "
+         "but one that ended unreported, as its agent or cu-run was killed, is"},
     {"json", OPT_TEXT, AT(json), "FILE",
      .help = "write the measured schedule to the file; - prints it in place of the text"},
     {"report", OPT_TEXT, AT(report), "FILE",

@@ -92,25 +92,41 @@ static bool has_outputs(const struct run_job *j, int task)
     return all;
 }
 
-/* A line of an earlier run: the latest one of a task counts. A line that a crash cut short proves
- * nothing. */
-static void recall(struct run_history *h, const char *text)
+/* A line of an earlier run: the latest one of a task counts. False: a crash cut it short, or it was
+ * changed since, so it proves nothing. */
+static bool recall(struct run_history *h, const char *text)
 {
     json_auto_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
     int task = -1, status = -1, attempts = 0;
     double start, finish, seconds;
-    if (line &&
-        !json_unpack(line, "{s:i, s:i, s:i, s:F, s:F, s:F}", "task", &task, "status", &status,
-                     "attempts", &attempts, "start_s", &start, "finish_s", &finish, "seconds",
-                     &seconds) &&
-        task >= 0 && task < h->job->problem.ntasks)
-        h->entry[task] = status ? (struct run_entry){.state = RUN_WAITS}
-                                : (struct run_entry){.state = RUN_DONE,
-                                                     .start = start,
-                                                     .finish = finish,
-                                                     .seconds = seconds,
-                                                     .attempts = attempts,
-                                                     .before = true};
+    if (!line ||
+        json_unpack(line, "{s:i, s:i, s:i, s:F, s:F, s:F}", "task", &task, "status", &status,
+                    "attempts", &attempts, "start_s", &start, "finish_s", &finish, "seconds",
+                    &seconds) ||
+        task < 0 || task >= h->job->problem.ntasks)
+        return false;
+    h->entry[task] = status ? (struct run_entry){.state = RUN_WAITS}
+                            : (struct run_entry){.state = RUN_DONE,
+                                                 .start = start,
+                                                 .finish = finish,
+                                                 .seconds = seconds,
+                                                 .attempts = attempts,
+                                                 .before = true};
+    return true;
+}
+
+static void recall_all(struct run_history *h, FILE *journal, bool resume)
+{
+    OWNED_MEMORY char *line = NULL;
+    size_t room = 0;
+    int damaged = 0, first = 0;
+    for (int number = 2; getline(&line, &room, journal) >= 0; number++)
+        if (!recall(h, line) && !damaged++)
+            first = number;
+    if (damaged && resume)
+        status_warn("%s/journal: lines that were cut short or changed: %d, the first is line %d; "
+                    "tasks that no other line proves finished run again",
+                    h->folder, damaged, first);
 }
 
 /* Tasks whose outputs are gone have to be done again. */
@@ -175,8 +191,7 @@ static enum ek_status read_journal(struct run_history *h, bool resume)
     }
     if (hash != job_hash(h->job))
         FAIL(EK_USAGE, "%s holds the run of another job; choose another --results", h->folder);
-    while (getline(&line, &room, f) >= 0)
-        recall(h, line);
+    recall_all(h, f, resume);
     check_all_outputs(h);
     if (resume)
         return EK_OK;

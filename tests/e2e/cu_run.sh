@@ -212,6 +212,7 @@ grep -q '"plans": 1,' run.json && say 'no new plan for tasks that take longer'
 sed -i '3s/"status":0/"status": 0/' job.json.results/journal
 runs 0 run job.json --resume --json run.json
 [ "$(grep -c '"finished_before": true' run.json)" = 11 ] || say 'a damaged journal line counts'
+grep -q 'changed: 1, the first is line 3' err || say "a damaged journal line is not named: $(cat err)"
 
 # outputs that are gone have to be made again, also where that fails or is ended half-way
 one '"cores": 1' '' '{"command": "echo {id} >>ran; echo part >made{id}; test ! -e broken", "time": "0.3", "count": 2, "outputs": ["made{id}"]}'
@@ -316,10 +317,15 @@ printf '{"nodes": [{"name": "a", "cores": 4}], "oversubscribe": true, "tasks": {
 rm -rf job.json.results
 runs 0 plan job.json --method evenkeel --json plan.json
 grep -q '"makespan_s": 0.15' plan.json || say "a trace: $(grep makespan plan.json)"
+grep -q 'trace.swf: .*left out: 1$' err || say "a job that never ran: $(cat err)"
 runs 0 run job.json
 grep -q '2 tasks, 2 done' out || say "a trace: $(cat out)"
 echo 1 2 3 >>trace.swf
 refused 2 'trace.swf:5' plan job.json
+for more in 19 x; do
+    sed -i "5s/.*/4 6 0 1 1 -1 -1 1 200 -1 0 1 1 1 1 -1 -1 -1 $more/" trace.swf
+    refused 2 'trace.swf:5' plan job.json
+done
 echo '1 0 0 100 13 -1 -1 13 200 -1 1 1 1 1 1 -1 -1 -1' >trace.swf
 echo '{"nodes": [{"name": "a", "cores": 8}, {"name": "b", "cores": 12}], "oversubscribe": true, "tasks": {"swf": "trace.swf"}}' >job.json
 runs 0 plan job.json
