@@ -212,7 +212,7 @@ void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
         thread_pool_run(work->pool, work->width, run_part, &p);
         return;
     }
-#pragma omp parallel for num_threads(work->width) proc_bind(master) schedule(static, 1)
+#pragma omp parallel for num_threads(work->width) proc_bind(CU_BIND_PRIMARY) schedule(static, 1)
     for (int t = 0; t < work->width; t++)
         run_part(&p, t);
 }

@@ -99,9 +99,12 @@ report 'unfinished work' "$(grep -nE '\b(TODO|FIXME|XXX)\b' "${sources[@]}")"
 # calls with the same warnings.
 flags="-I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -std=c11 -fopenmp
  -Wall -Wextra -Wno-psabi -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(pkg-config --cflags hwloc jansson libffi ompi-c openblas)"
+# The newest clang may have no header of OpenMP: gcc's then. It warns of the same at any optimization.
 clang=$(compgen -c clang- | grep -xE 'clang-[0-9]+' | sort -t- -k2 -n | tail -1)
-# clang warns of the same at any optimization; the header of OpenMP may be gcc's for lack of its own.
-clang="${clang:-clang} -fsyntax-only -idirafter $(dirname "$(gcc -print-file-name=include/omp.h)")"
+header=$(mktemp -d)
+trap 'rm -rf "$header"' EXIT
+ln -s "$(gcc -print-file-name=include/omp.h)" "$header/omp.h"
+clang="${clang:-clang} -fsyntax-only -idirafter $header"
 for cc in 'gcc -O1' "$clang"; do
     [[ $cc == *${COMPILERS:-}* ]] || continue
     command -v ${cc%% *} >/dev/null || { echo "lint: no ${cc%% *} here; its warnings not checked"; continue; }

@@ -22,7 +22,7 @@ static void print_threads(const struct cu_set *set)
 #pragma omp parallel num_threads(set->n) proc_bind(close)
     {
         const struct cu *cu = &set->cu[omp_get_thread_num()];
-#pragma omp parallel num_threads(cu->width) proc_bind(master)
+#pragma omp parallel num_threads(cu->width) proc_bind(CU_BIND_PRIMARY)
         {
             char text[256];
             hwloc_bitmap_t cpus = hwloc_bitmap_alloc();

@@ -162,8 +162,7 @@ static void a_factorisation_opens_no_team_of_its_own(void **state)
     int before = 0, after = 1, kept = 0;
     omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2)
-#pragma omp master
-    {
+    if (omp_get_thread_num() == 0) {
         before = __atomic_load_n(&created, __ATOMIC_RELAXED);
         st = normal_factorize(n, none, (struct prior_weights){{1, 1}}, 0.01);
         after = __atomic_load_n(&created, __ATOMIC_RELAXED);

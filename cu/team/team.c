@@ -485,7 +485,7 @@ static void run_unit(struct team *t, struct cu *cu)
         return;
     }
     thread_pool_init(&pool, cu->width, cu_oversubscribed(t->set));
-#pragma omp parallel num_threads(cu->width) proc_bind(master)
+#pragma omp parallel num_threads(cu->width) proc_bind(CU_BIND_PRIMARY)
     if (omp_get_thread_num() > 0) {
         thread_pool_serve(&pool, omp_get_thread_num());
     } else {

@@ -69,14 +69,14 @@ static void check_unit(struct openers *c, const struct cu *cu, struct opening *r
 {
     hwloc_const_bitmap_t place = c->places->cpus[cu->index];
     int width = 0;
-#pragma omp parallel num_threads(cu->width) proc_bind(master) reduction(+ : width)
+#pragma omp parallel num_threads(cu->width) proc_bind(CU_BIND_PRIMARY) reduction(+ : width)
     {
         const enum ek_status st = MUTED(check_thread(cu, place));
 #pragma omp critical(cu_check_unit)
         note(result, st);
         width = 1;
-#pragma omp master
-        await_inner_teams(c);
+        if (omp_get_thread_num() == 0)
+            await_inner_teams(c);
     }
     if (width != cu->width && !result->status) {
         result->status = EK_UNAVAILABLE;
@@ -151,9 +151,8 @@ static enum ek_status open_all(struct openers *c)
     int n = c->set->n;
 #pragma omp parallel num_threads(n) proc_bind(close)
     {
-#pragma omp master
+#pragma omp single
         c->threads = omp_get_num_threads();
-#pragma omp barrier
         if (c->threads == n)
             open_unit(c, omp_get_thread_num());
     }

@@ -4,13 +4,20 @@
  * A layout "NxM+GxK" is N CPU units of M cores and G devices, each fed by K host threads ("NxM+G":
  * K = 1). The outer OpenMP team has one thread per unit (N+G), each bound to its own place
  * (proc_bind(close)); a unit's inner team has M or K threads inside that place
- * (proc_bind(master)). This takes N*M+G*K cpus; Gonzalez & Morancho 2024, section 3. */
+ * (proc_bind(primary)). This takes N*M+G*K cpus; Gonzalez & Morancho 2024, section 3. */
 #ifndef CU_CU_H
 #define CU_CU_H
 
 #include "backends/backend.h"
 #include "src/status.h"
 #include <stdbool.h>
+
+/* The policy is called primary since OpenMP 5.1, master in runtimes that are older. */
+#if _OPENMP >= 202011
+#define CU_BIND_PRIMARY primary
+#else
+#define CU_BIND_PRIMARY master
+#endif
 
 enum cu_kind { CU_CPU, CU_DEVICE };
 
@@ -24,8 +31,7 @@ struct cu {
     int memory;             /* memory node of the data that it works on */
     struct backend *device; /* NULL for a CPU unit; only this unit's leader launches on it */
     char name[32];          /* "cpu0", "opencl:0" */
-    struct thread_pool
-        *pool; /* while a team runs, the threads of a unit of width > 1 (cu/team/thread_pool.h) */
+    struct thread_pool *pool; /* while a team runs, if width > 1: cu/team/thread_pool.h */
 };
 
 struct cu_layout {
