@@ -105,11 +105,11 @@ header=$(mktemp -d)
 trap 'rm -rf "$header"' EXIT
 ln -s "$(gcc -print-file-name=include/omp.h)" "$header/omp.h"
 clang="${clang:-clang} -fsyntax-only -idirafter $header"
-for cc in 'gcc -O1' "$clang"; do
+for cc in 'gcc -O1 -c' "$clang"; do
     [[ $cc == *${COMPILERS:-}* ]] || continue
     command -v ${cc%% *} >/dev/null || { echo "lint: no ${cc%% *} here; its warnings not checked"; continue; }
     report "warnings of ${cc%% *}" "$(git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^[a-z]*/examples/' |
-        xargs -P "$(nproc)" -I{} sh -c "$cc $(echo $flags) -c {} -o /dev/null 2>&1 | grep -E 'warning:|error:'" | sort -u | head -20)"
+        xargs -P "$(nproc)" -I{} sh -c "$cc $(echo $flags) {} -o /dev/null 2>&1 | grep -E 'warning:|error:'" | sort -u | head -20)"
 done
 [ $found = 0 ] && echo 'lint: clean'
 exit $found
