@@ -91,11 +91,11 @@ static enum ek_status fill(struct info *v)
     struct prepare_machine machine = {v->topology, v->allowed,
                                       r->places && *r->places ? r->places : NULL, r->synthetic};
     TRY(prepare_plan(&r->cu, &machine, &v->plan));
-    TRY(prepare_check_room(&v->plan, r->cu.strict));
     v->name = calloc((size_t)cu_layout_units(&v->plan.layout), sizeof *v->name);
     if (!v->name)
         FAIL(EK_UNAVAILABLE, "out of memory for the units' names");
-    return name_units(v);
+    TRY(name_units(v));
+    return prepare_check_room(&v->plan, r->cu.strict);
 }
 
 static void info_close(struct info *info)

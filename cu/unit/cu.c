@@ -190,10 +190,14 @@ enum ek_status cu_open(const struct cu_options *given, struct cu_set **set)
     const struct cu_options wanted = prepare_options(given), *options = &wanted;
     const struct prepare_plan *plan = prepare_in_force();
     struct cu_layout layout;
-    if (plan)
-        return open_layout(options, &plan->layout, &plan->places, set);
-    TRY(prepare_floating(options, &layout));
-    return open_layout(options, &layout, NULL, set);
+    struct cu_set *s;
+    if (!plan) {
+        TRY(prepare_floating(options, &layout));
+        return open_layout(options, &layout, NULL, set);
+    }
+    TRY(open_layout(options, &plan->layout, &plan->places, &s));
+    const enum ek_status st = prepare_check_room(plan, false);
+    return HAND_OUT(st, s, set, cu_close);
 }
 
 enum ek_status cu_each(const struct cu_set *set,

@@ -27,10 +27,10 @@ enum { CU_HOST_MEMORY = 0 }; /* device d of the set is memory node 1 + d */
 struct cu {
     int index; /* 0 .. n-1: CPU units first, then devices */
     enum cu_kind kind;
-    int width;              /* cores of a CPU unit; host threads that feed a device */
-    int memory;             /* memory node of the data that it works on */
-    struct backend *device; /* NULL for a CPU unit; only this unit's leader launches on it */
-    char name[32];          /* "cpu0", "opencl:0" */
+    int width;                /* cores of a CPU unit; host threads that feed a device */
+    int memory;               /* memory node of the data that it works on */
+    struct backend *device;   /* NULL for a CPU unit; only this unit's leader launches on it */
+    char name[32];            /* "cpu0", "opencl:0" */
     struct thread_pool *pool; /* while a team runs, if width > 1: cu/team/thread_pool.h */
 };
 
@@ -58,7 +58,8 @@ struct cu_options {
  * parallel region: if OMP_PLACES must be derived from the layout (by hwloc: cores before
  * hyperthreads, device threads near their device), it sets the environment and re-executes
  * /proc/self/exe with argv. EK_USAGE: malformed layout, or OMP_PLACES and the layout disagree (the
- * message says how); EK_UNAVAILABLE: no such device, or too few cpus under `strict`. One thread. */
+ * message says how); EK_UNAVAILABLE: too few cpus under `strict`, or no such device, which
+ * cu_open() may be the first to notice. One thread. */
 enum ek_status cu_prepare(const struct cu_options *, char **argv);
 /* Whether cu_prepare(), not yet called here, executed this image. The first image has then already
  * printed the warnings about these arguments. */
@@ -67,9 +68,9 @@ bool cu_is_second_image(void);
 /* Opens the units that cu_prepare() has decided on: checks that each unit's threads run on their
  * place's cpus (else EK_UNAVAILABLE names the thread, its cpus and the expected ones) and opens
  * each device on its managing thread. Later regions of the same thread with num_threads(set->n)
- * proc_bind(close) give the same threads to the same units. Without cu_prepare() (tests, hosts that
- * bind threads themselves) the units' threads float and nothing is checked. Caller owns *set. One
- * thread, outside parallel regions. */
+ * proc_bind(close) give the same threads to the same units. Warns of more threads than cpus.
+ * Without cu_prepare() (tests, hosts that bind threads themselves) the units' threads float and
+ * nothing is checked. Caller owns *set. One thread, outside parallel regions. */
 enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
 void cu_close(struct cu_set *set);
 

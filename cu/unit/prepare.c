@@ -136,7 +136,7 @@ static enum ek_status check_allowed(const struct prepare_machine *m, const struc
 static void find_near(hwloc_topology_t topology, const struct backend_device *device, int n,
                       hwloc_bitmap_t *near)
 {
-    for (int d = 0; d < n && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) > 1; d++) {
+    for (int d = 0; d < n; d++) {
         struct backend_info info;
         hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
         if (cpus && !device[d].ops->info(device[d].index, &info) &&
@@ -155,7 +155,10 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
     if (cu_layout_units(&plan->layout) > PLACE_MOST)
         FAIL(EK_USAGE, "layout %s has more than %d units", cu_layout_text(&plan->layout),
              PLACE_MOST);
-    if (plan->layout.ndev && !m->imagined)
+    /* In a single NUMA node nothing depends on the devices. Opening their drivers is left to
+     * cu_open(): it costs more than all else here, and the second image would do it again. */
+    if (plan->layout.ndev && !m->imagined &&
+        hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE) > 1)
         TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
     NEW(hwloc_bitmap_t, near, (size_t)plan->layout.ndev + 1, "out of memory for %d devices",
         plan->layout.ndev);
@@ -462,7 +465,8 @@ static enum ek_status compare_runtime(const struct prepare_plan *plan)
 static enum ek_status settle(const struct cu_options *o, struct prepare_plan *plan)
 {
     TRY(compare_runtime(plan));
-    TRY(prepare_check_room(plan, o->strict));
+    if (o->strict)
+        TRY(prepare_check_room(plan, true));
     omp_set_max_active_levels(2);
     omp_set_dynamic(0);
     place_free(&in_force.places);

@@ -25,7 +25,7 @@ static void print(const char *name, const struct tally *t)
 int main(int argc, char **argv)
 {
     static struct random_case c;
-    struct tally tally[RANDOM_FAMILIES] = {0}, all = {0}, optimum = {0}, brief = {0}, few = {0};
+    struct tally tally[RANDOM_FAMILIES] = {0}, all = {0}, optimum = {0}, apart = {0};
     const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     const unsigned cases = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
     const size_t most = argc > 3 ? (size_t)atol(argv[3]) : 1024;
@@ -37,8 +37,7 @@ int main(int argc, char **argv)
             random_case(&c, (enum random_family)f, seed, most);
             if (random_match(&c, &m))
                 return 3;
-            const bool is_brief = c.sim.cold && c.sim.steps < 3;
-            count(!c.apart ? &tally[f] : is_brief ? &brief : &few, m.ratio);
+            count(c.apart ? &apart : &tally[f], m.ratio);
             if (!c.apart)
                 count(&all, m.ratio);
             if (m.ratio > 1.02)
@@ -55,9 +54,7 @@ int main(int argc, char **argv)
     for (int f = 0; f < RANDOM_FAMILIES; f++)
         print(random_families[f], &tally[f]);
     print("all", &all);
-    puts("apart:");
-    print("cold, brief", &brief);
-    print("few tasks", &few);
+    print("apart", &apart);
     print("optimum", &optimum);
     return 0;
 }
