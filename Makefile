@@ -195,7 +195,7 @@ $(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)) -ffp-contract=off \
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -ffp-contract=off \
 	 -fno-lto -include src/kernel.h -MMD -MP -c $< -o $@
 
 # The report page needs the page itself and Chart.js from the distribution, if installed.

@@ -617,12 +617,17 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
     double noise = estimate_noise(e), spread = spread_of(e, k);
     /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
+    double chances[ESTIMATE_SAMPLES + 1], offs[ESTIMATE_SAMPLES + 1]; /* by number of samples */
+    for (int i = 0; i <= ESTIMATE_SAMPLES; i++) {
+        chances[i] = noise * noise * of_median[i];
+        offs[i] = exp(OFF_LINE * sqrt(chances[i]));
+    }
     for (size_t t = 0; t < e->n; t++) {
         if (!k->count[t])
             continue;
-        double usual = expect(e, k, t), chance = noise * noise * of_median[k->count[t]];
+        double usual = expect(e, k, t), chance = chances[k->count[t]];
         double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
-        const double more = k->seconds[t] / usual, off = exp(OFF_LINE * sqrt(chance));
+        const double more = k->seconds[t] / usual, off = offs[k->count[t]];
         if (!doubted && (chance <= 1e-12 || (k->count[t] > 1 && (more > off || more * off < 1))))
             weight = 1;
         if (usual > 0)
