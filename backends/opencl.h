@@ -1,6 +1,6 @@
 /* backends/opencl.h – internals of the OpenCL back end: the library's functions, the devices found
- * and an open device. Only opencl*.c include it. CL/cl.h provides types; nothing links libOpenCL.
- */
+ * and an open device. Only opencl*.c and a test include it. CL/cl.h provides types; nothing links
+ * libOpenCL. */
 #pragma once
 
 #include "backends/backend.h"
