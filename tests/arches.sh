@@ -4,10 +4,11 @@
 # search this machine's headers. Needs no libraries of those machines.
 #
 # Omits what `make` and `make lint` do already (gcc for the levels that are built, clang for all sources).
-# The older gcc and aarch64 parse all sources, the others all but the tests. Sources that differ between
-# levels (they include src/lanes.h or test macros of the processor) are compiled to code for each level,
-# as are, with -O3, those that have crashed a compiler. A compiler that is missing, or has no C library, is
-# reported as skipped.
+# The older gcc and aarch64 parse all sources; riscv64 and ppc64le, to which other sources are the same text
+# with the same types, those that depend on the processor (they, or headers that they include, test its
+# macros or have long double). Sources over lanes (they include src/lanes.h or test macros of the processor)
+# are compiled to code for each level, as are, with -O3, those that have crashed a compiler. A compiler that
+# is missing, or has no C library, is reported as skipped.
 # Prints what failed and, last, "N passed, N failed[, N skipped]". Environment: CPPFLAGS, WARN,
 # PKG_CFLAGS as make sets them; ARCHES=word selects targets whose name contains it.
 set -u
@@ -15,7 +16,7 @@ export LC_ALL=C
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# name | compiler | flags | which sources are parsed: all, all but those of tests, none
+# name | compiler | flags | which sources are parsed: all, those that depend on the processor, none
 targets='
 gcc-avx512f               gcc                        -mavx512f                -
 gcc-sapphirerapids        gcc                        -march=sapphirerapids    -
@@ -28,8 +29,8 @@ clang-sapphirerapids      clang                      -march=sapphirerapids    -
 gcc-11                    gcc-11                     -march=x86-64-v3         all
 gcc-11-x86-64-v4          gcc-11                     -march=x86-64-v4         -
 aarch64                   aarch64-linux-gnu-gcc      -march=armv8-a           all
-riscv64                   riscv64-linux-gnu-gcc      -march=rv64gc            ours
-ppc64le                   powerpc64le-linux-gnu-gcc  -mcpu=power8             ours
+riscv64                   riscv64-linux-gnu-gcc      -march=rv64gc            differ
+ppc64le                   powerpc64le-linux-gnu-gcc  -mcpu=power8             differ
 '
 crashed='cu/moldable/run_fit.c'
 
@@ -37,19 +38,19 @@ common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:
  -DISA_BUILT=\"\" ${WARN:--Wall -Wextra}"
 mapfile -t sources < <(git ls-files '*.c' | grep -v -e '^[a-z]*/examples/' -e /kernels/ -e ^tests/scale/)
 
-# Sources that include src/lanes.h, directly or not, or test macros of the processor.
-by_level() {
-    local found='src/lanes.h' before=
+macros='__(AVX|SSE|FMA|ARM|aarch64|x86_64)|immintrin'
+includers() { # files: the sources that are or include one of them, directly or not
+    local found before=
+    found=$(printf '%s\n' "$@")
     while [ "$found" != "$before" ]; do
         before=$found
         found=$( (echo "$found"
             git grep -lE "#include \"($(echo "$found" | paste -sd'|' | sed 's/\./\\./g'))\"" -- '*.h' '*.c') | sort -u)
     done
-    (echo "$found" | grep '\.c$'
-        git grep -lE '__(AVX|SSE|FMA|ARM|aarch64|x86_64)|immintrin' -- '*.c') |
-        grep -v -e /kernels/ -e ^tests/ | sort -u
+    echo "$found" | grep '\.c$' | grep -v -e /kernels/ -e ^tests/
 }
-mapfile -t levelled < <(by_level)
+mapfile -t levelled < <( (includers src/lanes.h; git grep -lE "$macros" -- '*.c' | grep -v -e /kernels/ -e ^tests/) | sort -u)
+mapfile -t differ < <(includers $(git grep -lE "$macros|__riscv|__powerpc|BYTE_ORDER|long double" -- '*.c' '*.h'))
 
 headers() { # compiler: where the libraries' headers are
     case $1 in
@@ -60,7 +61,7 @@ headers() { # compiler: where the libraries' headers are
     *) echo "${PKG_CFLAGS:-}" ;;
     esac
 }
-jobs() { # one a line: target, compiler and flags, file
+jobs() { # one a line: target, compiler and flags, files
     while read -r name cc flags parse; do
         [[ -n $name && $name == *${ARCHES:-}* ]] || continue
         command -v "$cc" >/dev/null || { echo "$name: no $cc here" >>"$work/skipped"; continue; }
@@ -70,17 +71,17 @@ jobs() { # one a line: target, compiler and flags, file
         local line
         line="$cc $flags $(echo $common $(headers "$cc"))"
         case $parse in
-        all) printf "$name|$line -fsyntax-only|%s\n" "${sources[@]}" ;;
-        ours) printf '%s\n' "${sources[@]}" | grep -v ^tests/ | sed "s#^#$name|$line -fsyntax-only|#" ;;
-        esac
-        printf "$name|$line -O1 -c|%s\n" "${levelled[@]}"
-        printf "$name|$line -O3 -c|%s\n" $crashed
+        all) printf '%s\n' "${sources[@]}" ;;
+        differ) printf '%s\n' "${differ[@]}" ;;
+        esac | xargs -r -n 8 | sed "s#^#$name|$line -fsyntax-only|#"
+        printf "$name|$line -o /dev/null -O1 -c|%s\n" "${levelled[@]}"
+        printf "$name|$line -o /dev/null -O3 -c|%s\n" $crashed
     done <<<"$targets"
 }
 compile() { # a job: what the compiler says goes into a file of the target
-    IFS='|' read -r name command file <<<"$1"
+    IFS='|' read -r name command files <<<"$1"
     local said
-    said=$($command "$file" -o /dev/null 2>&1) || echo "$said" | grep -E -m3 'error|warning' |
+    said=$($command $files 2>&1) || echo "$said" | grep -E -m9 'error|warning' |
         sed "s|^|  $name: |" >>"$work/failed.$name"
 }
 export -f compile
