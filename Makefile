@@ -72,8 +72,9 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
-# v2 has the same source as plain: sanitizers need only one of them.
-levels_x86_64   := plain $(if $(SAN),,v2) v3 v4
+levels_x86_64   := plain v2 v3 v4
+# Under sanitizers, the lowest and the highest that this machine runs.
+levels_x86_64   := $(if $(SAN),plain $(if $(shell grep -m1 avx512dq /proc/cpuinfo),v4,v3),$(levels_x86_64))
 levels_aarch64  := neon
 levels   := $(or $(levels_$(ARCH)),plain)
 # Only for tests: vectors that no processor has, which the compiler splits.
