@@ -35,6 +35,11 @@ for aperture in '--aperture 90' '--aperture 400 --taper 0' '--aperture-base 30 -
         cmp -s "$work/near.fold.f32" "$work/other.fold.f32"
     check $? "the same bits on a device with $aperture"
 done
+# More columns than a device has room for rows: they follow in windows.
+wide="$tables --grid 41x37x5:10x10x10@1200,1200,980 --weight kinematic --quiet --deterministic"
+"$bin" "$data" $wide --layout 1x1 --raw "$work/wide" &&
+    "$bin" "$data" $wide --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/wide.f32" "$work/other.f32"
+check $? 'the same bits of 1,517 columns on a device'
 # A line, and what is left out of traces.
 line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto --mute 0:0.2,2000:1.3 --offset-max 2500 \
 --offset-taper 300 --quiet --deterministic"
