@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/fresh.sh [SUITE [PART…]] – the README's two commands on a bare system: a minimal root of that
-# Debian (bookworm, trixie) with only git and make, made by mmdebstrap and deleted afterwards.
+# Debian (bookworm, trixie, sid) with only git and make, made by mmdebstrap and deleted afterwards.
 # Needs root, mmdebstrap and the distribution's mirror; changes nothing outside a folder of its own
 # (FRESH=FOLDER keeps it and reuses an existing root).
 #
