@@ -71,12 +71,13 @@ programs() {
         knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
     done
 }
-# The longest first, so that others run beside them: these, then scripts; or the long searches of
-# programs.
+# The longest first, so that others run beside them: these, then scripts; with EK_LONG the long
+# searches of programs before the other scripts.
 longest=(e2e/{kirchhoff_mig,fakegpu,okada_nodes,survive,ranks,kirchhoff_killed,replay} test_mcsem_device e2e/{machine,mcsem_surveys} test_backends_gpu_copy)
+[ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,mcsem_uncertainty} e2e/long/oclgrind e2e/{replay,survive,mcsem})
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
-[ -n "${EK_LONG:-}" ] || for long in "${longest[@]}"; do
+for long in "${longest[@]}"; do
     for i in "${!names[@]}"; do [ "${names[i]}" = "$long" ] && order+=("$i"); done
 done
 for i in "${!names[@]}"; do [[ " ${order[*]} " == *" $i "* ]] || order+=("$i"); done
