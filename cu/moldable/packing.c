@@ -23,8 +23,8 @@ struct packing {
     double *most;                  /* [widest] scratch */
 };
 
-/* first [MOST_NEEDS] and need [nkinds], which may be NULL, as above. Returns the number of
- * needs; MOST_NEEDS + 1: too many. */
+/* first [MOST_NEEDS] and need [nkinds], which may be NULL, as above. Returns the number of needs;
+ * MOST_NEEDS + 1: too many. */
 static int find_needs(const struct moldable_problem *p, int *first, int *need)
 {
     int needs = 0;

@@ -440,7 +440,7 @@ static enum ek_status search_packing(struct search *s, double bound)
     }
     TRY(sort_by_hosts(s));
     s->packing = packing_open(s->timeline);
-    TRY(arena_check(&s->timeline->arena, "%d nodes", s->timeline->problem->nnodes));
+    TRY(arena_check(&s->timeline->arena, "%d nodes", p->nnodes));
     double lo = bound;
     for (double more = 1. / 32; s->best == INFINITY && more <= 8; more *= s->scarce ? 4 : 2)
         if (!packs(s, bound * (1 + more)))
@@ -498,10 +498,10 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     s.least = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.failed = ARENA_NEW(&timeline->arena, p->ntasks, int);
     TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
-    for (int k = 0; k < p->nkinds; k++)
+    for (int k = 0; k < p->nkinds; k++) {
         s.independent = s.independent && !p->kinds[k].nafter;
-    for (int k = 0; k < p->nkinds; k++)
         s.scarce = s.scarce || moldable_needs_resources(&p->kinds[k]);
+    }
     return search(&s);
 }
 
