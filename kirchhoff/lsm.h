@@ -54,7 +54,7 @@ static inline bool lsm_migrates(int number)
     return number % 2 == 1;
 }
 
-/* Call after step `number` of 2 * iterations: turns the image of all ranks into a direction, or a
+/* Call after step `number` of 2 * iterations: turns the image of all ranks into a direction, or
  * modelled traces into a new residual and image; after the last step the image is x. Collective.
  * *last: all iterations are done, or the gradient is 0. */
 void lsm_step(struct lsm *l, int number, bool *last);

@@ -35,7 +35,7 @@ struct mig {
     int steps, kept_steps;      /* done; done by an interrupted run */
     int kept_slabs, shown;      /* slabs done by that run; 1 + the slab read back, 0: none */
     bool kept_part;             /* p->checkpoint exists and is to be added */
-    int kept_ranks, *kept_rank; /* [kept_ranks] other ranks whose files beside it are, too */
+    int kept_ranks, *kept_rank; /* [kept_ranks] ranks whose files are to be added, too */
     atomic_bool left_out;       /* ranks left chunks out because the run is to end */
     int *opened; /* [set->n] the slab that a unit's worker or device was opened for */
     struct cu_set *set;
