@@ -72,9 +72,8 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
-levels_x86_64   := plain v2 v3 v4
-# Under sanitizers, the lowest and the highest that this machine runs.
-levels_x86_64   := $(if $(SAN),plain $(if $(shell grep -m1 avx512dq /proc/cpuinfo),v4,v3),$(levels_x86_64))
+# Sanitizers take the lowest, and the highest that this machine runs.
+levels_x86_64   := plain $(if $(SAN),$(if $(shell grep -m1 avx512dq /proc/cpuinfo),v4,v3),v2 v3 v4)
 levels_aarch64  := neon
 levels   := $(or $(levels_$(ARCH)),plain)
 # Only for tests: vectors that no processor has, which the compiler splits.
