@@ -47,6 +47,7 @@ static int run_units(char **argv)
     if (st)
         return status_exit_code(st);
     print_threads(set);
+    printf("default team of %d\n", omp_get_max_threads());
     static const char *const traces[] = {"CU_PLACED", "OMP_PLACES", "OMP_PROC_BIND", "OMP_DYNAMIC"};
     for (int i = 0; i < 4; i++)
         printf("env %s=%s\n", traces[i], getenv(traces[i]) ? getenv(traces[i]) : "");
@@ -119,6 +120,16 @@ static void a_layout_alone_binds(void **state)
         assert_says(want);
     }
     assert_int_equal(count("unit "), 2);
+}
+
+/* More threads than the places have cpus would only wait for one another. */
+static void the_default_team_fits_the_places(void **state)
+{
+    (void)state;
+    assert_exits(units(on_two_cpus(), "1x1", ""), 0);
+    assert_says("default team of 1\n");
+    assert_exits(units(on_two_cpus(), "2x1", ""), 0);
+    assert_says("default team of 2\n");
 }
 
 static void inner_threads_stay_in_their_unit(void **state)
@@ -350,6 +361,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_layout_alone_binds),
+        cmocka_unit_test(the_default_team_fits_the_places),
         cmocka_unit_test(inner_threads_stay_in_their_unit),
         cmocka_unit_test(devices_have_their_own_thread_and_memory),
         cmocka_unit_test(a_devices_threads_are_bound),

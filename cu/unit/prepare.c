@@ -461,12 +461,29 @@ static enum ek_status compare_runtime(const struct prepare_plan *plan)
     return same ? EK_OK : EK_USAGE;
 }
 
+/* A parallel region that asks for no number of threads has one for each cpu of the machine by
+ * default. Bound to the few cpus of the places, they would wait in turn by spinning: no more than
+ * those cpus. */
+static enum ek_status limit_default_team(const struct place_list *places)
+{
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus)
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
+    place_union(places, cpus);
+    const int n = hwloc_bitmap_weight(cpus);
+    if (n > 0 && n < omp_get_max_threads())
+        omp_set_num_threads(n);
+    hwloc_bitmap_free(cpus);
+    return EK_OK;
+}
+
 /* Puts the plan in force. Takes over plan->places. */
 static enum ek_status settle(const struct cu_options *o, struct prepare_plan *plan)
 {
     TRY(compare_runtime(plan));
     if (o->strict)
         TRY(prepare_check_room(plan, true));
+    TRY(limit_default_team(&plan->places));
     omp_set_max_active_levels(2);
     omp_set_dynamic(0);
     place_free(&in_force.places);
