@@ -18,6 +18,61 @@ void build_log_print(const char *label, const char *log)
         fprintf(stderr, "%s: the kernel compiler says:\n%s\n", label, log);
 }
 
+/* ---- places of the whole text ---- */
+
+/* The file and line that the text's line `number`, from 1, has by the #line directives before it.
+ */
+static void line_of(const char *text, long number, char *place, size_t room)
+{
+    char file[256] = "", name[256];
+    long line = 0, given;
+    for (long i = 1; i < number && text; i++) {
+        const bool set = sscanf(text, "#line %ld \"%255[^\"\n]\"", &given, name) == 2;
+        line = set ? given : line + 1;
+        if (set)
+            memcpy(file, name, sizeof file);
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    snprintf(place, room, *file ? "%s:%ld" : "%s%ld", file, *file ? line : number);
+}
+
+/* Reads "<kernel>:98" at the start of a line: the number; *length of what was read, else 0. */
+static long whole_place(const char *line, int *length)
+{
+    long number = 0;
+    *length = 0;
+    if (sscanf(line, "<%*[a-z ]>:%ld%n", &number, length) != 1)
+        *length = 0;
+    return number;
+}
+
+char *build_log_place(const char *log, const char *text)
+{
+    char *out = NULL;
+    size_t size;
+    FILE *to = log ? open_memstream(&out, &size) : NULL;
+    for (const char *line = log, *next; to && *line; line = next) {
+        char place[300];
+        int length;
+        const long number = whole_place(line, &length);
+        if (length) {
+            line_of(text, number, place, sizeof place);
+            fputs(place, to);
+        }
+        next = strchrnul(line, '\n');
+        next += *next == '\n';
+        fwrite(line + length, 1, (size_t)(next - line) - (size_t)length, to);
+    }
+    if (to && fclose(to)) {
+        free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+/* ---- one line of the log ---- */
+
 /* The most telling line: the first with "error:", else the first. */
 static void first_error(const char *log, char *line, size_t room)
 {

@@ -3,6 +3,11 @@
 
 #include "src/status.h"
 
+/* A copy of the log in which places of the whole text, as "<kernel>:98:14", are those of the files
+ * that its #line directives name, as "npb_mz/kernels/bt.c:7:14": some compilers ignore these. The
+ * caller frees it. NULL: there is no log, or no memory. */
+char *build_log_place(const char *log, const char *text);
+
 /* With CU_KERNEL_LOG=1, prints the log on stderr, unless it is empty or NULL. */
 void build_log_print(const char *label, const char *log);
 

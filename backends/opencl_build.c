@@ -28,9 +28,10 @@ static enum ek_status compile(const struct opencl_state *d, const char *text, co
     cl_program p = opencl.CreateProgramWithSource(d->context, 1, &text, NULL, &code);
     TRY(opencl_check(d, code, "creating a program"));
     code = opencl.BuildProgram(p, 1, &d->id, options, NULL, NULL);
-    char *log = build_log(d, p);
+    char *said = build_log(d, p), *log = build_log_place(said, text);
     build_log_print(d->label, log);
     enum ek_status st = code ? build_log_fail(d->label, log) : EK_OK;
+    free(said);
     free(log);
     if (st)
         opencl.ReleaseProgram(p);

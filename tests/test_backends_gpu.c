@@ -515,6 +515,30 @@ static void logs_are_told_in_one_way(void **state)
                      cases[i].says);
 }
 
+/* As of NVIDIA's OpenCL, which counts the lines of the whole text. */
+static void lines_of_the_whole_text_are_those_of_files(void **state)
+{
+    (void)state;
+    static const char text[] = "a\n#line 1 \"x/head.h\"\nb\nc\n#line 1 \"y/k.c\"\nd\n"
+                               "#line 41 \"y/k.c\"\ne\nf\n";
+    static const struct {
+        const char *log, *placed;
+    } cases[] = {
+        {"<kernel>:4:2: error: c\n", "x/head.h:2:2: error: c\n"},
+        {"1 error.\n<kernel>:6:14: error: d\n  d\n", "1 error.\ny/k.c:1:14: error: d\n  d\n"},
+        {"<program source>:9:1: warning: f", "y/k.c:42:1: warning: f"},
+        {"<kernel>:1:1: error: a", "1:1: error: a"},
+        {"y/k.c:3:1: error: <kernel>:4\n<x>\n", "y/k.c:3:1: error: <kernel>:4\n<x>\n"},
+        {"", ""},
+    };
+    for (int i = 0; i < LENGTH(cases); i++) {
+        char *placed = build_log_place(cases[i].log, text);
+        assert_string_equal(placed, cases[i].placed);
+        free(placed);
+    }
+    assert_null(build_log_place(NULL, text));
+}
+
 static void missing_libraries_are_named(void **state)
 {
     (void)state;
@@ -637,6 +661,7 @@ static int real_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logs_are_told_in_one_way),
+        cmocka_unit_test(lines_of_the_whole_text_are_those_of_files),
         cmocka_unit_test(missing_libraries_are_named),
         cmocka_unit_test(nvrtc_compiles_the_laws),
         cmocka_unit_test(hiprtc_compiles_the_laws_beside_pocl),
