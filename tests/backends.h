@@ -191,12 +191,26 @@ static inline const char *fakes(void)
     return getenv("EVENKEEL_FAKES");
 }
 
+/* Whether OpenCL has a cpu device, as PoCL's: it computes for the fakes. */
+static inline bool fakes_can_be(void)
+{
+    const struct backend_ops *ops = backend_find("opencl");
+    bool cpu = false;
+    for (int i = devices_of("opencl") - 1; i >= 0 && !cpu; i--) {
+        struct backend_info info;
+        cpu = !ops->info(i, &info) && info.is_cpu;
+    }
+    if (!cpu)
+        puts("no OpenCL device on the cpus here (PoCL) for the fake GPUs");
+    return cpu;
+}
+
 /* Starts this test program anew with fakes of the vendors' libraries: those of tests/fakegpu/
  * in `folders` of the build, as "fakegpu/hip2cuda:fakegpu". Returns how many tests failed; 0 where
  * PoCL is missing, which computes for them. */
 static inline int with_fakes(const char *folders)
 {
-    if (!devices_of("opencl"))
+    if (!fakes_can_be())
         return 0;
     char build[512] = "", path[2048] = "", *rest, *list = strdup(folders);
     if (readlink("/proc/self/exe", build, sizeof build - 1) < 0 || !list)
@@ -225,8 +239,5 @@ static inline int with_fakes(const char *folders)
 /* The same for a program without other tests: it is skipped where they cannot be. */
 static inline int with_fakes_only(const char *folders)
 {
-    if (devices_of("opencl"))
-        return with_fakes(folders);
-    puts("no OpenCL device here for the fake GPUs");
-    return 77;
+    return fakes_can_be() ? with_fakes(folders) : 77;
 }

@@ -204,7 +204,7 @@ static void pocls_code_is_left_to_pocl(void **state)
     int before, n;
     newest_entry(path, &before);
     unsetenv("CU_KERNEL_CACHE");
-    build_and_try("-DREFUSED=1");
+    build_and_try("-DPOCLS=1");
     setenv("CU_KERNEL_CACHE", "1", 1);
     newest_entry(path, &n);
     struct backend *b = open_device(builder, 0);
