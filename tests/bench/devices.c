@@ -1,5 +1,6 @@
 /* tests/bench/devices.c – each device's best figures, to compare results with: bytes/s of a copy on
- * the device (reads plus writes), of the kernel a = b + s*c, from and to the host, between two
+ * the device (reads plus writes), of the kernel a = b + s*c, from and to the host's plain memory by
+ * one thread and with the help of FEEDERS threads (8, at most one for each cpu), between two
  * devices of a back end; seconds of an empty launch and of waiting for it. Arguments: devices such
  * as cuda:0; default: all that `auto` would use. Prints a Markdown table. MEGABYTES (256) is the
  * size of buffers. */
@@ -7,6 +8,7 @@
 #include "src/clock.h"
 #include "src/embed.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,43 @@ static enum ek_status read(struct bench *x, int times)
     for (int i = 0; i < times; i++)
         TRY(backend_read(x->b, BACKEND_COMPUTE, x->host, x->mem[0], &all));
     return EK_OK;
+}
+
+/* Copies with the help of several threads, as on a unit that several threads feed. */
+static void run_team(void *threads, int width, void (*part)(void *arg, int thread), void *arg)
+{
+    (void)threads;
+#pragma omp parallel for num_threads(width) schedule(static, 1)
+    for (int t = 0; t < width; t++)
+        part(arg, t);
+}
+
+static int feeders(void)
+{
+    const char *given = getenv("FEEDERS");
+    const int most = omp_get_num_procs(), wanted = given ? atoi(given) : 8;
+    return wanted < 1 ? 1 : wanted < most ? wanted : most;
+}
+
+static enum ek_status helped(struct bench *x, int times,
+                             enum ek_status (*copies)(struct bench *, int))
+{
+    const struct backend_pool pool = {.run = run_team, .width = feeders()};
+    backend_use_pool(x->b, &pool);
+    enum ek_status st = copies(x, times);
+    THEN(st, backend_wait(x->b, BACKEND_COMPUTE));
+    backend_use_pool(x->b, NULL);
+    return st;
+}
+
+static enum ek_status write_helped(struct bench *x, int times)
+{
+    return helped(x, times, write);
+}
+
+static enum ek_status read_helped(struct bench *x, int times)
+{
+    return helped(x, times, read);
 }
 
 static enum ek_status triad(struct bench *x, int times)
@@ -105,9 +144,10 @@ static enum ek_status prepare(struct bench *x, size_t wanted)
 {
     const size_t most = x->b->info.memory / 8;
     x->bytes = wanted < most ? wanted : most;
-    x->host = calloc(x->bytes, 1);
+    x->host = malloc(x->bytes);
     if (!x->host)
         FAIL(EK_UNAVAILABLE, "devices: out of memory");
+    memset(x->host, 1, x->bytes); /* else all of it is one page of zeros, in cache */
     for (int i = 0; i < 3; i++)
         TRY(backend_alloc(x->b, x->bytes, &x->mem[i]));
     for (int i = 0; i < 3; i++) {
@@ -134,6 +174,8 @@ static enum ek_status measure(struct bench *x)
                  {triad, 5, 3e-9 * (double)x->bytes, true},
                  {write, 1, 1e-9 * (double)x->bytes, true},
                  {read, 1, 1e-9 * (double)x->bytes, true},
+                 {write_helped, 1, 1e-9 * (double)x->bytes, true},
+                 {read_helped, 1, 1e-9 * (double)x->bytes, true},
                  {empty, 200, 1e6, false},
                  {empty_and_wait, 50, 1e6, false}};
     printf("| %s | %s %s |", x->b->label, x->b->info.name, x->b->info.arch);
@@ -210,8 +252,10 @@ int main(int argc, char **argv)
         snprintf(list + (i > 1 ? strlen(list) : 0), sizeof list - (i > 1 ? strlen(list) : 0),
                  "%s%s", i > 1 ? "," : "", argv[i]);
     enum ek_status st = backend_parse(list, -1, d, MAX, &n);
-    puts("| device | | copy, GB/s | triad, GB/s | from host, GB/s | to host, GB/s | launch, µs | "
-         "launch and wait, µs |\n|---|---|---|---|---|---|---|---|");
+    printf("| device | | copy, GB/s | triad, GB/s | from host, GB/s | to host, GB/s | from host, "
+           "%d threads | to host, %d threads | launch, µs | launch and wait, µs |\n"
+           "|---|---|---|---|---|---|---|---|---|---|\n",
+           feeders(), feeders());
     for (int i = 0; !st && i < n; i++)
         st = one(d[i], bytes);
     if (!st && n > 1)
