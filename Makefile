@@ -92,7 +92,7 @@ bins     := $(foreach m,$(mains),$(call binname,$(m)))
 tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
 # DGEMM tasks need OpenBLAS with threads, whichever variant the programs link.
 OPENBLAS := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-pthread)
-benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(filter-out $(if $(OPENBLAS),,tests/bench/dgemm.c),$(wildcard tests/bench/*.c))))
+benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(filter-out tests/bench/gpu_activity.c $(if $(OPENBLAS),,tests/bench/dgemm.c),$(wildcard tests/bench/*.c))))
 # Kernel texts without a barrier are compiled for the host, too, as the tests' oracle.
 oracles  := $(shell grep -L '\bBARRIER;' $(kernels) /dev/null 2>/dev/null | grep -v /dev/null)
 # Tests have kernels of their own, embedded in test programs only.
@@ -280,6 +280,14 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/isa/tests.o $(archives)
 $(BUILD)/tests/test_backends_abi_cuda.o $(BUILD)/tests/test_backends_abi_hip.o: \
  CPPFLAGS += $(addprefix -isystem ,$(firstword $(wildcard /usr/local/cuda/include /usr/local/cuda-*/include)) $(wildcard /opt/rocm/include))
 
+# Records what real NVIDIA GPUs do, where CUPTI is installed.
+cupti    := $(patsubst %/cupti.h,%,$(firstword $(wildcard $(foreach h,$(CUDA_HOME) /usr/local/cuda /usr/local/cuda-*,$(h)/include/cupti.h $(h)/extras/CUPTI/include/cupti.h))))
+activity := $(if $(cupti),$(BUILD)/bench/libgpu_activity.so)
+$(BUILD)/bench/libgpu_activity.so: tests/bench/gpu_activity.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 $(WARN) -isystem $(cupti) -fPIC -shared $< $(foreach l,lib lib64,-L$(cupti)/../$(l)) -lcupti -o $@
+
 # Compares with StarPU, if installed; without it the program says so.
 $(BUILD)/bench/starpu: CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags starpu-1.3 2>/dev/null))
 $(BUILD)/bench/starpu: LDLIBS += $(shell pkg-config --libs starpu-1.3 2>/dev/null)
@@ -310,7 +318,7 @@ check-long: needed
 
 bench: needed
 	@$(MAKE) --no-print-directory benches
-benches: $(bins) $(benches)
+benches: $(bins) $(benches) $(activity)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/run.sh
 
 # The papers' tables and figures beside ours: as text, or with REPORT=FILE on the command line as a page
@@ -379,7 +387,7 @@ kernels: $(BUILD)/tests/kernels_rtc
 # Programs, libraries, compiled kernels and tests in one file, for a machine that has only a GPU's
 # driver: unpack it there and call ./run.sh.
 gpu_tests := $(addprefix $(BUILD)/tests/test_backends_,laws boxes cache gpu gpu_copy abi_cuda abi_hip)
-bundle: all $(gpu_tests) $(BUILD)/bench/devices | $(fakes)
+bundle: all $(gpu_tests) $(BUILD)/bench/devices $(activity) | $(fakes)
 	@BIN='$(BIN)' BUILD='$(BUILD)' bash tests/bundle.sh
 
 deb:

@@ -7,7 +7,7 @@ for bench in "$BUILD"/bench/* tests/bench/*.sh tests/bench/figures.py; do
     name=$(basename "$bench")
     [ -f "$bench" ] && [ "$name" != run.sh ] && [ "$name" != gpu.sh ] || continue
     [[ $name == *${BENCH:-}* ]] || continue
-    case $name in *.d | *.o) continue ;; esac
+    case $name in *.d | *.o | *.so) continue ;; esac
     echo "== $name"
     case $name in *.sh) bash "$bench" ;; *.py) python3 "$bench" ;; *) "$bench" ;; esac || echo "   (exit $?)"
 done
