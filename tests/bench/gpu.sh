@@ -10,6 +10,7 @@
 # row in progress is repeated by the next call.
 #
 # GPUS      devices to use (all cuda and hip devices)      CLASSES   classes to verify ("S W A B C")
+# OPENCL    the same through OpenCL (all its GPUs)         FEEDERS   threads that feed a GPU (8)
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
 # LIMIT     seconds that one row may take (300)            FAKES=1   on the fakes of tests/fakegpu
 # TIME      seconds that this command may take (540)       READY=1   everything is built already
@@ -30,6 +31,8 @@ rungs=${RUNGS:-machine laws limits solvers programs sanitizer together forwarder
 tests='backends_laws backends_boxes backends_cache backends_gpu backends_gpu_copy backends_abi_cuda backends_abi_hip'
 solvers='bt-mz sp-mz lu-mz'
 cores=$(($(nproc) > 1 ? $(nproc) - 1 : 1))
+feeders=${FEEDERS:-$(($(nproc) < 8 ? $(nproc) : 8))}
+fed=0x0+1x$feeders
 real_path=${LD_LIBRARY_PATH:-}
 fakes=$BUILD/fakegpu
 case $BUILD in /*) ;; *) fakes=$PWD/$fakes ;; esac
@@ -83,6 +86,11 @@ if ! "$BIN/cu-info" --version >"$work/out" 2>&1; then
     exit 1
 fi
 gpus=${GPUS:-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep -oE '^(cuda|hip):[0-9]+' | tr '\n' ' ')}
+# The same cards through another driver, and cards that only OpenCL shows.
+opencl=${OPENCL-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep '^opencl:' | grep -v "shares the host's cores" |
+    grep -oE '^opencl:[0-9]+' | tr '\n' ' ')}
+gpus=${gpus:-$opencl}
+cards=$(echo $gpus $opencl | tr ' ' '\n' | awk '!seen[$0]++' | tr '\n' ' ')
 first=${gpus%% *}
 all=$(echo $gpus | tr ' ' ',') many=$(echo $gpus | wc -w)
 
@@ -98,17 +106,28 @@ machine() {
     tell '```'
     "$BIN/cu-info" --layout 1x1 2>"$work/err" | sed -n '/^back ends/,/^layout/p' | grep -vE '^(back ends|layout|host|$)'
     tell '```'
-    [ -n "$gpus" ] || skip "there is no GPU that CUDA's or HIP's driver shows"
+    [ -n "$gpus" ] || skip "there is no GPU that a driver shows"
     tell ""
-    for device in $gpus; do once first_result "$device"; done
+    for device in $cards; do once first_result "$device"; done
+}
+# Called in $(…), where limited() cannot end the rung: its 75 must.
+seconds_of() { # command, arguments…: runs it, prints its seconds
+    local begin rc
+    begin=$(date +%s.%N)
+    limited "$@" >"$work/out" 2>"$work/err"
+    rc=$?
+    awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN {printf "%.2f", b - a}'
+    return $rc
 }
 first_result() { # device
-    local begin end
-    begin=$(date +%s.%N)
-    limited "$BIN/bt-mz" --class S --steps 1 --devices "$1" --layout 0x0+1 >"$work/out" 2>"$work/err" ||
-        fail "$1: the first kernel: exit $?, $(words "$work/err")"
-    end=$(date +%s.%N)
-    tell "First result on $1 after $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') s. "
+    local run=("$BIN/bt-mz" --class S --steps 1 --devices "$1" --layout 0x0+1) cold warm
+    cold=$(seconds_of "${run[@]}")
+    case $? in
+    0) warm=$(seconds_of "${run[@]}") ;;
+    75) exit 75 ;;
+    *) fail "$1: the first kernel: $(words "$work/err")" ;;
+    esac
+    tell "First result on $1 after $cold s, again after ${warm:-?} s. "
 }
 
 # ---- laws ----------------------------------------------------------------------------------------
@@ -131,7 +150,7 @@ law() { # test
     rc=$?
     good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
     case $rc in
-    0) tell "| $1 | $good passed |" ;;
+    0) tell "| $1 | $good passed$(grep -q 'for the fake GPUs' "$work/out" && echo ', without the fakes, as PoCL is missing') |" ;;
     77) tell "| $1 | skipped: $(tail -1 "$work/out") |" ;;
     124) tell "| $1 | skipped: takes more than $limit s |" ;;
     *) tell "| $1 | **wrong** (exit $rc, $good passed): $(grep -E 'ERROR|FAILED  \] [a-z]' "$work/out" | sort -u | head -5 | tr '\n' ' ') |" ;;
@@ -142,7 +161,7 @@ law() { # test
 limits() {
     tell "## What the devices can do"
     tell ""
-    if [ -x "$BUILD/bench/devices" ] && limited "$BUILD/bench/devices" $gpus >"$state/devices" 2>"$work/err"; then
+    if [ -x "$BUILD/bench/devices" ] && limited env FEEDERS="$feeders" "$BUILD/bench/devices" $cards >"$state/devices" 2>"$work/err"; then
         cat "$state/devices"
     else
         skip "devices: $([ -x "$BUILD/bench/devices" ] && words "$work/err")"
@@ -188,8 +207,10 @@ solvers() {
     tell ""
     table
     for class in $classes; do
-        for device in $gpus; do
-            for program in $solvers; do once row "$program" "$class" "$device" 0x0+1; done
+        for device in $cards; do
+            # Through a second driver the small ones suffice.
+            [[ " $gpus " == *" $device "* || " ${classes%%[B-F]*} " == *" $class "* ]] || continue
+            for program in $solvers; do once row "$program" "$class" "$device" "$fed"; done
         done
     done
 }
@@ -213,13 +234,13 @@ together() {
 # Runs a program on the host and on each device; the files written must be identical.
 same() { # name, suffix of the result, program, arguments… with OUT for the result's path
     local device
-    for device in host $gpus; do
+    for device in host $cards; do
         once runs_on "$device" "$@"
         [ -e "$state/$1.host$2" ] || return
     done
 }
 runs_on() { # device, name, suffix, program, arguments…
-    local device=$1 name=$2 suffix=$3 unit="--layout 0x0+1 --devices $1" run begin end rc
+    local device=$1 name=$2 suffix=$3 unit="--layout $fed --devices $1" run begin end rc
     local host=$state/$2.host
     [ "$device" != host ] || unit='--layout 1x1'
     run="${*:4} $unit"
