@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/bundle.sh [FILE.tar.xz] – one file with everything to run on a machine that has only a GPU driver:
-# programs, their libraries except the C library's, precompiled kernels, NVRTC for the tests' kernels if it
-# is here, tests and their data, and run.sh, which calls tests/bench/gpu.sh. Called by `make bundle`. On a
+# programs, their libraries except the C library's, precompiled kernels, NVRTC for the tests' kernels and CUPTI
+# if they are here, tests and their data, and run.sh, which calls tests/bench/gpu.sh. Called by `make bundle`. On a
 # machine without xz, python3 -m tarfile -e unpacks it.
 #
 # ARCHS   architectures of the precompiled kernels ("compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942");
@@ -18,23 +18,26 @@ mkdir -p "$top/bin" "$top/lib" "$top/build/tests" "$top/build/bench" "$top/share
 cp "$BIN"/* "$top/bin"
 for t in laws boxes cache gpu gpu_copy abi_cuda abi_hip; do cp "$BUILD/tests/test_backends_$t" "$top/build/tests"; done
 cp "$BUILD/bench/devices" "$top/build/bench"
+cp "$BUILD/bench/libgpu_activity.so" "$top/build/bench" 2>/dev/null || true # where CUPTI is
 cp -r "$BUILD/fakegpu" "$top/build"
 strip "$top"/bin/* "$top"/build/tests/* "$top"/build/bench/*
-ldd "$top"/bin/* "$top"/build/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u |
+ldd "$top"/bin/* "$top"/build/tests/* "$top"/build/bench/* | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u |
     while read -r name path; do
         case $name in
         libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
         libcuda.so.* | libamdhip64.so.* | libOpenCL.so.*) ;; # the driver's own
+        libcupti.so.*) ;;
         *) cp -L "$path" "$top/lib/$name" && strip "$top/lib/$name" 2>/dev/null || true ;;
         esac
     done
-for nvrtc in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libnvrtc{,-builtins}.so.1[0-9]*; do
-    [ ! -e "$nvrtc" ] || cp -L "$nvrtc" "$top/lib"
+cuda=${CUDA_HOME:-/usr/local/cuda}
+for library in "$cuda"/lib64/libnvrtc{,-builtins}.so.1[0-9]* "$cuda"/{lib64,extras/CUPTI/lib64}/libcupti.so.1[0-9]; do
+    [ ! -e "$library" ] || cp -L "$library" "$top/lib"
 done
 
 # Data and scripts.
 mkdir -p "$top/tests/bench" "$top/tests/data" "$top/okada_mogi"
-cp tests/bench/gpu.sh "$top/tests/bench"
+cp tests/bench/gpu.sh tests/bench/gpu_cases.sh "$top/tests/bench"
 cp -r okada_mogi/examples "$top/okada_mogi"
 cp LICENSE README.md "$top"
 cat >"$top/run.sh" <<'RUN'

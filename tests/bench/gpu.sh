@@ -14,7 +14,7 @@
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
 # LIMIT     seconds that one row may take (300)            FAKES=1   on the fakes of tests/fakegpu
 # TIME      seconds that this command may take (540)       READY=1   everything is built already
-# RUNGS     only these ("laws solvers …", as below)
+# RUNGS     only these ("laws solvers …", as below)        STEPS     of the cores' rate (5)
 # Missing things are skipped, with the reason. Exit 0: complete and correct; 1: something failed; 2: time is
 # up, call it again.
 set -u
@@ -27,7 +27,7 @@ state=$file.d
 mkdir -p "$state" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-rungs=${RUNGS:-machine laws limits solvers programs sanitizer together forwarder policies}
+rungs=${RUNGS:-machine laws limits solvers programs cores busy sanitizer together forwarder policies}
 tests='backends_laws backends_boxes backends_cache backends_gpu backends_gpu_copy backends_abi_cuda backends_abi_hip'
 solvers='bt-mz sp-mz lu-mz'
 cores=$(($(nproc) > 1 ? $(nproc) - 1 : 1))
@@ -91,6 +91,7 @@ opencl=${OPENCL-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep '^opencl:' | gr
     grep -oE '^opencl:[0-9]+' | tr '\n' ' ')}
 gpus=${gpus:-$opencl}
 cards=$(echo $gpus $opencl | tr ' ' '\n' | awk '!seen[$0]++' | tr '\n' ' ')
+activity=$BUILD/bench/libgpu_activity.so
 first=${gpus%% *}
 all=$(echo $gpus | tr ' ' ',') many=$(echo $gpus | wc -w)
 
@@ -283,6 +284,80 @@ programs() {
     # Rays may differ in the last bits on another processor; their tables certify themselves.
     same rays '' kirchhoff-tt --velocity lens:v0=2000,kz=0.5,dv=500,x=800,y=800,z=800,sigma=300 \
         --grid 31x31x31:50 --shots 4 --quiet --out OUT
+}
+
+# ---- how many cores a GPU is worth ---------------------------------------------------------------
+cores() {
+    local program class=${classes##* }
+    tell "## In cores: class $class, $(nproc) cpus, ${STEPS:-5} steps"
+    tell ""
+    tell "| program | one core, Mop/s | all $(nproc) | $first | in cores | of all cores |"
+    tell "|---|---|---|---|---|---|"
+    for program in $solvers; do once in_cores "$program" "$class"; done
+}
+rate_on_cores() { # program, class, cores
+    limited "$BIN/$1" --class "$2" --steps "${STEPS:-5}" --layout "$3x1" --json "$work/json" >"$work/out" 2>"$work/err" && field rate
+}
+in_cores() { # program, class
+    local one many card
+    one=$(rate_on_cores "$1" "$2" 1) || [ $? != 75 ] || exit 75
+    many=$(rate_on_cores "$1" "$2" "$(nproc)") || [ $? != 75 ] || exit 75
+    card=$(awk -F ' *[|] *' -v p="$1" -v c="$2" -v d="$first" '$2 == p && $3 == c && $4 == d {print $7}' "$state/solvers.md" 2>/dev/null)
+    if [ -z "$one" ] || [ -z "$many" ]; then
+        tell "| $1 | skipped: $(words "$work/err") | | | | |"
+        return
+    fi
+    tell "$(awk -v p="$1" -v a="$one" -v b="$many" -v g="$card" 'BEGIN {
+        printf "| %s | %.0f | %.0f | %s | %s | %s |", p, a, b, g, g ? sprintf("%.0f", g / a) : "", g ? sprintf("%.1f", g / b) : ""}')"
+}
+
+# ---- how busy it is ------------------------------------------------------------------------------
+busy() {
+    local cupti=${CUDA_HOME:-/usr/local/cuda}
+    tell "## How busy $first is, fed by $feeders threads"
+    tell ""
+    case $first in cuda:*) ;; *) skip 'CUPTI records NVIDIA GPUs only'; return ;; esac
+    [ -z "${FAKES:-}" ] || { skip 'the fakes keep no records'; return; }
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cupti/extras/CUPTI/lib64:$cupti/lib64
+    [ -n "${READY:-}" ] || make -s "$activity" >"$work/build" 2>&1
+    case $activity in /*) ;; *) activity=$PWD/$activity ;; esac
+    if [ ! -e "$activity" ] || ldd "$activity" | grep -q 'not found'; then
+        skip "CUPTI is missing: $(ldd "$activity" 2>&1 | grep -m1 'not found')"
+        return
+    fi
+    tell "Busy: of the time from the first copy or kernel to the last; steady: from the sixtieth on. Seconds of the"
+    tell "card, of its work, of the whole program; the three kinds of work that took longest."
+    tell ""
+    tell "| program | busy, % | steady, % | card, s | work, s | program, s | slowest |"
+    tell "|---|---|---|---|---|---|---|"
+    . tests/bench/gpu_cases.sh
+    cases=$state/cases
+    gpu_cases_data
+    gpu_cases recorded ''
+    # A card's worth of points: 1.5 million.
+    GRID=121x121x101:17x17x20@500,500,100 gpu_cases recorded migration
+    rm -rf "$cases"
+}
+recorded() { # the only name that counts or '', first, sample, scale, name, program, arguments…
+    local case=("${@:6}")
+    if [ -z "$1" ]; then once record_of "$5"; elif [ "$5" = "$1" ]; then once record_of "$5, larger"; fi
+}
+record_of() { # name; the program is in ${case[@]}
+    local seconds rc
+    rm -f "$work/records"
+    seconds=$(CUDA_INJECTION64_PATH=$activity GPU_ACTIVITY=$work/records seconds_of "$BIN/${case[0]}" "${case[@]:1}" \
+        --devices "$first" --layout "$fed")
+    rc=$?
+    [ $rc != 75 ] || exit 75
+    if [ $rc -gt 1 ] || [ ! -s "$work/records" ]; then
+        tell "| $1 | $([ $rc -le 1 ] && echo 'skipped: no records' || echo "**wrong**: exit $rc, $(words "$work/err")") | | | | | |"
+        return
+    fi
+    tell "$(awk -v name="$1" -v whole="$seconds" '/^device/ && !n++ {busy = $4; card = $7; steady = $9}
+        /^    / && n == 1 && k++ < 3 {
+            at = match($0, / +[0-9]+ +[0-9.]+ s /); split(substr($0, RSTART), w, " ")
+            what = substr($0, 5, RSTART - 5); slow = slow (k > 1 ? ", " : "") sprintf("%s %.3f s", what, w[2])}
+        END {printf "| %s | %s | %s | %.4f | %.4f | %s | %s |", name, busy, steady, card, card * busy / 100, whole, slow}' "$work/records")"
 }
 
 # ---- HIP on top of CUDA --------------------------------------------------------------------------

@@ -8,8 +8,8 @@
 # NPB-MZ runs only a sample of each launch and thus fails its verification, the migration's image is
 # priced as one 40 times larger (FAKEGPU_SAMPLE, FAKEGPU_SCALE). Each program runs twice: in the first
 # run, which computes next to nothing, PoCL compiles.
-# FEEDERS (8: threads that feed the card, layout 0x0+1xFEEDERS), PRICE (h100), ONLY (words of the names below),
-# MEMORY (4000, MB), CELLS (7) of mcsem, times four.
+# FEEDERS (8: threads that feed the card, layout 0x0+1xFEEDERS), PRICE (h100), ONLY (words of the names in
+# gpu_cases.sh), MEMORY (4000, MB), CELLS (7) of mcsem, times four. On a real card: gpu.sh's rung `busy`.
 set -u
 price=${PRICE:-h100} feeders=${FEEDERS:-8}
 work=$(mktemp -d)
@@ -33,26 +33,8 @@ busy() { # first launch that counts, sample, scale, name, program, arguments…
                 "$(awk 'feeding { print $2, $3, $4; exit } /^lost to  *feeding/ { feeding = 1 }' "$work/out")"
         done
 }
-for program in bt-mz sp-mz lu-mz; do
-    busy 100 64 1 $program $program --class C
-done
-# The cells of a corner of the published survey, with the same density.
-"$BIN/mcsem" --generate published --out "$work/survey"
-corner="--earth nx=${CELLS:-7},ny=4 --drop-outside --iterations 0"
-"$BIN/mcsem" "$work/survey" --earth nx=1,ny=1 --drop-outside --iterations 0 --mode exact --devices cuda:0 --layout 0x0+1 >"$work/out" 2>&1
-busy 1 1 1 mcsem mcsem "$work/survey" $corner --mode exact
-busy 1 1 1 mcsem-shared mcsem "$work/survey" $corner
-for job in gorkha parkfield; do
-    busy 1 1 1 $job okada okada_mogi/examples/$job.json --out "$work/found"
-done
-# The same with 9.6e9 trials.
-cp okada_mogi/examples/parkfield_stations.csv "$work"
-sed '/[EN]c_m/s/: 11/: 21/; /strike/s/: 9/: 17/; /L_m/s/: 7/: 13/' okada_mogi/examples/parkfield.json >"$work/fine.json"
-busy 1 1 1 parkfield-fine okada "$work/fine.json" --out "$work/found"
-for job in campi unimak; do
-    busy 1 1 1 $job mogi okada_mogi/examples/$job.json --out "$work/found"
-done
-# 34,596 traces; an image of 44,541 points, priced as one of 2 million.
-"$BIN/kirchhoff-mig" --generate s1 --out "$work/s1.segy" --quiet
-busy 1 1 40 migration kirchhoff-mig "$work/s1.segy" --velocity gradient:v0=2000,k=0.5 \
-    --grid 21x21x101:100x100x20@500,500,100 --out "$work/image.segy"
+. tests/bench/gpu_cases.sh
+cases=$work
+gpu_cases_data
+"$BIN/mcsem" "$cases/survey" --earth nx=1,ny=1 --drop-outside --iterations 0 --mode exact --devices cuda:0 --layout 0x0+1 >"$work/out" 2>&1
+gpu_cases busy

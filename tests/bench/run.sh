@@ -5,7 +5,7 @@ set -u
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
 for bench in "$BUILD"/bench/* tests/bench/*.sh tests/bench/figures.py; do
     name=$(basename "$bench")
-    [ -f "$bench" ] && [ "$name" != run.sh ] && [ "$name" != gpu.sh ] || continue
+    [ -f "$bench" ] && [ "$name" != run.sh ] && [ "$name" != gpu.sh ] && [ "$name" != gpu_cases.sh ] || continue
     [[ $name == *${BENCH:-}* ]] || continue
     case $name in *.d | *.o | *.so) continue ;; esac
     echo "== $name"

@@ -29,6 +29,12 @@ policies=$("$BIN/bt-mz" --list-schedules | grep -c '^[a-z]')
 [ "$(grep -cE '^\| [a-z-]+ \| [1-9][0-9]* \| [0-9.]+ \| ([0-9.]+|-) \| true \|$' "$page")" = $((3 * policies)) ] ||
     say "not $policies policies each: $(cat "$page")"
 
+# How many cores it is worth; what only a real one has.
+climb 0 RUNGS='machine solvers cores busy' TIME=1000
+[ "$(grep -cE '^\| (bt|sp|lu)-mz \| [1-9][0-9]* \| [1-9][0-9]* \| [1-9][0-9]* \| [0-9]+ \| [0-9.]+ \|$' "$page")" = 3 ] ||
+    say "in cores: $(cat "$page")"
+grep -q '^skipped: the fakes keep no records' "$page" || say "records of a fake: $(cat "$page")"
+
 # Programs that do not start must not pass for a machine without GPUs.
 mkdir "$work/bin"
 printf '#!/bin/sh\necho "version GLIBC_9.9 not found" >&2\nexit 1\n' >"$work/bin/cu-info"
