@@ -12,9 +12,10 @@ file=${1:-$BUILD/evenkeel-bundle.tar.xz} most=$((64 << 20))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 top=$work/evenkeel
-mkdir -p "$top/bin" "$top/lib" "$top/build/tests" "$top/build/bench" "$top/share/evenkeel/code"
+mkdir -p "$top/bin" "$top/lib/older" "$top/build/tests" "$top/build/bench" "$top/share/evenkeel/code"
 
-# Programs and tests, without debugging symbols, and the libraries that they name.
+# Programs and tests, without debugging symbols, and the libraries that they name. Those of the compiler are
+# kept apart: they must not replace newer ones, which drivers may need.
 cp "$BIN"/* "$top/bin"
 for t in laws boxes cache gpu gpu_copy abi_cuda abi_hip; do cp "$BUILD/tests/test_backends_$t" "$top/build/tests"; done
 cp "$BUILD/bench/devices" "$top/build/bench"
@@ -27,6 +28,8 @@ ldd "$top"/bin/* "$top"/build/tests/* "$top"/build/bench/* | awk '$2 == "=>" && 
         libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
         libcuda.so.* | libamdhip64.so.* | libOpenCL.so.*) ;; # the driver's own
         libcupti.so.*) ;;
+        libstdc++.so.* | libgcc_s.so.* | libgomp.so.* | libgfortran.so.* | libquadmath.so.* | libz.so.*)
+            cp -L "$path" "$top/lib/older/$name" && strip "$top/lib/older/$name" ;;
         *) cp -L "$path" "$top/lib/$name" && strip "$top/lib/$name" 2>/dev/null || true ;;
         esac
     done
@@ -44,6 +47,25 @@ cat >"$top/run.sh" <<'RUN'
 #!/usr/bin/env bash
 # Runs everything on this machine's GPUs and writes report/gpu.md; resumes an interrupted run.
 cd "$(dirname "$0")" || exit 1
+
+# Of the libraries in lib/older, those that are missing or older here are used.
+versions() { # library: of its own symbols
+    local own
+    case ${1##*/} in
+    libstdc++*) own='(GLIBCXX|CXXABI)' ;; libgcc_s*) own=GCC ;; libgomp*) own='G?OMP' ;;
+    libgfortran*) own=GFORTRAN ;; libquadmath*) own=QUADMATH ;; *) own=ZLIB ;;
+    esac
+    grep -aoE "\b${own}_[0-9.]+" "$1" | sort -u
+}
+for ours in lib/older/*; do
+    name=${ours##*/}
+    theirs=$(PATH=$PATH:/sbin ldconfig -p 2>/dev/null | awk -v n="$name" -v m="$(uname -m | sed -n s/x86_64/x86-64/p)" '$1 == n && $0 ~ m {print $NF; exit}')
+    if [ -e "$theirs" ] && [ -z "$(comm -23 <(versions "$ours") <(versions "$theirs"))" ]; then
+        rm -f "lib/$name"
+    else
+        ln -sf "older/$name" "lib/$name"
+    fi
+done
 export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} CU_KERNEL_CODE=$PWD/share/evenkeel/code READY=1
 exec bash tests/bench/gpu.sh "$@"
 RUN
