@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <math.h>
 
-static const char *const cards[] = {"h100", "a100", "mi250x", "display"};
+static const char *const cards[] = {"h200", "h100", "a100", "mi250x", "display"};
 
 /* An event on the fake's clock after all work submitted so far. */
 static void *moment(const struct gpu_state *d)
@@ -139,7 +139,7 @@ static void a_better_card_is_not_slower(void **state)
     double last = 0;
     for (int c = 0; c < LENGTH(cards); c++) {
         const double seconds = step_on("cuda", cards[c], "sp-mz", 'S', 4, 0);
-        assert_true(seconds > last);
+        assert_true(seconds >= last);
         last = seconds;
     }
 }

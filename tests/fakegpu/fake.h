@@ -19,8 +19,8 @@
  *                         waits; 2: only the first one does
  *   FAKEGPU_STRICT=1      exit 1 if a bug was reported
  *   FAKEGPU_INIT=802      result of the driver's first call
- *   FAKEGPU_PRICE=h100    or a100 mi250x display: that card's properties, and events report the
- *                         cost of work there (price.c)
+ *   FAKEGPU_PRICE=h100    or h200 a100 mi250x display: that card's properties, and events report
+ *                         the cost of work there (price.c)
  *   FAKEGPU_FILL=1        with a price: print at exit how full launches made the card, and their
  *                         seconds
  *   FAKEGPU_BUSY=1        with a price: the clock includes the host's computing (of several threads
