@@ -467,7 +467,7 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
         return EK_OK;
     const struct mz *mz = d->mz;
     const long points = (mz_max(mz->max_nx, mz->max_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
-    const long global[3] = {points, (long)n, 1};
+    const long global[3] = {(points + FACES_EACH - 1) / FACES_EACH, (long)n, 1};
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
         backend_arg_mem(d->mem[list]), backend_arg_mem(d->mem[faces])};

@@ -20,6 +20,7 @@ enum {
     ZONE_GROUP = 64, /* items of a work-group, in all kernels */
     ZONE_TILE = 4,   /* points of a tile of w and derived variables: a 32-byte sector */
     ZONE_PRIMS = 6,  /* derived variables per point, at most */
+    FACES_EACH = 8,  /* numbers that an item copies of a face */
     ZONE_GAP = 40    /* doubles of padding behind each component of a zone: keeps the five
                          components of a point in different cache sets */
 };
