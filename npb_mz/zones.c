@@ -110,7 +110,9 @@ double mz_mop(const struct mz *mz)
 static int items(const struct mz_zone *z, enum zone_grid grid)
 {
     const int nx = z->nx - 2, ny = z->ny - 2, nz = z->nz - 2;
-    const int table[ZONE_GRIDS] = {[ZONE_POINTS] = (int)z->volume,
+    const int wide = (z->nx + ZONE_WIDE - 1) / ZONE_WIDE,
+              high = (z->ny + ZONE_HIGH - 1) / ZONE_HIGH;
+    const int table[ZONE_GRIDS] = {[ZONE_POINTS] = wide * high * z->nz * ZONE_WIDE * ZONE_HIGH,
                                    [ZONE_LINES_X] = ny * nz,
                                    [ZONE_LINES_Y] = nx * nz,
                                    [ZONE_LINES_Z] = nx * ny,

@@ -7,7 +7,7 @@
 
 /* What the work-items of a launch stand for, and the number of an item within its zone. */
 enum zone_grid {
-    ZONE_POINTS,  /* points in memory, padding included: i + pitch*(j + ny*k) */
+    ZONE_POINTS,  /* points, two patches of a plane in a group: zone_point() */
     ZONE_LINES_X, /* interior lines along x: j-1 + (ny-2)*(k-1) */
     ZONE_LINES_Y, /* along y: i-1 + (nx-2)*(k-1) */
     ZONE_LINES_Z, /* along z: i-1 + (nx-2)*(j-1) */
@@ -20,9 +20,11 @@ enum {
     ZONE_GROUP = 64, /* items of a work-group, in all kernels */
     ZONE_TILE = 4,   /* points of a tile of w and derived variables: a 32-byte sector */
     ZONE_PRIMS = 6,  /* derived variables per point, at most */
-    FACES_EACH = 8,  /* numbers that an item copies of a face */
-    ZONE_GAP = 40    /* doubles of padding behind each component of a zone: keeps the five
-                         components of a point in different cache sets */
+    ZONE_WIDE = 8,
+    ZONE_HIGH = 4,  /* points of a patch along x and y, together half a group */
+    FACES_EACH = 8, /* numbers that an item copies of a face */
+    ZONE_GAP = 40   /* doubles of padding behind each component of a zone: keeps the five
+                        components of a point in different cache sets */
 };
 
 /* One row per zone, and one behind the last with the totals. A zone's part of u begins

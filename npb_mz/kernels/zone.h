@@ -61,22 +61,27 @@ FN int zone_tile(struct zone z, int i, int j, int k)
     return k * z.plane + (i / ZONE_TILE * z.ny + j) * ZONE_TILE + i % ZONE_TILE;
 }
 
-/* A point in memory. */
+/* A point. */
 struct zone_point {
     int i, j, k;
     int at, tile;          /* offset in u, in w */
-    int outside, interior; /* in padding or beyond the zone; neither that nor on the boundary */
+    int outside, interior; /* beyond the zone; neither that nor on the boundary */
 };
 
+/* A group has two patches, as a rule side by side: neighbours are read from cache, and whole tiles
+ * are written side by side. Sixteen items in a row go along x, eight in each patch. */
 FN struct zone_point zone_point(struct zone z)
 {
+    const int wide = (z.nx + ZONE_WIDE - 1) / ZONE_WIDE, high = (z.ny + ZONE_HIGH - 1) / ZONE_HIGH;
+    const int group = z.item / ZONE_GROUP, in = z.item % ZONE_GROUP;
+    const int patch = 2 * group + in / ZONE_WIDE % 2, row = patch / wide;
     struct zone_point p;
-    p.at = z.item;
-    p.i = p.at % z.pitch;
-    p.j = p.at / z.pitch % z.ny;
-    p.k = p.at / z.plane;
+    p.i = (patch - row * wide) * ZONE_WIDE + in % ZONE_WIDE;
+    p.j = row % high * ZONE_HIGH + in / (2 * ZONE_WIDE);
+    p.k = row / high;
+    p.at = p.i + p.j * z.pitch + p.k * z.plane;
     p.tile = zone_tile(z, p.i, p.j, p.k);
-    p.outside = p.i >= z.nx || p.k >= z.nz;
+    p.outside = p.i >= z.nx || p.j >= z.ny || p.k >= z.nz;
     p.interior = !p.outside && p.i > 0 && p.i < z.nx - 1 && p.j > 0 && p.j < z.ny - 1 && p.k > 0 &&
                  p.k < z.nz - 1;
     return p;
