@@ -229,5 +229,5 @@ const struct mz_ops sp_ops = {
     .step = sp_step,
     .text = "npb_mz/kernels/sp.c",
     .launches = launches,
-    .device_scratch = 6,
+    .device_scratch = 11,
 };

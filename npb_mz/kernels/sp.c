@@ -42,16 +42,24 @@ KERNEL(sp_points, 64, 1, 1)
 
 /* ---- the solves ------------------------------------------------------------------------------ */
 
-/* A line to solve: w, replaced by the solution, and derived variables; the six multipliers of node
- * s are at scratch[(6*s + …)*step]. */
+/* A line to solve. The right-hand side is read from w; what elimination leaves is kept in
+ * `scratch`, SP_KEPT numbers a node, number m of node s at scratch[(SP_KEPT*s + m)*step], and the
+ * solution goes to w or, along z, is added to u. */
 struct sp_line {
-    struct line_view w, prim;
+    struct line_view w, prim, u;
     GLOBAL double *scratch;
     int step, n;
 };
 
-/* What a node leaves to the next two: c and d of the three matrices (f, g, h), and the eliminated
- * right-hand side. */
+enum { SP_KEPT = 11 };
+
+/* What the operators read of a node: 1/rho, the velocity along the line, the speed of sound. */
+struct sp_flow {
+    double ri, v, a;
+};
+
+/* What a node leaves to the next two and to back substitution: c and d of the three matrices (f, g,
+ * h), and the eliminated right-hand side. */
 struct sp_past {
     double fc, fd, gc, gd, hc, hd;
     struct sp_five y;
@@ -67,14 +75,36 @@ FN struct sp_past sp_nothing(void)
 
 FN void sp_keep(struct sp_line l, int s, struct sp_past p)
 {
-    GLOBAL double *k = l.scratch + 6 * s * l.step;
-    sp_store(l.w, s, p.y);
+    GLOBAL double *k = l.scratch + SP_KEPT * s * l.step;
     k[0] = p.fc;
     k[l.step] = p.fd;
     k[2 * l.step] = p.gc;
     k[3 * l.step] = p.gd;
     k[4 * l.step] = p.hc;
     k[5 * l.step] = p.hd;
+    k[6 * l.step] = p.y.m0;
+    k[7 * l.step] = p.y.m1;
+    k[8 * l.step] = p.y.m2;
+    k[9 * l.step] = p.y.m3;
+    k[10 * l.step] = p.y.m4;
+}
+
+FN struct sp_past sp_kept(struct sp_line l, int s)
+{
+    GLOBAL const double *k = l.scratch + SP_KEPT * s * l.step;
+    struct sp_past p;
+    p.fc = k[0];
+    p.fd = k[l.step];
+    p.gc = k[2 * l.step];
+    p.gd = k[3 * l.step];
+    p.hc = k[4 * l.step];
+    p.hd = k[5 * l.step];
+    p.y.m0 = k[6 * l.step];
+    p.y.m1 = k[7 * l.step];
+    p.y.m2 = k[8 * l.step];
+    p.y.m3 = k[9 * l.step];
+    p.y.m4 = k[10 * l.step];
+    return p;
 }
 
 FN double sp_prim(struct sp_line l, int m, int s)
@@ -82,64 +112,134 @@ FN double sp_prim(struct sp_line l, int m, int s)
     return l.prim.at[m * l.prim.field + LINE_AT(l.prim, s)];
 }
 
-/* Eliminates node s with what nodes s-1 and s-2 left. */
-FN struct sp_past sp_forward(struct sp_axis x, struct sp_line l, int s, struct sp_past one,
-                             struct sp_past two)
+FN struct sp_flow sp_flow(struct sp_axis x, struct sp_line l, int s)
 {
-    const struct sp_row w = sp_row(x, s, l.n);
-    const int v = SP_VX + x.d;
-    const double before = -x.tau2 * sp_prim(l, v, s - 1) - x.heat * sp_prim(l, SP_RI, s - 1) + w.m1;
-    const double after = x.tau2 * sp_prim(l, v, s + 1) - x.heat * sp_prim(l, SP_RI, s + 1) + w.p1;
-    const double centre = 2.0 * x.heat * sp_prim(l, SP_RI, s) + w.c;
-    const double a1 = x.tau2 * sp_prim(l, SP_A, s - 1), a2 = x.tau2 * sp_prim(l, SP_A, s + 1);
+    struct sp_flow f;
+    f.ri = sp_prim(l, SP_RI, s);
+    f.v = sp_prim(l, SP_VX + x.d, s);
+    f.a = sp_prim(l, SP_A, s);
+    return f;
+}
+
+/* Eliminates node s, `here`, with right-hand side r and what nodes s-1 and s-2 left. */
+FN struct sp_past sp_forward(struct sp_axis x, struct sp_row w, struct sp_flow b,
+                             struct sp_flow here, struct sp_flow e, struct sp_five r,
+                             struct sp_past one, struct sp_past two)
+{
+    const double before = -x.tau2 * b.v - x.heat * b.ri + w.m1;
+    const double after = x.tau2 * e.v - x.heat * e.ri + w.p1;
+    const double centre = 2.0 * x.heat * here.ri + w.c;
+    const double a1 = x.tau2 * b.a, a2 = x.tau2 * e.a;
     const struct sp_factor f = sp_factor(w, before, centre, after, one.fc, one.fd, two.fc, two.fd);
     const struct sp_factor g =
         sp_factor(w, before - a1, centre, after + a2, one.gc, one.gd, two.gc, two.gd);
     const struct sp_factor h =
         sp_factor(w, before + a1, centre, after - a2, one.hc, one.hd, two.hc, two.hd);
     struct sp_past p;
-    p.y = sp_load(l.w, s);
-    p.y.m0 = (p.y.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
-    p.y.m1 = (p.y.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
-    p.y.m2 = (p.y.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
-    p.y.m3 = (p.y.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
-    p.y.m4 = (p.y.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
+    p.y.m0 = (r.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
+    p.y.m1 = (r.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
+    p.y.m2 = (r.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
+    p.y.m3 = (r.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
+    p.y.m4 = (r.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
     p.fc = f.c, p.fd = f.d;
     p.gc = g.c, p.gd = g.d;
     p.hc = h.c, p.hd = h.d;
     return p;
 }
 
-/* x_s = y_s - c x_(s+1) - d x_(s+2) */
-FN struct sp_five sp_back(struct sp_line l, int s, struct sp_five x1, struct sp_five x2)
+/* Eliminates all nodes. What the next node needs is loaded before this one is computed: otherwise
+ * each would wait for memory. */
+FN void sp_eliminate(struct sp_axis x, struct sp_line l)
 {
-    GLOBAL const double *k = l.scratch + 6 * s * l.step;
-    const double c = k[0], d = k[l.step];
-    struct sp_five y = sp_load(l.w, s);
-    y.m0 -= c * x1.m0 + d * x2.m0;
-    y.m1 -= c * x1.m1 + d * x2.m1;
-    y.m2 -= c * x1.m2 + d * x2.m2;
-    y.m3 -= k[2 * l.step] * x1.m3 + k[3 * l.step] * x2.m3;
-    y.m4 -= k[4 * l.step] * x1.m4 + k[5 * l.step] * x2.m4;
+    struct sp_past one = sp_nothing(), two = one;
+    struct sp_flow before = sp_flow(x, l, 0), here = sp_flow(x, l, 1), after = sp_flow(x, l, 2);
+    struct sp_five r = sp_load(l.w, 1);
+    for (int s = 1; s < l.n - 1; s++) {
+        const struct sp_flow next = sp_flow(x, l, s + 2 < l.n ? s + 2 : s);
+        const struct sp_five next_r = sp_load(l.w, s + 2 < l.n ? s + 1 : s);
+        const struct sp_past p = sp_forward(x, sp_row(x, s, l.n), before, here, after, r, one, two);
+        sp_keep(l, s, p);
+        two = one;
+        one = p;
+        before = here;
+        here = after;
+        after = next;
+        r = next_r;
+    }
+}
+
+/* x_s = y_s - c x_(s+1) - d x_(s+2) */
+FN struct sp_five sp_back(struct sp_past k, struct sp_five x1, struct sp_five x2)
+{
+    struct sp_five y = k.y;
+    y.m0 -= k.fc * x1.m0 + k.fd * x2.m0;
+    y.m1 -= k.fc * x1.m1 + k.fd * x2.m1;
+    y.m2 -= k.fc * x1.m2 + k.fd * x2.m2;
+    y.m3 -= k.gc * x1.m3 + k.gd * x2.m3;
+    y.m4 -= k.hc * x1.m4 + k.hd * x2.m4;
     return y;
 }
 
-/* Stores the solution at node s in the variables of the next axis, or adds it to u. */
-FN void sp_put(struct sp_line l, struct line_view u, int axis, int s, struct sp_five r)
+/* Substitutes back along x or y; stores the solution in the variables of the next axis. */
+FN void sp_substitute(struct sp_line l, int axis)
 {
-    if (axis == 0)
-        sp_store(l.w, s, sp_turn_y(r));
-    else if (axis == 1)
-        sp_store(l.w, s, sp_turn_z(r));
-    else
-        sp_add(u, s,
-               sp_leave(r, u.at[LINE_AT(u, s)], sp_prim(l, SP_VX, s), sp_prim(l, SP_VY, s),
-                        sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s), sp_prim(l, SP_A, s)),
-               1);
+    struct sp_five x1 = sp_nothing().y, x2 = x1;
+    struct sp_past k = sp_kept(l, l.n - 2);
+    for (int s = l.n - 2; s > 0; s--) {
+        const struct sp_past next = sp_kept(l, s > 1 ? s - 1 : s);
+        const struct sp_five y = sp_back(k, x1, x2);
+        sp_store(l.w, s, axis == 0 ? sp_turn_y(y) : sp_turn_z(y));
+        x2 = x1;
+        x1 = y;
+        k = next;
+    }
 }
 
-/* Each item solves one line along `axis`. `scratch` has 6 doubles per point of the batch, which
- * begins with zone zone0. The z lines add their solution to u. */
+/* A node's u and derived variables. */
+struct sp_state {
+    struct sp_five u;
+    double vx, vy, vz, e, a;
+};
+
+FN struct sp_state sp_state(struct sp_line l, int s)
+{
+    struct sp_state n;
+    n.u = sp_load(l.u, s);
+    n.vx = sp_prim(l, SP_VX, s);
+    n.vy = sp_prim(l, SP_VY, s);
+    n.vz = sp_prim(l, SP_VZ, s);
+    n.e = sp_prim(l, SP_E, s);
+    n.a = sp_prim(l, SP_A, s);
+    return n;
+}
+
+/* Substitutes back along z; adds the solution to u. */
+FN void sp_finish(struct sp_line l)
+{
+    struct sp_five x1 = sp_nothing().y, x2 = x1;
+    struct sp_past k = sp_kept(l, l.n - 2);
+    struct sp_state at = sp_state(l, l.n - 2);
+    for (int s = l.n - 2; s > 0; s--) {
+        const struct sp_past next = sp_kept(l, s > 1 ? s - 1 : s);
+        const struct sp_state next_at = sp_state(l, s > 1 ? s - 1 : s);
+        const struct sp_five y = sp_back(k, x1, x2);
+        const struct sp_five r = sp_leave(y, at.u.m0, at.vx, at.vy, at.vz, at.e, at.a);
+        struct sp_five u = at.u;
+        u.m0 += r.m0;
+        u.m1 += r.m1;
+        u.m2 += r.m2;
+        u.m3 += r.m3;
+        u.m4 += r.m4;
+        sp_store(l.u, s, u);
+        x2 = x1;
+        x1 = y;
+        k = next;
+        at = next_at;
+    }
+}
+
+/* Each item solves one line along `axis`. `scratch` has SP_KEPT doubles per point of the batch,
+ * which begins with zone zone0. The z lines add their solution to u. */
 KERNEL(sp_solve, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
  GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,
@@ -150,26 +250,16 @@ KERNEL(sp_solve, 64, 1, 1)
     if (z.item >= on.lines)
         return;
     const struct sp_axis x = sp_axis(consts, axis);
-    const struct line_view sum =
-        line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct sp_line line;
+    line.u = line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     line.w = line_view(w + 5 * z.batch + on.at, z.field, on.step, on.tile);
     line.prim = line_view(prim + ZONE_PRIMS * z.batch + on.at, z.field, on.step, on.tile);
-    line.scratch = scratch + 6 * z.batch + z.item;
-    line.step = on.lines;
+    line.scratch = scratch + SP_KEPT * z.batch + z.item;
+    line.step = on.stride;
     line.n = on.points;
-    struct sp_past one = sp_nothing(), two = one;
-    for (int s = 1; s < on.points - 1; s++) {
-        const struct sp_past here = sp_forward(x, line, s, one, two);
-        sp_keep(line, s, here);
-        two = one;
-        one = here;
-    }
-    struct sp_five x1 = sp_nothing().y, x2 = x1;
-    for (int s = on.points - 2; s > 0; s--) {
-        const struct sp_five y = sp_back(line, s, x1, x2);
-        sp_put(line, sum, axis, s, y);
-        x2 = x1;
-        x1 = y;
-    }
+    sp_eliminate(x, line);
+    if (axis < 2)
+        sp_substitute(line, axis);
+    else
+        sp_finish(line);
 }

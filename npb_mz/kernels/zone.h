@@ -91,6 +91,7 @@ FN struct zone_point zone_point(struct zone z)
 struct zone_line {
     int at, step, tile; /* in w: offset of its first point, steps as in line.h */
     int points, lines;  /* points of the line; interior lines of the zone along this axis */
+    int stride;         /* doubles from one number of each line to the next number in scratch */
     int first, plane;   /* in u, for z lines: offset of its first point, step */
 };
 
@@ -106,6 +107,7 @@ FN struct zone_line zone_line(struct zone z, int axis)
     l.tile = ZONE_TILE * (axis == 0 ? z.ny : l.step);
     l.points = axis == 0 ? z.nx : axis == 1 ? z.ny : z.nz;
     l.lines = across * ((axis == 2 ? z.ny : z.nz) - 2);
+    l.stride = (l.lines + 15) / 16 * 16; /* whole cache lines; still less than a plane across it */
     l.first = a + b * z.pitch;
     l.plane = z.plane;
     return l;

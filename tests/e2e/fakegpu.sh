@@ -157,8 +157,8 @@ FAKEGPU_DEVICES=1 refused 3 "there is no 'cuda:1'; cuda has 1: cuda:0 (Fake CUDA
 # swapped in for a step, with the same bits. Less memory than the driver reports, because others use the
 # card: as much as can be allocated.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]\+ MB .*cuda:0.* [0-9.]\+ MB' "$BIN/bt-mz" --class W --devices cuda:0 --layout 0x0+1
-come_and_go sp-mz 350k
-FAKEGPU_EAGER=1 come_and_go sp-mz 350k
+come_and_go sp-mz 420k
+FAKEGPU_EAGER=1 come_and_go sp-mz 420k
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]\+ MB of device memory asked for, refused by the driver though [0-9.]\+ MB are free' \
     "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
