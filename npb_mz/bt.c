@@ -235,5 +235,5 @@ const struct mz_ops bt_ops = {
     .step = bt_step,
     .text = "npb_mz/kernels/bt.c",
     .launches = launches,
-    .device_scratch = 25,
+    .device_scratch = 18,
 };

@@ -2,6 +2,26 @@
 #include "npb_mz/kernels/bt.h"
 #include "npb_mz/kernels/zone.h"
 
+/* What elimination leaves of a node is kept in `scratch`: y_s of all nodes; X_s, five times as many
+ * numbers, of every other one only, since memory sets the pace: back substitution computes the
+ * others again, from the one below. The last node's X is not needed. */
+enum { BT_VECTOR = 5, BT_BLOCK = 25, BT_KEPT = 18 /* a node, at most */ };
+
+FN int bt_keeps(struct bt_line l, int s)
+{
+    return (l.n - s) % 2 == 0 && s < l.n - 2;
+}
+
+FN GLOBAL double *bt_vector_at(struct bt_line l, int s)
+{
+    return l.scratch + BT_VECTOR * s * l.step;
+}
+
+FN GLOBAL double *bt_block_at(struct bt_line l, int s)
+{
+    return l.scratch + (BT_VECTOR * l.n + BT_BLOCK * ((s - 1) / 2)) * l.step;
+}
+
 FN struct bt_col bt_zero(void)
 {
     struct bt_col zero;
@@ -9,8 +29,107 @@ FN struct bt_col bt_zero(void)
     return zero;
 }
 
-/* Each item solves one line along `axis`. `scratch` has 25 doubles per point of the batch, which
- * begins with zone zone0. The z lines add their solution to u. */
+FN struct bt_block bt_no_block(void)
+{
+    struct bt_block X;
+    X.r = X.p = X.a = X.b = X.e = bt_zero();
+    return X;
+}
+
+FN void bt_keep_block(GLOBAL double *at, int step, struct bt_block X)
+{
+    bt_keep(at, step, 0, X.r);
+    bt_keep(at, step, 1, X.p);
+    bt_keep(at, step, 2, X.a);
+    bt_keep(at, step, 3, X.b);
+    bt_keep(at, step, 4, X.e);
+}
+
+/* Eliminates all nodes. A node's right-hand side and its neighbour's derived variables are loaded
+ * long before they are needed: otherwise each would wait for memory. */
+FN void bt_eliminate(struct bt_axis x, struct bt_line l)
+{
+    struct bt_past past;
+    struct bt_col before = bt_load(l.prim, x, 0), here = bt_load(l.prim, x, 1);
+    past.X = bt_no_block();
+    past.y = bt_zero();
+    for (int s = 1; s < l.n - 1; s++) {
+        const struct bt_col after = bt_load(l.prim, x, s + 1);
+        struct bt_col c = bt_load(l.in, x, s);
+        const struct bt_left left = bt_left(x, before, here);
+        const struct bt_factor f = bt_pivot(x, left, here, past.X);
+        if (l.boost > 0)
+            c = bt_boost(c, here, -1.0);
+        c = bt_sum(c, bt_couple(left, past.y));
+        past.X = bt_super(f, x, after, here, l.scratch, 0, 0);
+        past.y = bt_solve_col(f, c);
+        bt_keep(bt_vector_at(l, s), l.step, 0, past.y);
+        if (bt_keeps(l, s))
+            bt_keep_block(bt_block_at(l, s), l.step, past.X);
+        before = here;
+        here = after;
+    }
+}
+
+/* c - x * col */
+FN struct bt_col bt_less(struct bt_col c, real x, struct bt_col col)
+{
+    c.r -= x * col.r;
+    c.p -= x * col.p;
+    c.a -= x * col.a;
+    c.b -= x * col.b;
+    c.e -= x * col.e;
+    return c;
+}
+
+/* w_s = y_s - X_s w_(s+1) */
+FN struct bt_col bt_substitute(struct bt_col y, struct bt_block X, struct bt_col w)
+{
+    y = bt_less(y, w.r, X.r);
+    y = bt_less(y, w.p, X.p);
+    y = bt_less(y, w.a, X.a);
+    y = bt_less(y, w.b, X.b);
+    return bt_less(y, w.e, X.e);
+}
+
+/* Stores the solution at node s; the z lines add it to u, in the frame at rest. */
+FN void bt_put(struct bt_axis x, struct bt_line l, struct line_view u, int s, struct bt_col w,
+               struct bt_col flow)
+{
+    if (l.boost < 0)
+        bt_store(u, x, s, bt_sum(bt_load(u, x, s), bt_boost(w, flow, 1.0)));
+    else
+        bt_store(l.out, x, s, w);
+}
+
+/* Substitutes back, two nodes at a time: s, whose X was not kept, and the one below. */
+FN void bt_return(struct bt_axis x, struct bt_line l, struct line_view u)
+{
+    struct bt_col w = bt_kept(bt_vector_at(l, l.n - 2), l.step, 0);
+    struct bt_col after = bt_load(l.prim, x, l.n - 2);
+    bt_put(x, l, u, l.n - 2, w, after);
+    for (int s = l.n - 3; s > 0; s -= 2) {
+        struct bt_block X = bt_no_block();
+        struct bt_col y = bt_zero();
+        const struct bt_col here = bt_load(l.prim, x, s), before = bt_load(l.prim, x, s - 1);
+        if (s > 1) {
+            X = bt_kept_block(bt_block_at(l, s - 1), l.step);
+            y = bt_kept(bt_vector_at(l, s - 1), l.step, 0);
+        }
+        const struct bt_factor f = bt_pivot(x, bt_left(x, before, here), here, X);
+        w = bt_substitute(bt_kept(bt_vector_at(l, s), l.step, 0),
+                          bt_super(f, x, after, here, l.scratch, 0, 0), w);
+        bt_put(x, l, u, s, w, here);
+        if (s > 1) {
+            w = bt_substitute(y, X, w);
+            bt_put(x, l, u, s - 1, w, before);
+        }
+        after = before;
+    }
+}
+
+/* Each item solves one line along `axis`. `scratch` has BT_KEPT doubles per point of the batch,
+ * which begins with zone zone0. The z lines add their solution to u. */
 KERNEL(bt_solve, 64, 1, 1)
 (GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
  GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,
@@ -26,20 +145,10 @@ KERNEL(bt_solve, 64, 1, 1)
     struct bt_line line;
     line.in = line.out = line_view(w + 5 * z.batch + on.at, z.field, on.step, on.tile);
     line.prim = line_view(prim + ZONE_PRIMS * z.batch + on.at, z.field, on.step, on.tile);
-    line.scratch = scratch + 25 * z.batch + z.item;
-    line.step = on.lines;
-    line.boost = axis == 0;
-    struct bt_past past;
-    past.X.r = past.X.p = past.X.a = past.X.b = past.X.e = past.y = bt_zero();
-    for (int s = 1; s < on.points - 1; s++)
-        past = bt_forward(x, line, s, past);
-    struct bt_col y = bt_zero();
-    for (int s = on.points - 2; s > 0; s--) {
-        y = bt_back(x, line, y, s);
-        if (axis < 2)
-            bt_store(line.out, x, s, y);
-        else
-            bt_store(sum, x, s,
-                     bt_sum(bt_load(sum, x, s), bt_boost(y, bt_load(line.prim, x, s), 1.0)));
-    }
+    line.scratch = scratch + BT_KEPT * z.batch + z.item;
+    line.step = on.stride;
+    line.n = on.points;
+    line.boost = axis == 0 ? 1 : axis == 2 ? -1 : 0;
+    bt_eliminate(x, line);
+    bt_return(x, line, sum);
 }

@@ -263,10 +263,10 @@ FN struct bt_col bt_take(GLOBAL const double *X, int step, int m, real x, struct
     return c;
 }
 
-/* X = M^-1 C, also stored in scratch; C is the super-diagonal block of node `from`, boosted to the
- * frame of node `to`. */
+/* X = M^-1 C, with `keep` also stored in scratch; C is the super-diagonal block of node `from`,
+ * boosted to the frame of node `to`. */
 FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_col from,
-                            struct bt_col to, GLOBAL double *X, int step)
+                            struct bt_col to, GLOBAL double *X, int step, int keep)
 {
     struct bt_block k;
     struct bt_col c;
@@ -281,19 +281,28 @@ FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_col 
     c.a = da * r;
     c.b = db * r;
     c.e = heat * from.e + kin * r;
-    bt_keep(X, step, 0, k.r = bt_solve_col(f, c));
+    k.r = bt_solve_col(f, c);
+    if (keep)
+        bt_keep(X, step, 0, k.r);
 
     c.r = REAL(x.tau2);
     c.p = p + x.tau2 * dp;
     c.a = x.tau2 * da;
     c.b = x.tau2 * db;
     c.e = dp * p + x.tau2 * (1.4 * from.e + kin);
-    bt_keep(X, step, 1, k.p = bt_solve_col(f, c));
+    k.p = bt_solve_col(f, c);
+    if (keep)
+        bt_keep(X, step, 1, k.p);
 
-    bt_keep(X, step, 2, k.a = bt_tail(f, a, REAL(0.0), da * a));
-    bt_keep(X, step, 3, k.b = bt_tail(f, REAL(0.0), a, db * a));
+    k.a = bt_tail(f, a, REAL(0.0), da * a);
+    if (keep)
+        bt_keep(X, step, 2, k.a);
+    k.b = bt_tail(f, REAL(0.0), a, db * a);
+    if (keep)
+        bt_keep(X, step, 3, k.b);
     k.e = bt_finish(f, f.irp * pe, f.ipp * pe, REAL(0.0), REAL(0.0), r - heat + pe * dp);
-    bt_keep(X, step, 4, k.e);
+    if (keep)
+        bt_keep(X, step, 4, k.e);
     return k;
 }
 
@@ -340,7 +349,8 @@ FN struct bt_past bt_forward(struct bt_axis x, struct bt_line l, int s, struct b
     if (l.boost > 0)
         c = bt_boost(c, here, -1.0);
     c = bt_sum(c, bt_couple(left, past.y));
-    past.X = bt_super(f, x, bt_load(l.prim, x, s + 1), here, l.scratch + 25 * s * l.step, l.step);
+    past.X =
+        bt_super(f, x, bt_load(l.prim, x, s + 1), here, l.scratch + 25 * s * l.step, l.step, 1);
     past.y = bt_solve_col(f, c);
     bt_store(l.out, x, s, past.y);
     return past;
