@@ -404,22 +404,31 @@ static enum ek_status carry_across(struct device *to, struct device *from, int z
     return EK_OK;
 }
 
-enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes)
+/* queue: BACKEND_FEED on the thread of `to`, whose pool then helps to pack; else BACKEND_COPY. */
+static enum ek_status carry(struct device *to, struct device *from, int zone, int queue,
+                            size_t *bytes)
 {
     if (from && !device_holds(from, zone))
         from = NULL;
     if (to && !places_take(&to->places, zone))
         to = NULL;
+    if (!to || from)
+        queue = BACKEND_COPY;
     struct device *const ends[] = {to, from};
     for (int i = 0; i < 2; i++)
         if (ends[i]) /* the last exchange may not be finished yet */
-            TRY(backend_after(ends[i]->backend, BACKEND_COPY, EXCHANGED));
+            TRY(backend_after(ends[i]->backend, queue, EXCHANGED));
     if (to && from)
         return carry_across(to, from, zone, bytes);
     if (!to && !from)
         return EK_OK;
-    TRY(move_zone(to ? to : from, BACKEND_COPY, zone, to, bytes));
-    return backend_wait(to ? to->backend : from->backend, BACKEND_COPY);
+    TRY(move_zone(to ? to : from, queue, zone, to, bytes));
+    return backend_wait(to ? to->backend : from->backend, queue);
+}
+
+enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes)
+{
+    return carry(to, from, zone, BACKEND_FEED, bytes);
 }
 
 enum ek_status device_settle(struct device *d, int memory, int *home)
@@ -430,7 +439,7 @@ enum ek_status device_settle(struct device *d, int memory, int *home)
     for (int zone = 0; zone < d->mz->nzones; zone++) {
         if (home[zone] != memory || device_holds(d, zone))
             continue;
-        TRY(device_carry(d, NULL, zone, &uncounted));
+        TRY(carry(d, NULL, zone, BACKEND_COPY, &uncounted));
         if (!device_holds(d, zone))
             home[zone] = 0;
     }

@@ -27,8 +27,8 @@ enum ek_status device_step(struct device *device, int begin, int end, double *se
 
 /* Moves a zone between the host (NULL) and a device or between two devices; the host's copy is not
  * updated in the last case. If `to` has no room left, the zone moves to the host instead. Its place
- * in `from` is kept until device_settle(). *bytes += size. On the thread of `to`, or of whoever
- * holds the locks of both devices. */
+ * in `from` is kept until device_settle(). *bytes += size. From the host to a device: on its
+ * thread, whose pool helps; else also on that of whoever holds the locks of both devices. */
 enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes);
 bool device_holds(const struct device *device, int zone);
 

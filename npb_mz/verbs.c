@@ -3,6 +3,7 @@
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
+#include "cu/team/thread_pool.h"
 #include "npb_mz/ranks.h"
 #include "src/clock.h"
 
@@ -80,6 +81,52 @@ static void send_rest(struct run *r, struct team_share share)
     }
 }
 
+/* One thread's part of a unit's share of the host's work. */
+struct host_part {
+    struct run *r;
+    struct team_share share; /* of the unit */
+    int width;               /* its threads */
+};
+
+/* The share of one of a unit's `width` threads. */
+static struct team_share share_of(const struct host_part *p, int thread)
+{
+    const int width = p->width;
+    return (struct team_share){p->share.part * width + thread, p->share.parts * width};
+}
+
+static void copy_part(void *arg, int thread)
+{
+    const struct host_part *p = arg;
+    const struct team_share share = share_of(p, thread);
+    faces_copy_host(p->r->faces, share.part, share.parts);
+}
+
+static void settle_part(void *arg, int thread)
+{
+    const struct host_part *p = arg;
+    const struct run *r = p->r;
+    const struct team_share share = share_of(p, thread);
+    for (int t = share.part; t < r->tasks.n; t += share.parts)
+        if (r->home[r->tasks.zone[t]] == CU_HOST_MEMORY)
+            mz_settle(r->mz, r->tasks.zone[t]);
+}
+
+/* The threads of a unit share what it does on the host. */
+static void work_on_host(struct run *r, const struct cu *cu, struct team_share share,
+                         void (*part)(void *arg, int thread))
+{
+    struct host_part all = {r, share, thread_pool_width(cu)};
+    if (share.parts)
+        thread_pool_run_on(cu, part, &all);
+}
+
+/* Whether zones are on the host only because the devices have not got them yet. */
+static bool about_to_leave(const struct run *r)
+{
+    return !r->set->layout.ncpu && r->faces->memory[0].copy.n;
+}
+
 static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team_share share,
                                  size_t *bytes)
 {
@@ -89,7 +136,9 @@ static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team
     }
     if (share.parts && r->remote)
         send_rest(r, share);
-    if (share.parts)
+    if (about_to_leave(r))
+        work_on_host(r, cu, share, copy_part);
+    else if (share.parts)
         faces_copy_host(r->faces, share.part, share.parts);
     return EK_OK;
 }
@@ -103,6 +152,8 @@ static enum ek_status receive_faces(struct run *r, const struct cu *cu, struct t
     }
     if (share.parts)
         faces_unpack_host(r->faces, share.part, share.parts, bytes);
+    if (about_to_leave(r) && !r->faces->memory[0].in.n) /* else boundary values still arrive */
+        work_on_host(r, cu, share, settle_part);
     return EK_OK;
 }
 

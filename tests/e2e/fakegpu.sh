@@ -23,7 +23,7 @@ come_and_go() { # program, memory that zones do not fit into all at once: the sa
     once=$(moved)
     verified $1 cuda:0,hip:1 0x0+2 --class S --schedule dynamic
     first=$(norms <"$work/json")
-    FAKEGPU_MEMORY=$2 verified $1 cuda:0 0x0+1 --class S
+    FAKEGPU_MEMORY=$2 verified $1 cuda:0 0x0+1x2 --class S
     [ "$(moved)" -gt $((20 * once)) ] || say "$1: zones that come and go move $(moved) bytes, once is $once"
     [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say "$1: other norms where zones come and go"
     FAKEGPU_MEMORY=$2 verified $1 cuda:0,hip:1 1x1+2 --class S --schedule dynamic
@@ -112,8 +112,10 @@ FAKEGPU_PRICE=h100 FAKEGPU_BUSY=1 verified sp-mz cuda:0,cuda:1,hip:0 0x0+3 --cla
 
 # Two ranks of a node use one GPU each; an MPI that accepts device memory gets faces directly, others
 # never get a device address.
-verified sp-mz cuda:0 0x0+1 --class S
+verified sp-mz cuda:0 0x0+1x3 --class S
 first=$(norms <"$work/json")
+verified sp-mz cuda:0 0x0+1 --class S
+[ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say 'sp-mz: other norms where three threads feed a device'
 two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
     takes=$1 messages=$2
     shift 2
