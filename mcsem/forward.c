@@ -14,12 +14,12 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define COMMON                                                                                     \
     0.25 /* but neighbouring filters share part of their error where fields are static             \
           */
-#define UNEVEN      2         /* what the coarsest filter omits may cancel in part */
-#define LEAST_ERROR 1e-13     /* rounding of sums in double precision */
-#define TWIN        (8 / 7.0) /* scale of the twin pair, whose rounding differs (rounding_of()) */
+#define UNEVEN      2     /* what a filter omits may cancel in part */
+#define LEAST_ERROR 1e-13 /* rounding of sums in double precision */
 #define FINER                                                                                      \
     1e6 /* how much finer the twin's sum over the wire is, if there is room for the points */
-#define UNLIKE 16 /* rounding may exceed the difference of the twins by this factor */
+#define UNLIKE  16 /* rounding may exceed the difference from one twin by this factor */
+#define UNLUCKY 2  /* the largest difference from all twins, by this one */
 
 struct forward {
     struct arena arena; /* owns the arrays below */
@@ -177,44 +177,98 @@ static double difference(const struct choice *c)
     return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, c->control.floor);
 }
 
-/* Estimates the rounding of the last fields by a twin: scaling all lengths by TWIN and frequencies
- * by TWIN^-2 scales E by TWIN^-3 and H by TWIN^-2 (loops: one power more), except for rounding and
- * for the error of the sum over the wire. */
-static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
+/* Twins of a pair, whose rounding differs: all lengths are scaled, and the filter's wavenumbers
+ * shifted by a part of its step. */
+static const struct twin {
+    double scale, lead;
+} twins[] = {{8 / 7.0, 0}, {7 / 6.0, 0.37}, {9 / 8.0, 0.81}, {6 / 5.0, 0.5}, {5 / 4.0, 0.19}};
+
+static enum ek_status compute_twin(struct choice *c, int which, const struct twin *t,
+                                   double complex *twin)
 {
-    const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN) * (c->pair->loop ? TWIN : 1);
     struct earth_layers l = *c->layers;
     struct survey_pair p = *c->pair;
-    double complex *field = c->field[1], *twin = c->field[0];
     for (int k = 0; k < l.n - 1; k++)
-        l.z[k] *= TWIN;
+        l.z[k] *= t->scale;
     for (int d = 0; d < 3; d++) {
-        p.source[d] *= TWIN;
-        p.receiver[d] *= TWIN;
+        p.source[d] *= t->scale;
+        p.receiver[d] *= t->scale;
     }
-    p.length *= TWIN;
-    p.span *= TWIN;
+    p.length *= t->scale;
+    p.span *= t->scale;
     for (int q = 0; q < c->nfreq; q++)
-        c->slow[q] = c->freq[q] / (TWIN * TWIN);
-    if (p.length + p.span == 0 || MUTED(compute(c->forward, &l, &p, c->nfreq, c->slow, which,
-                                                FORWARD_FIELD, FINER, twin, NULL)))
-        TRY(compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL));
-    *rounding = (struct forward_error){LEAST_ERROR, LEAST_ERROR};
+        c->slow[q] = c->freq[q] / (t->scale * t->scale);
+    c->forward->plan.lead = t->lead;
+    enum ek_status st = EK_UNAVAILABLE;
+    if (p.length + p.span != 0)
+        st = MUTED(compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, FINER, twin,
+                           NULL));
+    if (st)
+        st = compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL);
+    c->forward->plan.lead = 0;
+    return st;
+}
+
+/* The largest difference of the last fields from those of a twin: scaling all lengths by s and
+ * frequencies by s^-2 scales E by s^-3 and H by s^-2 (loops: one power more), except for rounding
+ * and for the error of the sum over the wire. */
+static enum ek_status see_twin(struct choice *c, int which, const struct twin *t, double *seen)
+{
+    const double s = t->scale, size = s * s * (c->pair->magnetic ? 1 : s) * (c->pair->loop ? s : 1);
+    const double complex *field = c->field[1], *twin = c->field[0];
+    TRY(compute_twin(c, which, t, c->field[0]));
     for (int q = 0; q < c->nfreq; q++) {
         const double unit = fmax(cabs(field[q]), c->control.floor);
-        double seen = cabs(twin[q] * size - field[q]);
-        if (!isfinite(cabs(field[q]) + cabs(twin[q])))
-            seen = INFINITY;
-        rounding->likely = fmax(rounding->likely, seen / unit);
-        rounding->most = fmax(rounding->most, UNLIKE * seen / unit);
+        const bool finite = isfinite(cabs(field[q]) + cabs(twin[q]));
+        *seen = fmax(*seen, finite ? cabs(twin[q] * size - field[q]) / unit : INFINITY);
     }
+    return EK_OK;
+}
+
+/* Estimates the rounding of the last fields. Rounding is random, and may by chance be nearly that
+ * of one twin; where it might matter, others are asked. */
+static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
+{
+    const double tolerance = c->control.tolerance;
+    double seen = 0, unlucky = 1;
+    TRY(see_twin(c, which, &twins[0], &seen));
+    if (seen <= tolerance && UNLIKE * seen > tolerance) {
+        for (size_t k = 1; k < sizeof twins / sizeof *twins; k++)
+            TRY(see_twin(c, which, &twins[k], &seen));
+        unlucky = UNLUCKY;
+    }
+    *rounding =
+        (struct forward_error){fmax(LEAST_ERROR, unlucky * seen), fmax(LEAST_ERROR, UNLIKE * seen)};
+    return EK_OK;
+}
+
+/* What the extrapolation of the last filter omits, by one of the same step or a finer one that does
+ * without. */
+static enum ek_status see_omission(struct choice *c, double *omitted)
+{
+    double complex *chosen;
+    TRY(try_filter(c, HANKEL_LOW_FINE));
+    *omitted = difference(c);
+    chosen = c->field[0];
+    c->field[0] = c->field[1];
+    c->field[1] = chosen;
+    return EK_OK;
+}
+
+/* The finest filter, which omits nothing. */
+static enum ek_status choose_finest(struct choice *c, int *which, double *error)
+{
+    TRY(try_filter(c, HANKEL_LOW_FINE));
+    TRY(try_filter(c, *which = FINEST));
+    *error = GAIN * difference(c);
     return EK_OK;
 }
 
 /* Tries finer and finer filters until two agree to `limit`; *error is the estimated error. All but
  * the finest filter extrapolate from wavenumbers of a hundredth of 1 / offset to 0; `careful`
- * checks this, as it fails where layers or skin depths are very large, or straight above the
- * wire. */
+ * checks this, as it fails where layers or skin depths are very large, or straight above the wire.
+ * The coarsest filter tells it cheaply, but what it omits may vanish by chance: where it might
+ * matter, the chosen one is asked. */
 static enum ek_status choose(struct choice *c, bool careful, double limit, int *which,
                              double *error)
 {
@@ -224,18 +278,18 @@ static enum ek_status choose(struct choice *c, bool careful, double limit, int *
     TRY(try_filter(c, *which = 0));
     if (careful)
         low = difference(c);
-    if (!(low <= limit)) {
-        low = 0;
-        TRY(try_filter(c, HANKEL_LOW_FINE));
-        TRY(try_filter(c, *which = FINEST));
-        worst = difference(c);
-    }
+    if (!(low <= limit))
+        return choose_finest(c, which, error);
     while (*which < FINEST && !(worst <= limit)) {
         TRY(try_filter(c, ++*which));
         worst = difference(c);
     }
+    if (*which == FINEST)
+        low = 0;
+    else if (UNLIKE * low > limit)
+        TRY(see_omission(c, &low));
     *error = fmax(GAIN * worst, UNEVEN * low);
-    return EK_OK;
+    return low <= limit ? EK_OK : choose_finest(c, which, error);
 }
 
 enum ek_status forward_choose(struct forward *f, const struct earth_layers *layers,
@@ -247,7 +301,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
     double complex *room = calloc(3 * n, sizeof *room);
     struct choice c = {
         f, layers, pair, nfreq, freq, *control, {room, room + n}, (double *)(room + 2 * n)};
-    struct forward_error rounding;
+    struct forward_error rounding = {0, 0};
     double differs = 0;
     int found = 0;
     enum ek_status st =

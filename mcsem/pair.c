@@ -581,6 +581,7 @@ static bool place_points(const struct hankel *h, const struct points *w, struct 
     plan->longest = 0;
     for (int k = 0; k < w->n; k++)
         plan->longest = fmax(plan->longest, w->element[k].r);
+    plan->longest *= exp(plan->lead * h->step);
     for (int k = 0; k < w->n; k++) {
         struct pair_point *p = &plan->point[k];
         if (!(w->element[k].r > 0))

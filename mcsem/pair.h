@@ -118,8 +118,10 @@ struct pair_level {
 struct pair_plan {
     int layers, base; /* base: first layer below all depths */
     const struct hankel *filter;
-    double longest;          /* longest offset; wavenumbers are the filter's ladder over this */
-    int nwaves;              /* a multiple of PAIR_GROUP */
+    double lead;    /* wavenumbers begin this many steps of the filter lower than they need to; 0 */
+    double longest; /* longest offset, with the lead; wavenumbers are the filter's ladder
+                       over this */
+    int nwaves;     /* a multiple of PAIR_GROUP */
     double wave[PAIR_WAVES]; /* ascending, 1/m */
     int magnetic;            /* EXACT_E, … (kernels/exact_plan.h) */
     int nlevels;
