@@ -26,19 +26,24 @@ struct certifier {
     const struct model *slipping; /* the job's model, without opening */
     int opening;                  /* index of the opening parameter; 0: none */
     struct arena arena;
-    double *low, *high;                       /* [3 stations] windows; NAN: none */
-    int nsplit, split[AXES];                  /* parameters that boxes are halved along */
-    double scale[AXES];                       /* of their edges, for comparing them */
+    double *low, *high;                  /* [3 stations] windows; NAN: none */
+    int nsplit, split[AXES];             /* parameters that boxes are halved along */
+    const struct trial_axis *grid[AXES]; /* if only their values on the grid count; else NULL */
+    double scale[AXES];                  /* of their edges, for comparing them */
     struct model_range all[MODEL_PARAMETERS]; /* the job's ranges */
     struct slips slips;                       /* all slips of the job */
+    long most;                                /* boxes of a level */
     struct box *now, *next;
     char *verdict;
     trial_number boxes;
-    double visits;
+    double visits, budget;
     int finest;
     json_t *levels, *open;
     trial_number nopen;
     double smallest;
+    struct certify_rest *rest; /* takes the open boxes of a grid; else NULL */
+    size_t room;               /* of that list */
+    enum ek_status listed;
 };
 
 /* A box being examined. */
@@ -57,13 +62,42 @@ struct examination {
 
 /* ---- a box ------------------------------------------------------------------------------------*/
 
+/* The points of an axis with n points in its interval `at` of 2^halved, whose upper end belongs to
+ * the next one. */
+struct points {
+    long first, last;
+};
+static struct points points_within(long n, uint32_t at, int halved)
+{
+    const long intervals = n - 1, parts = 1L << halved;
+    return (struct points){((long)at * intervals + parts - 1) / parts,
+                           at + 1 == parts ? intervals
+                                           : (((long)at + 1) * intervals + parts - 1) / parts - 1};
+}
+
+/* An edge, or on a grid what its points span; max < min: there is no point. */
 static struct model_range edge(const struct certifier *c, const struct box *b, int axis)
 {
     const struct model_range all = c->all[c->split[axis]];
     const double size = all.max - all.min, part = ldexp(size, -b->halved[axis]);
     const bool last = b->at[axis] + 1 == 1u << b->halved[axis];
+    if (c->grid[axis]) {
+        const struct points in = points_within(c->grid[axis]->n, b->at[axis], b->halved[axis]);
+        return (struct model_range){trial_value(c->grid[axis], in.first),
+                                    trial_value(c->grid[axis], in.last)};
+    }
     return (struct model_range){all.min + part * b->at[axis],
                                 last ? all.max : all.min + part * (b->at[axis] + 1)};
+}
+
+static bool is_void(const struct certifier *c, const struct box *b)
+{
+    for (int i = 0; i < c->nsplit; i++) {
+        const struct model_range x = edge(c, b, i);
+        if (x.max < x.min)
+            return true;
+    }
+    return false;
 }
 
 static void put_values(const struct certifier *c, struct examination *l, int lane, const double *x)
@@ -279,7 +313,9 @@ static char choose(const struct certifier *c, const struct box *b, const struct 
     for (int i = 0; i < c->nsplit; i++)
         all += l->slope[i];
     for (int i = 0; i < c->nsplit; i++) {
-        const double own = b->halved[i] < c->finest ? blame(c, l, i, !(l->rest < all)) : -1;
+        const struct model_range x = l->x[c->split[i]];
+        const double own =
+            b->halved[i] < c->finest && x.min < x.max ? blame(c, l, i, !(l->rest < all)) : -1;
         if (own > most) {
             most = own;
             best = i;
@@ -303,7 +339,7 @@ static bool examine_some(const struct certifier *c, long first, long end, bool m
         return false;
     }
     for (long i = first; i < end; i++) {
-        if (!may_fit(c, &c->now[i], true, &l, &last, visits)) {
+        if (is_void(c, &c->now[i]) || !may_fit(c, &c->now[i], true, &l, &last, visits)) {
             c->verdict[i] = '.';
             continue;
         }
@@ -320,14 +356,38 @@ static void examine(struct certifier *c, long n, int level)
 #pragma omp parallel for schedule(dynamic) reduction(|| : fits) reduction(+ : visits)
     for (long first = 0; first < n; first += AT_A_TIME)
         fits |= examine_some(c, first, first + AT_A_TIME < n ? first + AT_A_TIME : n,
-                             level % 3 == 0, &visits);
+                             level % 3 == 0 && !c->rest, &visits);
     c->visits += visits;
     c->finest = fits ? FINEST_THAT_FITS : c->finest;
+}
+
+static enum ek_status list_rest(struct certifier *c, const struct box *b)
+{
+    const struct job *job = c->job;
+    struct certify_rest *r = c->rest;
+    TRY(arena_grow(&r->box, &c->room, r->n, sizeof *r->box, "the open boxes"));
+    struct certify_box *box = &r->box[r->n++];
+    double trials = 1;
+    for (int a = 0; a < job->naxes; a++) {
+        struct points in = {0, job->axis[a].n - 1};
+        for (int i = 0; i < c->nsplit; i++)
+            if (c->grid[i] == &job->axis[a])
+                in = points_within(job->axis[a].n, b->at[i], b->halved[i]);
+        box->first[a] = in.first;
+        box->last[a] = in.last;
+        trials *= (double)(in.last - in.first + 1);
+    }
+    r->trials += trials;
+    return EK_OK;
 }
 
 static void leave_open(struct certifier *c, const struct box *b)
 {
     double most = 0;
+    if (c->rest) {
+        THEN(c->listed, list_rest(c, b));
+        return;
+    }
     json_t *row = c->nopen++ < LISTED ? json_array() : NULL;
     for (int i = 0; i < c->nsplit; i++) {
         const struct model_range x = edge(c, b, i);
@@ -379,7 +439,8 @@ static void search(struct certifier *c)
         for (long i = 0; i < n; i++)
             left += c->verdict[i] != '.';
         const double price = (c->visits - before) / (double)n * 2 * (double)left;
-        n = next_level(c, n, stop_requested() || 2 * left > MOST || c->visits + price > BUDGET);
+        n = next_level(c, n,
+                       stop_requested() || 2 * left > c->most || c->visits + price > c->budget);
     }
 }
 
@@ -426,17 +487,19 @@ static enum ek_status fill(struct certifier *c, double reach)
         [MODEL_DIRECTION] = {0, 0}, [MODEL_AMPLITUDE] = {1, 1}, [MODEL_GEOMETRY] = {0, 0}};
     c->low = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
     c->high = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
-    c->now = ARENA_NEW(&c->arena, MOST, struct box);
-    c->next = ARENA_NEW(&c->arena, MOST, struct box);
-    c->verdict = ARENA_NEW(&c->arena, MOST, char);
+    c->now = ARENA_NEW(&c->arena, c->most, struct box);
+    c->next = ARENA_NEW(&c->arena, c->most, struct box);
+    c->verdict = ARENA_NEW(&c->arena, c->most, char);
     TRY(arena_check(&c->arena, "the boxes of %s", job->path));
     for (int a = 0; a < job->naxes; a++) {
         const struct trial_axis *axis = &job->axis[a];
         const int p = job->parameter[a];
         const enum model_role role = role_of(c, p);
         range[role] = c->all[p] = (struct model_range){axis->min, axis->max};
-        if (axis->max > axis->min && role == MODEL_GEOMETRY)
+        if (axis->max > axis->min && role == MODEL_GEOMETRY) {
+            c->grid[c->nsplit] = c->rest ? axis : NULL;
             c->split[c->nsplit++] = p;
+        }
     }
     slips_list(c->slipping, range[MODEL_AMPLITUDE], range[MODEL_DIRECTION], &c->slips);
     if (c->opening)
@@ -517,10 +580,49 @@ static enum ek_status write_proof(const struct certifier *c, double reach, const
     return json_write_exact(path, root);
 }
 
-enum ek_status certify(const struct job *job, const char *path, struct certificate *out)
+/* ---- the calls --------------------------------------------------------------------------------*/
+
+static struct certifier certifier_of(const struct job *job, double budget)
 {
     const struct model *m = model_find(job->model->name);
-    struct certifier c = {.job = job, .slipping = m ? m : job->model};
+    return (struct certifier){.job = job,
+                              .slipping = m ? m : job->model,
+                              .opening =
+                                  job->model->nbasis > 2 ? (m ? m : job->model)->nparameters : 0,
+                              .most = (long)fmin(MOST, budget),
+                              .budget = budget};
+}
+
+static void certifier_free(struct certifier *c)
+{
+    json_decref(c->levels);
+    json_decref(c->open);
+    arena_free(&c->arena);
+}
+
+bool certify_knows(const struct job *job)
+{
+    return job->model->remainder && job->nsources == 1 && !job->scenes.translation &&
+           isfinite(judge_reach(job, INFINITY));
+}
+
+enum ek_status certify_grid(const struct job *job, double visits, struct certify_rest *rest)
+{
+    struct certifier c = certifier_of(job, visits);
+    c.rest = rest;
+    *rest = (struct certify_rest){0};
+    enum ek_status st = fill(&c, judge_reach(job, INFINITY));
+    if (!st) {
+        search(&c);
+        st = c.listed;
+    }
+    certifier_free(&c);
+    return st;
+}
+
+enum ek_status certify(const struct job *job, const char *path, struct certificate *out)
+{
+    struct certifier c = certifier_of(job, BUDGET);
     const double reach = judge_reach(job, INFINITY);
     if (!job->model->remainder || job->nsources > 1)
         FAIL(EK_USAGE,
@@ -533,7 +635,6 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
              job->path);
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
-    c.opening = job->model->nbasis > 2 ? c.slipping->nparameters : 0;
     enum ek_status st = fill(&c, reach);
     if (!st) {
         search(&c);
@@ -543,8 +644,6 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
         *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.visits};
     if (!st && c.nopen && stop_requested())
         st = EK_STOPPED;
-    json_decref(c.levels);
-    json_decref(c.open);
-    arena_free(&c.arena);
+    certifier_free(&c);
     return st;
 }

@@ -34,3 +34,21 @@ struct certificate {
  * EK_STOPPED: stop_requested(); proof and certificate are written, undecided boxes are open.
  * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
+
+/* ---- the points of the grid alone ------------------------------------------------------------ */
+
+/* Whether certify() and certify_grid() know jobs of this kind. */
+bool certify_knows(const struct job *job);
+
+/* Boxes of trials: the places first .. last of each of the job's axes. */
+struct certify_box {
+    long first[MODEL_PARAMETERS], last[MODEL_PARAMETERS];
+};
+struct certify_rest {
+    size_t n;
+    struct certify_box *box; /* [n]; free() */
+    double trials;           /* in all of them */
+};
+/* Lists disjoint boxes outside of which no trial of the job fits, as small as about `visits` visits
+ * of boxes to stations allow: a single geometry, if they suffice. EK_UNAVAILABLE: memory. */
+enum ek_status certify_grid(const struct job *job, double visits, struct certify_rest *rest);

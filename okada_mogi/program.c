@@ -414,7 +414,6 @@ static enum ek_status interrupted(void *st)
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct program *p = st;
-    bool right;
     *verified = BENCH_VERIFIED;
     const struct {
         const char *path;
@@ -425,15 +424,19 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         return EK_OK;
     search_state_try_to_save(p->checkpoint); /* so that a failure to write results loses no work */
     TRY(results_end(p->results));
-    TRY(results_verify(p->results, &right, &p->checked));
-    *verified = right;
+    TRY(results_verify(p->results, &p->checked));
+    *verified = p->checked.right;
     for (int i = 0; i < 3; i++)
         if (files[i].path && results_stats(p->results))
             TRY(files[i].write(p->job, results_stats(p->results)->best.trial, files[i].path));
         else if (files[i].path)
             status_warn("%s: not written: no trial is accepted", files[i].path);
-    *detail =
-        json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
+    if (p->checked.right && !results_stats(p->results) && !p->checked.complete)
+        status_warn(
+            "%s: nothing is accepted; %ld trials judged one by one agree, which is no proof",
+            p->path, p->checked.trials);
+    *detail = json_pack("{s:s s:i s:b}", "method", "trials judged one by one", "trials",
+                        (int)p->checked.trials, "complete", p->checked.complete);
     return EK_OK;
 }
 

@@ -1,5 +1,6 @@
 /* okada_mogi/results.c – turns batches of accepted trials into files and statistics. */
 #include "okada_mogi/results.h"
+#include "okada_mogi/certify.h"
 #include "okada_mogi/descent.h"
 #include "okada_mogi/write.h"
 #include "okada_mogi/judge.h"
@@ -15,14 +16,19 @@
 
 /* Numbers of accepted trials whose records and neighbours are checked, and of those whose records
  * are computed from textbook formulas; of random trials, and of symmetric ones; of descents, also
- * if nothing is accepted; of trials times stations up to which every trial is judged instead. */
+ * if nothing is accepted; of trials times stations up to which every trial is judged instead. For
+ * a proof that nothing is acceptable: of boxes times stations, at first and at most; and of trials
+ * times stations in the boxes that are left. */
 enum {
     SAMPLES = 256,
     SUMMED = 16,
     RANDOM = 2000,
     DESCENTS = 6,
     DESCENTS_IN_VAIN = 48,
-    WHOLE = 1 << 20
+    WHOLE = 1 << 20,
+    GLANCE = 1 << 12,
+    PROOF = 1 << 15,
+    LEFT = 1 << 23
 };
 
 struct results {
@@ -383,7 +389,45 @@ static enum ek_status check_every_trial(struct checker *c)
     return EK_OK;
 }
 
-static enum ek_status check_all(struct checker *c)
+static enum ek_status check_box(struct checker *c, const struct certify_box *box)
+{
+    const int naxes = c->h->job->naxes;
+    long place[JOB_AXES];
+    double misfit;
+    memcpy(place, box->first, sizeof box->first);
+    for (;;) {
+        int a = naxes - 1;
+        TRY(evaluate(c, place, &misfit));
+        for (; a >= 0 && place[a] == box->last[a]; a--)
+            place[a] = box->first[a];
+        if (a < 0)
+            return EK_OK;
+        place[a]++;
+    }
+}
+
+/* Where nothing is accepted, random trials might all miss what a search has lost: judges all trials
+ * of the boxes outside of which nothing fits, if they are few enough; then *complete. A little
+ * effort tells whether more would help. */
+static enum ek_status prove_empty(struct checker *c, bool *complete)
+{
+    const struct job *job = c->h->job;
+    const double all = (double)job->trials;
+    enum ek_status st = EK_OK;
+    for (int effort = 0; certify_knows(job) && effort < 2 && !*complete && !st; effort++) {
+        struct certify_rest rest;
+        st = certify_grid(job, effort ? PROOF : GLANCE, &rest);
+        *complete = !st && rest.trials * job->stations.n <= LEFT;
+        for (size_t i = 0; i < rest.n && *complete && !st; i++)
+            st = check_box(c, &rest.box[i]);
+        free(rest.box);
+        if (rest.trials > all / 2)
+            break;
+    }
+    return st;
+}
+
+static enum ek_status check_all(struct checker *c, bool *complete)
 {
     TRY(find_worst(c));
     for (int i = 0; i < 3 * c->h->job->stations.n; i++) /* NaN: not observed */
@@ -396,19 +440,24 @@ static enum ek_status check_all(struct checker *c)
         TRY(check_neighbours(c, c->h->stats->best.trial, true));
     }
     const trial_number stations = (trial_number)c->h->job->stations.n;
-    return c->h->range.count <= WHOLE / stations ? check_every_trial(c) : check_random(c);
+    *complete = c->h->range.count <= WHOLE / stations;
+    if (*complete)
+        return check_every_trial(c);
+    if (!c->h->stats)
+        TRY(prove_empty(c, complete));
+    return *complete ? EK_OK : check_random(c);
 }
 
-enum ek_status results_verify(struct results *h, bool *right, long *checked)
+enum ek_status results_verify(struct results *h, struct results_check *out)
 {
     struct checker c = {
         .h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES, .seed = 7};
+    bool complete = false;
     TRY(judge_open(h->job, &c.judge));
-    const enum ek_status st = check_all(&c);
+    const enum ek_status st = check_all(&c, &complete);
     judge_close(c.judge);
     accepted_free(&c.start);
-    *right = c.right;
-    *checked = c.checked;
+    *out = (struct results_check){c.right, complete, c.checked};
     return st;
 }
 

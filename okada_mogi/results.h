@@ -26,12 +26,18 @@ struct spool *results_spool(struct results *h);
 enum ek_status results_end(struct results *h);
 
 /* Judges trials again, one by one: neighbours of accepted ones along every axis and diagonally,
- * random ones, ones at symmetric places, and those on short descents from the best of all these; or
- * all trials, if they are few. *right: each of them is in the results if and only if it is
- * acceptable, the records of a sample are what the judge and (of plain components) the model's
- * textbook formulas say, and none got lost.
- * *checked: number of trials. One thread. */
-enum ek_status results_verify(struct results *h, bool *right, long *checked);
+ * random ones, ones at symmetric places, and those on short descents from the best of all these.
+ * All trials instead, if they are few; and if nothing is accepted all those that certify.h cannot
+ * exclude, if these are few. */
+struct results_check {
+    bool right;    /* each of them is in the results if and only if it is acceptable, the records of
+                      a sample are what the judge and (of plain components) the model's textbook
+                      formulas say, and none got lost */
+    bool complete; /* all trials are judged or excluded */
+    long trials;   /* number judged */
+};
+/* One thread. */
+enum ek_status results_verify(struct results *h, struct results_check *check);
 
 /* Statistics of the accepted trials, after results_end(); NULL: there are none. */
 const struct stats *results_stats(const struct results *h);

@@ -32,10 +32,10 @@ struct program {
     double reported;             /* evaluations of this run already reported to the node */
     struct sched_job *described; /* the shared main's job, set from the batch */
     double start, seconds;
-    long checked;
-    int round;       /* of refinement; 0: the job itself */
-    json_t *refined; /* the job of this round */
-    json_t *others;  /* results given by --against; NULL: none */
+    struct results_check checked; /* at the end */
+    int round;                    /* of refinement; 0: the job itself */
+    json_t *refined;              /* the job of this round */
+    json_t *others;               /* results given by --against; NULL: none */
     struct refine to_refine;
 };
 

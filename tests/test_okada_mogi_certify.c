@@ -252,6 +252,40 @@ static void test_random_jobs(void **state)
     assert_true(certified > 2);
 }
 
+/* Every trial that a search accepts lies in one of the grid's boxes, whatever the effort. */
+static void test_grid(void **state)
+{
+    size_t held = 0;
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
+                                i % 2 ? 8e6 : -6e6, 0.25};
+        struct job *job = open_job(truth, 0.01 * (i % 3), 3 + 4 * (i % 4), i % 5 == 1);
+        struct accepted found = job_search(job, SEARCH_BRUTE, 1);
+        for (double effort = 1; effort < 1e6; effort *= 30) {
+            struct certify_rest rest;
+            size_t inside = 0;
+            assert_int_equal(certify_grid(job, effort, &rest), EK_OK);
+            assert_true(effort > 1 || rest.trials == (double)job->trials);
+            for (size_t k = 0; k < found.n * rest.n; k++) {
+                const struct certify_box *box = &rest.box[k / found.n];
+                long place[JOB_AXES];
+                bool in = true;
+                trial_place(job->axis, job->naxes, found.record[k % found.n].trial, place);
+                for (int a = 0; a < job->naxes; a++)
+                    in &= place[a] >= box->first[a] && place[a] <= box->last[a];
+                inside += in;
+            }
+            assert_int_equal(inside, found.n); /* boxes have nothing in common */
+            held += inside;
+            free(rest.box);
+        }
+        accepted_free(&found);
+        job_close(job);
+    }
+    assert_true(held > 100);
+}
+
 /* Boxes and proof depend neither on the number of threads nor on their order. */
 static void test_threads(void **state)
 {
@@ -312,7 +346,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_jobs),
-                                       cmocka_unit_test(test_threads), cmocka_unit_test(test_holes),
+                                       cmocka_unit_test(test_grid), cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_holes),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
