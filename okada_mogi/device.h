@@ -4,7 +4,7 @@
 
 #include "okada_mogi/search_method.h"
 
-enum { SEARCH_BUFFERS = 8 };
+enum { SEARCH_BUFFERS = 10 };
 
 /* A buffer that grows on demand. */
 struct search_buffer {

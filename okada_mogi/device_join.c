@@ -3,10 +3,20 @@
  * answers are judged. */
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/device.h"
+#include "okada_mogi/kernels/join.h"
+#include "src/sort.h"
 
 #include <stdlib.h>
 
-enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* TARGET, FOUND: two */
+enum {
+    V,
+    CELL,
+    DIVISION,
+    SLACK,
+    TARGET,
+    FOUND = TARGET + 2,
+    COUNT = FOUND + 2
+}; /* two from TARGET on */
 /* Queries in a launch, answers to each: a query with more is repeated on the host, at the price of
  * some hundred answers. */
 enum { TARGETS = 16384, SLOTS = 64 };
@@ -16,6 +26,7 @@ struct query_batch {
     int n;
     trial_number *trial; /* [TARGETS] */
     double *target;      /* [columns][TARGETS] */
+    int *count;          /* [TARGETS] */
     int *found;          /* [TARGETS][SLOTS] */
 };
 
@@ -25,8 +36,9 @@ struct queries {
     struct query_batch batch[2];
     int filling;    /* which of the two collects queries */
     bool in_flight; /* the other one is on the device */
-    float *window;
-    double *one; /* [columns] target of one query */
+    float *window;  /* [width][2 columns] */
+    double *one;    /* [width][columns] target of one query */
+    const struct query_batch *judged;
 };
 
 void search_device_join_close(struct search_device *d)
@@ -49,10 +61,11 @@ enum ek_status search_device_join_open(struct search_device *d)
     for (struct query_batch *a = q->batch; a < q->batch + 2; a++) {
         a->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
         a->target = ARENA_NEW(&q->arena, n * TARGETS, double);
+        a->count = ARENA_NEW(&q->arena, TARGETS, int);
         a->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
     }
-    q->window = ARENA_NEW(&q->arena, 2 * n, float);
-    q->one = ARENA_NEW(&q->arena, n, double);
+    q->window = ARENA_NEW(&q->arena, (size_t)d->width * 2 * n, float);
+    q->one = ARENA_NEW(&q->arena, (size_t)d->width * n, double);
     TRY(arena_check(&q->arena, "queries of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
     TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
@@ -64,6 +77,7 @@ enum ek_status search_device_join_open(struct search_device *d)
     for (int slot = 0; slot < 2; slot++) {
         TRY(search_device_room(d, TARGET + slot, n * TARGETS * sizeof *q->batch->target));
         TRY(search_device_room(d, FOUND + slot, TARGETS * SLOTS * sizeof *q->batch->found));
+        TRY(search_device_room(d, COUNT + slot, TARGETS * sizeof *q->batch->count));
     }
     return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
 }
@@ -85,10 +99,11 @@ static enum ek_status launch(struct search_device *d, int slot)
         backend_arg_double(search_reach(d->worker[0])),
         backend_arg_mem(d->buffer[SLACK].mem),
         backend_arg_int(SLOTS),
+        backend_arg_mem(d->buffer[COUNT + slot].mem),
         backend_arg_mem(d->buffer[FOUND + slot].mem),
     };
-    return backend_launch_items(d->backend, d->program, 0, (size_t)n, sizeof arg / sizeof *arg,
-                                arg);
+    return backend_launch_items(d->backend, d->program, 0, (size_t)n * JOIN_ITEMS,
+                                sizeof arg / sizeof *arg, arg);
 }
 
 /* ---- judging ----------------------------------------------------------------------------------*/
@@ -96,6 +111,7 @@ static enum ek_status launch(struct search_device *d, int slot)
 /* A query whose answers did not fit: it is repeated on the host. */
 struct again {
     struct search_device *d;
+    struct search_worker *worker;
     trial_number trial;
 };
 
@@ -103,35 +119,46 @@ static enum ek_status judge_row(void *arg, const struct join_row *row)
 {
     const struct again *a = arg;
     const struct queries *q = a->d->own;
-    return search_judge_trial(a->d->worker[0],
+    return search_judge_trial(a->worker,
                               a->trial + search_join_row(a->d->search, row - q->table->row));
 }
 
-static enum ek_status ask_host(struct search_device *d, const struct query_batch *a, int i)
+static enum ek_status ask_host(struct search_device *d, int thread, size_t i)
 {
     struct queries *q = d->own;
-    struct again again = {d, a->trial[i]};
-    for (int c = 0; c < q->table->columns->n; c++)
-        q->one[c] = a->target[c * TARGETS + i];
-    return join_table_find(q->table, q->one, search_reach(d->worker[0]), q->window, judge_row,
-                           &again);
+    struct again again = {d, d->worker[thread], q->judged->trial[i]};
+    const size_t n = (size_t)q->table->columns->n, t = (size_t)thread;
+    double *one = q->one + t * n;
+    for (size_t c = 0; c < n; c++)
+        one[c] = q->judged->target[c * TARGETS + i];
+    return join_table_find(q->table, one, search_reach(d->worker[0]), q->window + 2 * t * n,
+                           judge_row, &again);
 }
 
-/* By the leader alone: sharing this among the feeders gains nothing, as the descent takes longer.
- */
+/* Judges the answers to query i. */
+static enum ek_status judge_query(struct search_device *d, int thread, size_t i)
+{
+    struct queries *q = d->own;
+    const struct query_batch *a = q->judged;
+    const int count = a->count[i];
+    int *found = a->found + i * SLOTS;
+    if (count > SLOTS)
+        return ask_host(d, thread, i);
+    if (count > 1)
+        qsort(found, (size_t)count, sizeof *found, sort_by_int);
+    for (int k = 0; k < count; k++)
+        TRY(search_judge_trial(d->worker[thread],
+                               a->trial[i] + search_join_row(d->search, found[k])));
+    return EK_OK;
+}
+
 static enum ek_status judge(struct search_device *d, struct query_batch *a)
 {
-    const int n = a->n;
+    struct queries *q = d->own;
+    const size_t n = (size_t)a->n;
     a->n = 0;
-    for (int i = 0; i < n; i++) {
-        const int *found = a->found + i * SLOTS;
-        if (found[0] >= SLOTS)
-            TRY(ask_host(d, a, i));
-        for (int k = 1; k <= found[0] && found[0] < SLOTS; k++)
-            TRY(search_judge_trial(d->worker[0],
-                                   a->trial[i] + search_join_row(d->search, found[k])));
-    }
-    return EK_OK;
+    q->judged = a;
+    return search_device_judge(d, n, judge_query);
 }
 
 /* ---- asking -----------------------------------------------------------------------------------*/
@@ -139,17 +166,21 @@ static enum ek_status judge(struct search_device *d, struct query_batch *a)
 /* Sends the queries collected to the device; the answers to those before are here on return. */
 static enum ek_status begin(struct search_device *d, int slot)
 {
+    static const int none[TARGETS];
     const struct queries *q = d->own;
     const struct query_batch *a = &q->batch[slot];
     struct backend *b = d->backend;
     const size_t columns = (size_t)q->table->columns->n;
     TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[TARGET + slot].mem, a->target,
                      columns * TARGETS * sizeof *a->target));
+    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[COUNT + slot].mem, none, sizeof none));
     TRY(launch(d, slot));
     TRY(backend_record(b, BACKEND_COMPUTE, slot));
     if (q->in_flight)
         TRY(backend_wait(b, BACKEND_FEED));
     TRY(backend_after(b, BACKEND_FEED, slot));
+    TRY(backend_fetch(b, BACKEND_FEED, a->count, d->buffer[COUNT + slot].mem,
+                      (size_t)a->n * sizeof *a->count));
     return backend_fetch(b, BACKEND_FEED, a->found, d->buffer[FOUND + slot].mem,
                          (size_t)a->n * SLOTS * sizeof *a->found);
 }

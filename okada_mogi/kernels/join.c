@@ -2,9 +2,12 @@
  *
  * v: columns [ncolumns][room] of the table in single precision; cell: first row of each cell of
  * columns 0 and 1, which `division` divides; within a cell rows ascend by column 2, if there is
- * one. target: [ncolumns][targets], of which the first ntargets are in use. Each item looks up one
- * target and writes to found[slots * item] the number of rows found, then as many of these rows as
- * there are slots for. */
+ * one. target: [ncolumns][targets], of which the first ntargets are in use. JOIN_ITEMS neighbouring
+ * items look up one target: neighbours read neighbouring rows. They add to count [targets], which
+ * is 0, the number of rows found, and write as many of these rows as there are slots for, in any
+ * order, to found [targets][slots]. */
+#include "okada_mogi/kernels/join.h"
+
 FN long join_lower_bound(GLOBAL const float *v, long begin, long end, double value)
 {
     while (begin < end) {
@@ -53,15 +56,15 @@ FN long join_begin(GLOBAL const float *v, GLOBAL const long *cell, double low, i
 KERNEL(join_find, 64, 1, 1)
 (GLOBAL const float *v, long room, int ncolumns, GLOBAL const long *cell,
  GLOBAL const double *division, GLOBAL const double *target, int targets, int ntargets,
- double reach, GLOBAL const double *slack, int slots, GLOBAL int *found)
+ double reach, GLOBAL const double *slack, int slots, GLOBAL int *count, GLOBAL int *found)
 {
-    const int item = GID(0);
+    const int item = GID(0) / JOIN_ITEMS, lane = GID(0) % JOIN_ITEMS;
     if (item >= ntargets)
         return;
     const int sorted = ncolumns > 2;
     const double t2 = sorted ? target[2 * (long)targets + item] : 0.0;
     const double w2 = join_width(t2, reach, sorted ? slack[2] : 0.0);
-    int begin[2], end[2], n = 0;
+    int begin[2], end[2];
     for (int c = 0; c < 2; c++) {
         const double t = c < ncolumns ? target[(long)c * targets + item] : 0.0;
         const double w = join_width(t, reach, c < ncolumns ? slack[c] : 0.0);
@@ -71,11 +74,12 @@ KERNEL(join_find, 64, 1, 1)
     for (int i = begin[0]; i <= end[0]; i++)
         for (int k = begin[1]; k <= end[1]; k++) {
             GLOBAL const long *at = cell + (long)i * (int)division[5] + k;
-            long row = join_begin(v + 2 * sorted * room, at, t2 - w2, sorted);
-            for (; row < at[1] && !(sorted && v[2 * room + row] > t2 + w2); row++)
-                if (join_within(v, room, ncolumns, row, target, targets, item, reach, slack) &&
-                    ++n < slots)
-                    found[(long)slots * item + n] = (int)row;
+            long row = join_begin(v + 2 * sorted * room, at, t2 - w2, sorted) + lane;
+            for (; row < at[1] && !(sorted && v[2 * room + row] > t2 + w2); row += JOIN_ITEMS)
+                if (join_within(v, room, ncolumns, row, target, targets, item, reach, slack)) {
+                    const int n = ATOMIC_ADD(count + item, 1);
+                    if (n < slots)
+                        found[(long)slots * item + n] = (int)row;
+                }
         }
-    found[(long)slots * item] = n;
 }
