@@ -72,6 +72,10 @@ for n in 5 6 7 8; do # also if another unit notices the loss while it fetches a 
     CU_HOST_FAULT=read:$n "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 \
         --schedule dynamic --check >/dev/null 2>&1 || say "a failing read $n is not survived"
 done
+for n in 2 5 6 12; do # while two threads feed each device: opening, moving zones in, later
+    CU_HOST_FAULT=write:$n@1 "$BIN/bt-mz" --class S --layout 0x0+2x2 --devices host:0,host:1 \
+        --schedule dynamic --check >/dev/null 2>&1 || say "a failing write $n is not survived"
+done
 CU_FAULT=unit:1@step:9999,unit:0@slow:2@step:60,unit:0@slow:2@step:61 "$BIN/bt-mz" --class S \
     --layout 2x1 >/dev/null 2>"$work/err" || say "faults that never happen: exit $?"
 [ "$(grep -c 'never happened: the run had 60 steps' "$work/err")" = 2 ] ||
