@@ -45,6 +45,9 @@ struct backend_info {
     int max_group;       /* work-items in a work-group */
     bool fp64;
     bool is_cpu; /* shares the host's cores and memory: prefer direct kernels to tiled ones */
+    /* A work-group may wait for what a group that started before it will write (PEEK and POKE of
+     * src/kernel.h): both are on the device at once, and one sees what the other has written. */
+    bool groups_wait;
 };
 
 /* A library that a back end opens at run time. */

@@ -214,6 +214,7 @@ enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_in
     info.local_memory = (size_t)attribute(v, GPU_LOCAL_MEMORY, device);
     info.compute_units = attribute(v, GPU_COMPUTE_UNITS, device);
     info.max_group = attribute(v, GPU_MAX_GROUP, device);
+    info.groups_wait = true;
     snprintf(info.vendor, sizeof info.vendor, "%s", v->maker);
     snprintf(info.driver, sizeof info.driver, "%s %d.%d", v->api, version / v->major,
              version % v->major / v->minor);

@@ -8,16 +8,20 @@
  *   KERNEL(name, x, y, z)(GLOBAL real *a, int n) { … }
  *       at the start of a line; x*y*z is the work-group: launch bounds are not optional (without
  *       them HIP spills hundreds of registers)
- *   FN                  a helper function; its pointer arguments carry GLOBAL or LOCAL
+ *   FN                  a helper function; its pointer arguments carry GLOBAL or LOCAL_AT
  *   GID(d) LID(d) GROUP(d)
  *       global, local and group index in dimension d, a literal 0, 1 or 2. The grid is rounded up
  *       to whole groups: check GID against the bounds
  *   LOCAL real t[N]; BARRIER;
- *       fixed size, at kernel scope; texts with a barrier are not compiled for the host
+ *       fixed size, at kernel scope; texts with a barrier are not compiled for the host. A pointer
+ *       to it is LOCAL_AT real *p
  *   CONSTANT real c[] = {…};
  *       a table at file scope
  *   int ATOMIC_ADD(p, n)
  *       adds n to the GLOBAL int at p and returns its old value; the order of items is arbitrary
+ *   double PEEK(p) POKE(p, x)
+ *       reads and writes a GLOBAL double that another work-group writes or reads meanwhile, whole
+ *       and never from a cache of its own; says nothing about other memory. In texts with a barrier
  *   UNROLL              before a loop whose private arrays should become registers
  *   ROLLED              before a loop that would only waste registers if unrolled
  *   real LOAD(p, at) STORE(p, at, x) REAL(x)
@@ -43,9 +47,12 @@
 #define FN                    static inline __attribute__((always_inline))
 #define GLOBAL                __global
 #define LOCAL                 __local
+#define LOCAL_AT              __local
 #define CONSTANT              __constant
 #define BARRIER               barrier(CLK_LOCAL_MEM_FENCE)
 #define ATOMIC_ADD(p, n)      atomic_add((volatile __global int *)(p), n)
+#define PEEK(p)               (*(volatile __global double *)(p))
+#define POKE(p, x)            (*(volatile __global double *)(p) = (x))
 #define UNROLL                _Pragma("unroll")
 #define ROLLED                _Pragma("unroll 1")
 #define GID(d)                ((int)get_global_id(d))
@@ -56,7 +63,8 @@
 #define KERNEL(name, x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z)) name
 #define FN                    static __device__ __forceinline__
 #define GLOBAL
-#define LOCAL        __shared__
+#define LOCAL __shared__
+#define LOCAL_AT
 #define CONSTANT     __constant__
 #define BARRIER      __syncthreads()
 #define ATOMIC_ADD   atomicAdd
@@ -69,6 +77,14 @@
 #define LID(d)       KERNEL_X##d(threadIdx)
 #define GROUP(d)     KERNEL_X##d(blockIdx)
 #define restrict __restrict__
+#if defined(__HIPCC_RTC__) || defined(__HIP__) /* a volatile access would wait for the one before  \
+                                                */
+#define PEEK(p)    __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+#define POKE(p, x) __hip_atomic_store(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+#else
+#define PEEK(p)    (*(volatile double *)(p))
+#define POKE(p, x) (*(volatile double *)(p) = (x))
+#endif
 #else /* the host's compiler: the caller of a kernel sets the work-item's indices */
 #include <math.h>
 /* Kernels are found by name: no header declares them. */
