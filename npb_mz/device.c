@@ -51,6 +51,7 @@ struct device {
     size_t size[BUFFERS]; /* bytes */
     struct places places;
     size_t staged; /* bytes of zones that came for a step and left, not counted yet */
+    const struct mz_launch *launch; /* [nlaunches] of a step */
     int nlaunches;
     struct graph graph[MAX_GRAPHS];
     int next_graph;        /* to be replaced next */
@@ -78,18 +79,29 @@ static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+static int group_of(const struct mz_launch *l)
+{
+    return l->grid == ZONE_BLOCKS         ? BLOCK_GROUP
+           : l->grid == ZONE_BLOCK_POINTS ? BLOCK_SLOTS
+                                          : ZONE_GROUP;
+}
+
+/* All devices get the same text, so that one of any kind can precompile it for the others. */
 static enum ek_status build(struct device *d)
 {
-    const char *const texts[] = {"npb_mz/kernels/rhs.c", d->mz->ops->text,
-                                 "npb_mz/kernels/faces.c"};
+    const struct mz_ops *ops = d->mz->ops;
+    const char *const texts[] = {"npb_mz/kernels/rhs.c", "npb_mz/kernels/faces.c", ops->text,
+                                 ops->waiting_text};
     struct backend_kernel kernels[MAX_LAUNCHES + FACES_KERNELS];
     int n = 0;
-    for (const struct mz_launch *l = d->mz->ops->launches; l->kernel; l++)
-        kernels[n++] = (struct backend_kernel){l->kernel, {ZONE_GROUP, 1, 1}};
+    d->launch = ops->waiting && d->backend->info.groups_wait ? ops->waiting : ops->launches;
+    for (const struct mz_launch *l = d->launch; l->kernel; l++)
+        kernels[n++] = (struct backend_kernel){l->kernel, {group_of(l), 1, 1}};
     d->nlaunches = n;
     for (int i = 0; i < FACES_KERNELS; i++)
         kernels[n++] = (struct backend_kernel){faces_kernels[i], {ZONE_GROUP, 1, 1}};
-    return backend_build_texts(d->backend, texts, 3, "", kernels, n, &d->program);
+    return backend_build_texts(d->backend, texts, ops->waiting_text ? 4 : 3, "", kernels, n,
+                               &d->program);
 }
 
 static enum ek_status open_fields(struct device *d)
@@ -247,13 +259,58 @@ static struct batch next_batch(struct device *d, int begin, int end)
     return b;
 }
 
+/* How a zone's interior lines along x are divided among work-groups: blocks of wide x high lines,
+ * `each` of them a zone. */
+struct blocks {
+    int wide, high, each;
+};
+
+static int share_of(int n, int parts)
+{
+    return (n + parts - 1) / parts;
+}
+
+/* As few blocks as there must be, as fewer lines have neighbours elsewhere then, but one for each
+ * of the device's multiprocessors if zones have lines enough. */
+static struct blocks blocks_of(const struct batch *b)
+{
+    const struct mz_zone *z = &b->device->mz->zone[b->begin];
+    const int ny = z->ny - 2, nz = z->nz - 2, deep = share_of(nz, BLOCK_HIGH);
+    const int parts = b->device->backend->info.compute_units / (b->zones * deep);
+    struct blocks s = {.high = share_of(nz, deep)};
+    const int most = (int)mz_min(ny, BLOCK_GROUP / s.high);
+    s.wide = (int)mz_max(share_of(ny, parts > 1 ? parts : 1), BLOCK_WIDE);
+    s.wide = (int)mz_min(s.wide, most);
+    s.each = share_of(ny, s.wide) * deep;
+    return s;
+}
+
+static size_t items_of(const struct batch *b, const struct mz_launch *l)
+{
+    const struct zone_row *row = &b->device->places.row[b->begin];
+    const struct blocks blocks = blocks_of(b);
+    const size_t all = (size_t)b->zones * (size_t)blocks.each;
+    if (l->grid == ZONE_BLOCKS)
+        return BLOCK_GROUP * all;
+    if (l->grid == ZONE_BLOCK_POINTS)
+        return BLOCK_SLOTS * all * (size_t)share_of(blocks.wide * blocks.high, 4) *
+               (size_t)share_of(row->nx - 2, BLOCK_SLOTS / 4);
+    return ZONE_GROUP * (size_t)(row[b->zones].groups[l->grid] - row->groups[l->grid]);
+}
+
 /* Sets the arguments of one launch from their letters; returns their number. */
 static int set_arguments(const struct batch *b, const struct mz_launch *l, int h,
                          struct backend_arg *args)
 {
+    const struct blocks blocks = blocks_of(b);
     int n = 0;
     for (const char *c = l->arguments; *c; c++) {
         const char *buffer = strchr(buffer_letters, *c);
+        if (*c == 'b') {
+            args[n++] = backend_arg_int(blocks.wide);
+            args[n++] = backend_arg_int(blocks.high);
+            continue;
+        }
         args[n++] = buffer ? backend_arg_mem(b->device->mem[buffer - buffer_letters])
                            : backend_arg_int(*c == 'd' ? l->direction : h);
         if (*c == 'z') {
@@ -280,15 +337,12 @@ static enum ek_status launch_all(void *batch)
     const struct batch *b = batch;
     const struct device *d = b->device;
     for (int i = 0; i < d->nlaunches; i++) {
-        const struct mz_launch *l = &d->mz->ops->launches[i];
-        const struct zone_row *row = &d->places.row[b->begin];
-        const int groups = row[b->zones].groups[l->grid] - row->groups[l->grid];
+        const struct mz_launch *l = &d->launch[i];
         const bool rising = strchr(l->arguments, 'r'), falling = strchr(l->arguments, 'f');
         for (int h = b->first; h <= (rising || falling ? b->last : b->first); h++) {
             struct backend_arg args[MAX_ARGUMENTS];
             const int n = set_arguments(b, l, rising ? h : b->last - (h - b->first), args);
-            TRY(backend_launch_items(d->backend, d->program, i, ZONE_GROUP * (size_t)groups, n,
-                                     args));
+            TRY(backend_launch_items(d->backend, d->program, i, items_of(b, l), n, args));
         }
     }
     return EK_OK;

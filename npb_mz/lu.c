@@ -313,6 +313,16 @@ static const struct mz_launch launches[] = {
     {"lu_upper", ZONE_RUNS, "uwpczf", 0}, {.kernel = NULL},
 };
 
+static const struct mz_launch waiting[] = {
+    {"lu_faces", ZONE_FACES, "ukzd", 0},
+    {"lu_blocks_points", ZONE_BLOCK_POINTS, "upgwsczb", 0},
+    {"lu_faces", ZONE_FACES, "ukzd", 1},
+    {"lu_blocks_lower", ZONE_BLOCKS, "wpsczb", 0},
+    {"lu_blocks_upper", ZONE_BLOCKS, "wpsczb", 0},
+    {"lu_blocks_update", ZONE_BLOCK_POINTS, "uwpzb", 0},
+    {.kernel = NULL},
+};
+
 const struct mz_ops lu_ops = {
     .name = "lu-mz",
     .ratio = 1.0,
@@ -328,5 +338,7 @@ const struct mz_ops lu_ops = {
     .step = lu_step,
     .text = "npb_mz/kernels/lu.c",
     .launches = launches,
-    .device_scratch = 0,
+    .device_scratch = BLOCK_MAIL,
+    .waiting_text = "npb_mz/kernels/lu_blocks.c",
+    .waiting = waiting,
 };

@@ -78,7 +78,7 @@ struct mz_work;
  * g forcing, w right-hand side, p derived variables, s scratch, k carried values, c constants,
  * z (table of zones, first zone, number of zones), d direction. With r (rising) or f (falling) the
  * launch is repeated for every hyperplane h = run + j + k that holds interior points, h being the
- * argument. */
+ * argument; b gives a block's lines in y and in z. */
 struct mz_launch {
     const char *kernel;
     enum zone_grid grid;
@@ -111,6 +111,9 @@ struct mz_ops {
     const char *text;
     const struct mz_launch *launches;
     int device_scratch;
+    /* Another text and launches, for devices where work-groups may wait; NULL: none. */
+    const char *waiting_text;
+    const struct mz_launch *waiting;
 };
 
 /* Walls of a zone: per side, wall[0] has the boundary values and wall[1] a copy of the interior
@@ -219,6 +222,11 @@ void mz_work_close(struct mz_work *work);
 /* For the solvers: calls part(mz, work, zone, t) on each thread t = 0 .. width-1 of the unit. */
 void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
                  void (*part)(struct mz *, struct mz_work *, int zone, int t));
+
+static inline long mz_min(long a, long b)
+{
+    return a < b ? a : b;
+}
 
 static inline long mz_max(long a, long b)
 {

@@ -1,4 +1,4 @@
-/* npb_mz/kernels/lu.c – LU's sweeps on devices.
+/* npb_mz/kernels/lu.c – LU's sweeps on devices where work-groups must not wait for one another.
  *
  * A work-item has a run: the interior points of one tile. Runs with tile + j + k = h depend only on
  * those of h-1 (h+1 in the upper sweep), so a launch computes one such hyperplane of all zones. In

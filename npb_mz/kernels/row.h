@@ -13,18 +13,26 @@ enum zone_grid {
     ZONE_LINES_Z, /* along z: i-1 + (nx-2)*(j-1) */
     ZONE_FACES,   /* points along the longest face, times five components, times interior planes */
     ZONE_RUNS,    /* tiles along x, one in each interior plane: i/ZONE_TILE + tiles*(k-1) */
-    ZONE_GRIDS
+    ZONE_GRIDS,
+    /* For zones of equal size, not in the table: */
+    ZONE_BLOCKS = ZONE_GRIDS, /* blocks of lines along x, in groups of BLOCK_GROUP */
+    ZONE_BLOCK_POINTS /* their points, in groups of BLOCK_SLOTS: four lines, rows of points */
 };
 
 enum {
-    ZONE_GROUP = 64, /* items of a work-group, in all kernels */
+    ZONE_GROUP = 64, /* items of a work-group, in most kernels */
     ZONE_TILE = 4,   /* points of a tile of w and derived variables: a 32-byte sector */
     ZONE_PRIMS = 6,  /* derived variables per point, at most */
     ZONE_WIDE = 8,
-    ZONE_HIGH = 4,  /* points of a patch along x and y, together half a group */
-    FACES_EACH = 8, /* numbers that an item copies of a face */
-    ZONE_GAP = 40   /* doubles of padding behind each component of a zone: keeps the five
-                        components of a point in different cache sets */
+    ZONE_HIGH = 4,     /* points of a patch along x and y, together half a group */
+    FACES_EACH = 8,    /* numbers that an item copies of a face */
+    BLOCK_GROUP = 288, /* items of a block's work-group: local memory of 45 KiB; */
+    BLOCK_SLOTS = 128, /* of its points' */
+    BLOCK_HIGH = 32,   /* most lines of a block along z, */
+    BLOCK_WIDE = 8,    /* least along y if there are as many: both bound the mail */
+    BLOCK_MAIL = 1,    /* doubles of mail between blocks per point, at most */
+    ZONE_GAP = 40      /* doubles of padding behind each component of a zone: keeps the five
+                           components of a point in different cache sets */
 };
 
 /* One row per zone, and one behind the last with the totals. A zone's part of u begins
