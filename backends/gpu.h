@@ -183,8 +183,9 @@ enum { GPU_CHUNKS = 4 };
 /* A piece of pinned memory, a stage between a device and the host's memory. */
 struct gpu_chunk {
     unsigned char *byte; /* NULL until first used */
-    bool pinned;         /* false: ordinary memory, because the driver had no pinned memory left */
-    void *event;         /* end of its transfer to or from the device */
+    size_t size;
+    bool pinned; /* false: ordinary memory, because the driver had no pinned memory left */
+    void *event; /* end of its transfer to or from the device */
     bool busy;
     unsigned char *to;              /* for a read: where its bytes will be unpacked, else NULL */
     struct backend_rect unpack_box; /* the box to unpack, from the chunk to `to` */

@@ -7,7 +7,11 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 4 << 20 };    /* bytes: a few hundred microseconds of any bus */
+enum { CHUNK = 4 << 20 }; /* bytes: a few hundred microseconds of any bus */
+enum {
+    SMALL = 64 << 10
+};                           /* bytes of a chunk until more pass it: pinning a CHUNK takes a
+                                millisecond, longer than all copies of a small job */
 enum { SHARED = 256 << 10 }; /* bytes: less is moved faster by one thread alone */
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
@@ -138,29 +142,45 @@ static void unpack(const struct gpu_state *d, int queue, struct gpu_chunk *c)
     c->busy = false;
 }
 
-static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c)
+static void free_chunk(const struct gpu_state *d, struct gpu_chunk *c)
+{
+    if (c->pinned)
+        d->driver->pinned_free(c->byte);
+    else
+        free(c->byte);
+    c->byte = NULL;
+    c->pinned = false;
+    c->size = 0;
+}
+
+/* A chunk for this many bytes. */
+static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c, size_t bytes)
 {
     void *byte = NULL;
     enum { NO_TIME = 2 };
     if (!c->event) /* else this is another try */
         TRY(gpu_check(d, d->driver->event_create(&c->event, NO_TIME), "creating an event"));
-    c->pinned = !d->driver->pinned_alloc(&byte, CHUNK, 0);
-    c->byte = c->pinned ? byte : malloc(CHUNK);
-    if (!c->byte)
-        FAIL(EK_UNAVAILABLE, "%s: out of host memory for copies", d->label);
-    return EK_OK;
+    free_chunk(d, c);
+    c->size = bytes > SMALL ? CHUNK : SMALL;
+    c->pinned = !d->driver->pinned_alloc(&byte, c->size, 0);
+    c->byte = c->pinned ? byte : malloc(c->size);
+    if (c->byte)
+        return EK_OK;
+    c->size = 0;
+    FAIL(EK_UNAVAILABLE, "%s: out of host memory for copies", d->label);
 }
 
-/* Frees the queue's oldest chunk for reuse. */
-static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chunk **chunk)
+/* Frees the queue's oldest chunk for reuse by this many bytes. */
+static enum ek_status take_chunk(struct gpu_state *d, int queue, size_t bytes,
+                                 struct gpu_chunk **chunk)
 {
     struct gpu_chunk *c = &d->chunk[queue][d->next_chunk[queue]];
-    if (!c->byte)
-        TRY(open_chunk(d, c));
     if (c->busy) {
         TRY(gpu_check(d, d->driver->event_wait(c->event), "copying"));
         unpack(d, queue, c);
     }
+    if (!c->byte || c->size < bytes)
+        TRY(open_chunk(d, c, bytes));
     d->next_chunk[queue] = (d->next_chunk[queue] + 1) % GPU_CHUNKS;
     *chunk = c;
     return EK_OK;
@@ -178,10 +198,7 @@ void gpu_copy_close(struct gpu_state *d)
         struct gpu_chunk *c = &d->chunk[i / GPU_CHUNKS][i % GPU_CHUNKS];
         if (c->event)
             d->driver->event_destroy(c->event);
-        if (c->pinned)
-            d->driver->pinned_free(c->byte);
-        else
-            free(c->byte);
+        free_chunk(d, c);
     }
 }
 
@@ -191,7 +208,7 @@ static enum ek_status pass_piece(struct gpu_state *d, int queue, const struct tr
     struct gpu_chunk *c;
     const struct backend_rect *r = &t->box;
     struct backend_rect in = *r, out = *r; /* to the chunk, from it */
-    TRY(take_chunk(d, queue, &c));
+    TRY(take_chunk(d, queue, r->width * r->rows * r->slices, &c));
     in.dst_offset = out.src_offset = 0;
     in.dst_row = out.src_row = r->width;
     in.dst_slice = out.src_slice = r->width * r->rows;

@@ -184,6 +184,48 @@ static void chunks_are_used_again_in_order(void **state)
     backend_close(b);
 }
 
+/* A chunk pins more memory as soon as, and only if, more passes it. */
+static size_t pinned;
+static int (*really_pin)(void **byte, size_t bytes, unsigned flags);
+static int count_pinned(void **byte, size_t bytes, unsigned flags)
+{
+    pinned += bytes;
+    return really_pin(byte, bytes, flags);
+}
+
+static void small_copies_pin_little(void **state)
+{
+    (void)state;
+    enum { TURNS = 40, LARGE = 1 << 20 };
+    static unsigned char out[LARGE], in[LARGE];
+    struct backend *b = open_device("cuda", 0);
+    struct gpu_state *d = b->dev;
+    const struct gpu_driver *const driver = d->driver;
+    struct gpu_driver counting = *driver;
+    struct backend_mem *m = alloc_on(b, LARGE);
+    size_t small = 0;
+    pinned = 0;
+    really_pin = driver->pinned_alloc;
+    counting.pinned_alloc = count_pinned;
+    d->driver = &counting;
+    for (size_t bytes = 1000; bytes <= LARGE; bytes = bytes < LARGE ? LARGE : LARGE + 1) {
+        for (int t = 0; t < TURNS; t++) {
+            const struct backend_rect part = backend_linear(0, 0, bytes);
+            memset(out, t + 1, bytes);
+            memset(in, 0, bytes);
+            assert_int_equal(backend_write(b, BACKEND_COPY, m, out, &part), EK_OK);
+            assert_int_equal(backend_read(b, BACKEND_COPY, in, m, &part), EK_OK);
+            assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
+            assert_memory_equal(in, out, bytes);
+        }
+        small = small ? small : pinned;
+    }
+    assert_true(small > 0 && small < LARGE && pinned > LARGE);
+    d->driver = driver;
+    backend_free(b, m);
+    backend_close(b);
+}
+
 static void copies_do_without_pinned_memory(void **state)
 {
     (void)state;
@@ -221,20 +263,20 @@ static void copies_without_any_memory_can_be_tried_again(void **state)
     struct backend *b = open_device("cuda", 2);
     struct gpu_state *d = b->dev;
     struct gpu_driver poor = *d->driver;
-    const int out = 7;
-    int in = 0;
+    static const int out[1 << 18] = {7};
+    static int in[1 << 18];
     struct backend_mem *m = alloc_on(b, sizeof out);
     poor.pinned_alloc = nothing_pinned;
     d->driver = &poor;
     mallopt(M_MMAP_THRESHOLD, 1 << 20); /* no chunk fits into what was freed before */
     const struct rlimit old = no_more_memory();
     for (int try = 0; try < 2; try++)
-        ASSERT_FAILS(EK_UNAVAILABLE, backend_send(b, BACKEND_COMPUTE, m, &out, sizeof out),
+        ASSERT_FAILS(EK_UNAVAILABLE, backend_send(b, BACKEND_COMPUTE, m, out, sizeof out),
                      "out of host memory for copies");
     assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-    put(b, m, &out, sizeof out);
-    get(b, &in, m, sizeof in);
-    assert_int_equal(in, out);
+    put(b, m, out, sizeof out);
+    get(b, in, m, sizeof in);
+    assert_memory_equal(in, out, sizeof in);
     backend_free(b, m);
     backend_close(b);
 }
@@ -351,6 +393,7 @@ static int fake_tests(void)
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
         cmocka_unit_test(a_pool_packs_and_unpacks),
         cmocka_unit_test(chunks_are_used_again_in_order),
+        cmocka_unit_test(small_copies_pin_little),
         cmocka_unit_test(rows_far_apart_are_copied),
         cmocka_unit_test(ways_between_devices_are_opened_once),
         cmocka_unit_test(devices_of_all_kinds_copy_to_one_another),
