@@ -1,12 +1,12 @@
 /* mcsem/hankel.c – computes the weights: an inverse Fourier transform by the trapezoidal rule in
  * extended precision at a few shifts, from which Chebyshev series in the shift follow. */
 #include "mcsem/hankel.h"
+#include "backends/binding.h"
 #include "src/owned.h"
 
 #include <complex.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { SHIFTS = HANKEL_SHIFTS };
@@ -144,8 +144,10 @@ static enum ek_status make(const struct design *d, struct hankel *h)
     const bool lacking = !at || !w || !h->series;
     free(at);
     free(w);
-    if (lacking)
+    if (lacking) {
+        free(h->ladder);
         FAIL(EK_UNAVAILABLE, "out of memory for a filter of %d points", h->n);
+    }
     return EK_OK;
 }
 
@@ -153,11 +155,38 @@ enum ek_status hankel_open(int which, const struct hankel **filter)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct hankel made[HANKEL_DESIGNS];
-    LOCKED(&lock);
-    if (!made[which].series)
-        TRY(make(&designs[which], &made[which]));
+    static atomic_bool ready[HANKEL_DESIGNS];
     *filter = &made[which];
+    if (ready[which])
+        return EK_OK;
+    LOCKED(&lock);
+    if (!ready[which])
+        TRY(make(&designs[which], &made[which]));
+    ready[which] = true;
     return EK_OK;
+}
+
+static void *make_all(void *arg)
+{
+    struct binding saved;
+    const struct hankel *filter;
+    (void)arg;
+    binding_widen(&saved);
+    for (int which = 0; which < HANKEL_FILTERS; which++)
+        (void)MUTED(hankel_open(which, &filter)); /* whoever needs it tries again and reports */
+    return NULL;
+}
+
+void hankel_begin(struct hankel_maker *m)
+{
+    m->runs = !pthread_create(&m->thread, NULL, make_all, NULL);
+}
+
+void hankel_end(struct hankel_maker *m)
+{
+    if (m->runs)
+        pthread_join(m->thread, NULL);
+    m->runs = false;
 }
 
 void hankel_weights(const struct hankel *h, double shift, double *w0, double *w1)

@@ -19,6 +19,8 @@
 #pragma once
 
 #include "src/status.h"
+#include <pthread.h>
+#include <stdbool.h>
 
 enum {
     HANKEL_FILTERS = 6,          /* from coarse to fine */
@@ -51,6 +53,16 @@ static inline double hankel_place(const struct hankel *h, double shift)
 /* Filter `which`, 0 .. HANKEL_DESIGNS-1; computed on first use, then shared for the life of the
  * process. EK_UNAVAILABLE: memory. Any thread. */
 enum ek_status hankel_open(int which, const struct hankel **filter);
+
+/* Makes the filters 0 .. HANKEL_FILTERS-1, a tenth of a second of work, on a thread of its own,
+ * while the caller has other work to do; nobody needs to wait for it but hankel_end(), which
+ * accepts a zeroed one. */
+struct hankel_maker {
+    pthread_t thread;
+    bool runs;
+};
+void hankel_begin(struct hankel_maker *maker);
+void hankel_end(struct hankel_maker *maker);
 
 /* Weights [n] of both orders for points shifted by `shift`. Any thread. */
 void hankel_weights(const struct hankel *filter, double shift, double *w0, double *w1);
