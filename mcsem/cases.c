@@ -115,8 +115,7 @@ static enum ek_status compute(const struct cases *c, const struct forward_contro
 {
     int which;
     TRY(cases_read(c, row, r));
-    TRY(forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, error));
-    return forward_pair(f, &r->layers, &r->pair, 1, &r->freq, which, FORWARD_FIELD, field, NULL);
+    return forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, field, error);
 }
 
 /* Computes the rows on all threads; after a failure the rest is skipped. */

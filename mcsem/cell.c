@@ -394,7 +394,7 @@ static enum ek_status check_pair(struct forward *f, const struct survey *s,
 {
     const struct forward_control control = {CHECK_TOLERANCE, floor};
     int which;
-    TRY(forward_choose(f, layers, p, s->nfreq, s->freq, &control, &which, NULL));
+    TRY(forward_choose(f, layers, p, s->nfreq, s->freq, &control, &which, NULL, NULL));
     return forward_pair(f, layers, p, s->nfreq, s->freq, which, FORWARD_FIELD, field, NULL);
 }
 

@@ -108,7 +108,7 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
         const struct forward_control control = {EXACT_TOLERANCE, cell_floor(&w->options, p)};
         int which;
         TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
-                           &control, &which, NULL));
+                           &control, &which, NULL, NULL));
         report->filter = which > report->filter ? which : report->filter;
     }
     w->filter = report->filter;

@@ -59,13 +59,14 @@ static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec
 /* Working memory of one thread. */
 struct worker {
     struct forward *forward;
-    double complex *field, *jac; /* [nfreq], [nfreq][n] of one pair */
+    double complex *field, *again, *jac; /* [nfreq], [nfreq], [nfreq][n] of one pair */
 };
 
 static enum ek_status worker_open(struct worker *w, int layers, int nfreq)
 {
-    w->field = calloc((size_t)nfreq * (1 + (size_t)layers), sizeof *w->field);
-    w->jac = w->field + nfreq;
+    w->field = calloc((size_t)nfreq * (2 + (size_t)layers), sizeof *w->field);
+    w->again = w->field + nfreq;
+    w->jac = w->again + nfreq;
     if (!w->field)
         FAIL(EK_UNAVAILABLE, "out of memory for fields at %d frequencies", nfreq);
     return forward_open(layers, nfreq, &w->forward);
@@ -86,9 +87,10 @@ static enum ek_status compute(struct worker *w, const struct earth_layers *l,
     const struct forward_control control = {tolerance_of(s), FLOOR};
     const struct survey_pair p = pair_of(s, src, rec);
     int which;
-    TRY(forward_choose(w->forward, l, &p, s->nfreq, s->freq, &control, &which, error));
-    TRY(forward_pair(w->forward, l, &p, s->nfreq, s->freq, which, jac ? FORWARD_ALL : FORWARD_FIELD,
-                     w->field, jac ? w->jac : NULL));
+    TRY(forward_choose(w->forward, l, &p, s->nfreq, s->freq, &control, &which, w->field, error));
+    if (jac)
+        TRY(forward_pair(w->forward, l, &p, s->nfreq, s->freq, which, FORWARD_ALL, w->again,
+                         w->jac));
     const size_t n = (size_t)l->n;
     for (int q = 0; q < s->nfreq; q++) {
         const size_t at =

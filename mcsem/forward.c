@@ -18,8 +18,10 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define LEAST_ERROR 1e-13 /* rounding of sums in double precision */
 #define FINER                                                                                      \
     1e6 /* how much finer the twin's sum over the wire is, if there is room for the points */
-#define UNLIKE  16 /* rounding may exceed the difference from one twin by this factor */
-#define UNLUCKY 2  /* the largest difference from all twins, by this one */
+#define UNLIKE 16 /* rounding may exceed the difference from one twin by this factor */
+enum { TWINS = 15 };
+#define DEVIATIONS 2.5 /* likely error of a mean, in its standard deviations */
+#define HOPELESS   4   /* rounding above this multiple of the tolerance is not worth a mean */
 
 struct forward {
     struct arena arena; /* owns the arrays below */
@@ -160,6 +162,8 @@ struct choice {
     struct forward_control control;
     double complex *field[2]; /* [nfreq] fields of the last two filters */
     double *slow;             /* [nfreq] frequencies of the twin */
+    double complex *sum;      /* [nfreq] of twins less the fields, */
+    double *square;           /* [nfreq] and of their squares */
 };
 
 static enum ek_status try_filter(struct choice *c, int which)
@@ -171,34 +175,54 @@ static enum ek_status try_filter(struct choice *c, int which)
                    before, NULL);
 }
 
+/* The larger one; NaN counts as infinite. */
+static double worse(double a, double b)
+{
+    return isnan(b) ? INFINITY : fmax(a, b);
+}
+
+static double size_of(const struct choice *c, int q)
+{
+    return fmax(cabs(c->field[1][q]), c->control.floor);
+}
+
 /* Difference of the last two filters. */
 static double difference(const struct choice *c)
 {
     return forward_difference(c->field[0], c->field[1], (size_t)c->nfreq, c->control.floor);
 }
 
-/* Twins of a pair, whose rounding differs: all lengths are scaled, and the filter's wavenumbers
- * shifted by a part of its step. */
-static const struct twin {
+/* Twin k of a pair, whose rounding differs: all lengths are scaled, and but for the first twin the
+ * filter's wavenumbers shifted by a part of its step. */
+struct twin {
     double scale, lead;
-} twins[] = {{8 / 7.0, 0}, {7 / 6.0, 0.37}, {9 / 8.0, 0.81}, {6 / 5.0, 0.5}, {5 / 4.0, 0.19}};
-
-static enum ek_status compute_twin(struct choice *c, int which, const struct twin *t,
-                                   double complex *twin)
+};
+static struct twin twin_of(int k)
 {
+    return k ? (struct twin){1 + k / 16.3, fmod(0.618 * k, 1)} : (struct twin){8 / 7.0, 0};
+}
+
+/* Computes a twin's fields, in the pair's units: scaling all lengths by s and frequencies by s^-2
+ * scales E by s^-3 and H by s^-2 (loops: one power more), except for rounding and for the error of
+ * the sum over the wire. */
+static enum ek_status compute_twin(struct choice *c, int which, int k, double complex *twin)
+{
+    const struct twin t = twin_of(k);
+    const double size =
+        t.scale * t.scale * (c->pair->magnetic ? 1 : t.scale) * (c->pair->loop ? t.scale : 1);
     struct earth_layers l = *c->layers;
     struct survey_pair p = *c->pair;
-    for (int k = 0; k < l.n - 1; k++)
-        l.z[k] *= t->scale;
+    for (int i = 0; i < l.n - 1; i++)
+        l.z[i] *= t.scale;
     for (int d = 0; d < 3; d++) {
-        p.source[d] *= t->scale;
-        p.receiver[d] *= t->scale;
+        p.source[d] *= t.scale;
+        p.receiver[d] *= t.scale;
     }
-    p.length *= t->scale;
-    p.span *= t->scale;
+    p.length *= t.scale;
+    p.span *= t.scale;
     for (int q = 0; q < c->nfreq; q++)
-        c->slow[q] = c->freq[q] / (t->scale * t->scale);
-    c->forward->plan.lead = t->lead;
+        c->slow[q] = c->freq[q] / (t.scale * t.scale);
+    c->forward->plan.lead = t.lead;
     enum ek_status st = EK_UNAVAILABLE;
     if (p.length + p.span != 0)
         st = MUTED(compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, FINER, twin,
@@ -206,39 +230,52 @@ static enum ek_status compute_twin(struct choice *c, int which, const struct twi
     if (st)
         st = compute(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, 1, twin, NULL);
     c->forward->plan.lead = 0;
+    for (int q = 0; q < c->nfreq; q++)
+        twin[q] *= size;
     return st;
 }
 
-/* The largest difference of the last fields from those of a twin: scaling all lengths by s and
- * frequencies by s^-2 scales E by s^-3 and H by s^-2 (loops: one power more), except for rounding
- * and for the error of the sum over the wire. */
-static enum ek_status see_twin(struct choice *c, int which, const struct twin *t, double *seen)
+/* Adds up twins 1 .. TWINS-1 to the sums of the fields and of the squares of their differences from
+ * the pair's own; both begin with the first twin. */
+static enum ek_status add_twins(struct choice *c, int which, double complex *sum, double *square)
 {
-    const double s = t->scale, size = s * s * (c->pair->magnetic ? 1 : s) * (c->pair->loop ? s : 1);
-    const double complex *field = c->field[1], *twin = c->field[0];
-    TRY(compute_twin(c, which, t, c->field[0]));
-    for (int q = 0; q < c->nfreq; q++) {
-        const double unit = fmax(cabs(field[q]), c->control.floor);
-        const bool finite = isfinite(cabs(field[q]) + cabs(twin[q]));
-        *seen = fmax(*seen, finite ? cabs(twin[q] * size - field[q]) / unit : INFINITY);
+    for (int k = 1; k < TWINS; k++) {
+        TRY(compute_twin(c, which, k, c->field[0]));
+        for (int q = 0; q < c->nfreq; q++) {
+            const double complex d = c->field[0][q] - c->field[1][q];
+            sum[q] += d;
+            square[q] += creal(d) * creal(d) + cimag(d) * cimag(d);
+        }
     }
     return EK_OK;
 }
 
-/* Estimates the rounding of the last fields. Rounding is random, and may by chance be nearly that
- * of one twin; where it might matter, others are asked. */
-static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
+/* Estimates the rounding of the last fields by a twin. Rounding is random, and may by chance be
+ * nearly that of one twin: where it might matter, more twins are computed, whose mean with the
+ * fields replaces these, with an error that the twins' spread tells. */
+static enum ek_status reduce_rounding(struct choice *c, int which, struct forward_error *rounding)
 {
     const double tolerance = c->control.tolerance;
-    double seen = 0, unlucky = 1;
-    TRY(see_twin(c, which, &twins[0], &seen));
-    if (seen <= tolerance && UNLIKE * seen > tolerance) {
-        for (size_t k = 1; k < sizeof twins / sizeof *twins; k++)
-            TRY(see_twin(c, which, &twins[k], &seen));
-        unlucky = UNLUCKY;
+    double seen = 0, spread = 0;
+    TRY(compute_twin(c, which, 0, c->field[0]));
+    for (int q = 0; q < c->nfreq; q++) {
+        const double complex d = c->field[0][q] - c->field[1][q];
+        c->sum[q] = d;
+        c->square[q] = creal(d) * creal(d) + cimag(d) * cimag(d);
+        seen = worse(seen, cabs(d) / size_of(c, q));
     }
-    *rounding =
-        (struct forward_error){fmax(LEAST_ERROR, unlucky * seen), fmax(LEAST_ERROR, UNLIKE * seen)};
+    *rounding = (struct forward_error){fmax(LEAST_ERROR, seen), fmax(LEAST_ERROR, UNLIKE * seen)};
+    if (seen > HOPELESS * tolerance || UNLIKE * seen <= tolerance)
+        return EK_OK;
+    TRY(add_twins(c, which, c->sum, c->square));
+    for (int q = 0; q < c->nfreq; q++) {
+        const double complex mean = c->sum[q] / (TWINS + 1);
+        const double variance =
+            c->square[q] / TWINS - (TWINS + 1.0) / TWINS * cabs(mean) * cabs(mean);
+        c->field[1][q] += mean;
+        spread = worse(spread, sqrt(fmax(variance, 0) / (TWINS + 1)) / size_of(c, q));
+    }
+    *rounding = (struct forward_error){DEVIATIONS * spread, 4 * DEVIATIONS * spread};
     return EK_OK;
 }
 
@@ -295,12 +332,20 @@ static enum ek_status choose(struct choice *c, bool careful, double limit, int *
 enum ek_status forward_choose(struct forward *f, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
                               const struct forward_control *control, int *which,
-                              struct forward_error *error)
+                              double complex *field, struct forward_error *error)
 {
     const size_t n = (size_t)nfreq;
-    double complex *room = calloc(3 * n, sizeof *room);
-    struct choice c = {
-        f, layers, pair, nfreq, freq, *control, {room, room + n}, (double *)(room + 2 * n)};
+    double complex *room = calloc(5 * n, sizeof *room);
+    struct choice c = {f,
+                       layers,
+                       pair,
+                       nfreq,
+                       freq,
+                       *control,
+                       {room, room + n},
+                       (double *)(room + 2 * n),
+                       room + 3 * n,
+                       (double *)(room + 4 * n)};
     struct forward_error rounding = {0, 0};
     double differs = 0;
     int found = 0;
@@ -309,13 +354,14 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
              : status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
     THEN(st, choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs));
     if (!st && error)
-        st = rounding_of(&c, found, &rounding);
-    free(room);
-    if (st)
-        return st;
-    *which = found;
-    if (error)
+        st = reduce_rounding(&c, found, &rounding);
+    if (!st && error) {
+        memcpy(field, c.field[1], n * sizeof *field);
         *error =
             (struct forward_error){fmax(differs, rounding.likely), fmax(differs, rounding.most)};
-    return EK_OK;
+    }
+    free(room);
+    if (!st)
+        *which = found;
+    return st;
 }

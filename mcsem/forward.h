@@ -36,9 +36,11 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
                             double complex *derivative);
 
 /* Error control: finds the coarsest filter whose fields differ from the next finer one's by at most
- * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL)
- * becomes the estimated error relative to max(|field|, floor), from the differences of filters and
- * from the effect of rounding; if it is asked for, the filters must agree four times better. */
+ * tolerance * max(|field|, floor) at every frequency, or the finest one. If *error is asked for
+ * (else NULL), the filters must agree four times better; field [nfreq] becomes that of
+ * forward_pair(), or where rounding might matter a mean that has less of it, and *error its
+ * estimated error relative to max(|field|, floor), from the differences of filters and from
+ * rounding. */
 struct forward_control {
     double tolerance, floor;
 };
@@ -48,7 +50,7 @@ struct forward_error {
 enum ek_status forward_choose(struct forward *forward, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
                               const struct forward_control *control, int *which,
-                              struct forward_error *error);
+                              double complex *field, struct forward_error *error);
 
 /* Largest difference of n fields from those of a finer filter, relative to max(|field|, floor). */
 double forward_difference(const double complex *field, const double complex *finer, size_t n,

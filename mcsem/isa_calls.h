@@ -18,8 +18,9 @@ ISA_CALL(enum ek_status, forward_pair,
 ISA_CALL(enum ek_status, forward_choose,
          (struct forward * forward, const struct earth_layers *layers,
           const struct survey_pair *pair, int nfreq, const double *freq,
-          const struct forward_control *control, int *which, struct forward_error *error),
-         (forward, layers, pair, nfreq, freq, control, which, error))
+          const struct forward_control *control, int *which, double complex *field,
+          struct forward_error *error),
+         (forward, layers, pair, nfreq, freq, control, which, field, error))
 ISA_CALL(void, forward_deepest,
          (int layers, int base, const double *table, int nwaves, const double *wave, double w,
           int *deepest),
