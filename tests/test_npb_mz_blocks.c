@@ -151,6 +151,15 @@ static void shapes(void **state)
     }
 }
 
+/* The second block has a single line in y, the first one eight: where both run at the same time, it
+ * would overtake if it did not wait. */
+static void long_lines(void **state)
+{
+    const struct problem_of_blocks p = {.mesh = mesh_of(1000, 11, 20, 1, 1), .units = 132};
+    (void)state;
+    compare("cuda", &p);
+}
+
 static void drawn_shapes(void **state)
 {
     uint64_t chance = 1126;
@@ -200,6 +209,7 @@ static int fake_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
+        cmocka_unit_test(long_lines),
         cmocka_unit_test(drawn_shapes),
         cmocka_unit_test(zones_that_come_for_a_step),
         cmocka_unit_test(numbers_that_are_none_pass),
