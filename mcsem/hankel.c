@@ -1,7 +1,6 @@
 /* mcsem/hankel.c – computes the weights: an inverse Fourier transform by the trapezoidal rule in
  * extended precision at a few shifts, from which Chebyshev series in the shift follow. */
 #include "mcsem/hankel.h"
-#include "backends/binding.h"
 #include "src/owned.h"
 
 #include <complex.h>
@@ -168,10 +167,8 @@ enum ek_status hankel_open(int which, const struct hankel **filter)
 
 static void *make_all(void *arg)
 {
-    struct binding saved;
     const struct hankel *filter;
     (void)arg;
-    binding_widen(&saved);
     for (int which = 0; which < HANKEL_FILTERS; which++)
         (void)MUTED(hankel_open(which, &filter)); /* whoever needs it tries again and reports */
     return NULL;
