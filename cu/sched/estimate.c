@@ -28,7 +28,7 @@ static const double INTERRUPTED = 30;
 static const double CHANGED = 0.02;
 
 /* Launch costs need at least FEWEST measurements; at most FEW are used. */
-enum { FEWEST = 6, FEW = 128 };
+enum { FEWEST = 4, FEW = 128 };
 
 /* Launches below this share of a mean task count as free. */
 static const double SMALL = 0.002;
@@ -423,36 +423,67 @@ static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m
     return line_median(e->scratch, m) * PER_MEDIAN;
 }
 
-/* Launch seconds hidden in the tasks' times of kind j: what tasks took less in longer ranges than
- * before, unless their units have changed: now = slowdown * before + inside * difference of
- * range[t], by least deviations. Where the two cannot be told apart, nothing changes. */
-static double launch_inside(struct estimate *e, int j)
+/* Rows of a fit now = slowdown * before + inside * more, and sums of products of x. */
+struct launch_rows {
+    struct fit_row row[FEW];
+    size_t m, unlike; /* rows; those whose range has another length than before */
+    double sum[2][2];
+};
+
+/* Whether a task's time can be compared with an earlier one on kind j, or with what others on it
+ * make expect; declared speeds are no such expectation. */
+static bool comparable(const struct estimate *e, int j, size_t t)
 {
     const struct estimate_kind *k = &e->of[j];
-    struct fit_row row[FEW];
-    double beta[2], sum[2][2] = {{0}};
-    size_t m = 0, t = 0, stride = e->n ? 7919 % e->n : 0; /* spread over all tasks */
-    for (size_t i = 0; i < e->n && m < FEW; i++, t = t + stride - (t + stride < e->n ? 0 : e->n)) {
-        double more = e->range[t] - k->part[t];
-        if (e->seconds[t] < 0 || e->kind[e->owner[t]] != j || !k->count[t] || fabs(more) < 0.25)
+    return e->seconds[t] >= 0 && e->kind[e->owner[t]] == j && k->tried && k->seconds[t] > 0 &&
+           (k->count[t] || !e->known);
+}
+
+/* Tasks of kind j, with `more` = the difference of range[t]; those that have not run on it before
+ * are compared with what they would take alone. */
+static void collect_rows(const struct estimate *e, int j, struct launch_rows *r)
+{
+    const struct estimate_kind *k = &e->of[j];
+    const size_t stride = e->n ? 7919 % e->n : 0; /* spread over all tasks */
+    *r = (struct launch_rows){.m = 0};
+    for (size_t i = 0, t = 0; i < e->n && r->m < FEW;
+         i++, t = t + stride - (t + stride < e->n ? 0 : e->n)) {
+        if (!comparable(e, j, t))
             continue;
-        double before = k->sample[t][k->count[t] - 1] + k->inside * k->part[t];
-        sum[0][0] += before * before;
-        sum[0][1] += before * more;
-        sum[1][1] += more * more;
-        row[m++] = (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
+        const bool ran = k->count[t];
+        const double part = ran ? k->part[t] : 1, more = e->range[t] - part;
+        const double before =
+            (ran ? k->sample[t][k->count[t] - 1] : k->seconds[t]) + k->inside * part;
+        r->unlike += fabs(more) >= 0.25;
+        r->sum[0][0] += before * before;
+        r->sum[0][1] += before * more;
+        r->sum[1][1] += more * more;
+        r->row[r->m++] =
+            (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
     }
-    if (m < FEWEST)
-        return k->inside;
-    fit_rows(row, m, 2, beta);
-    const double noise = fmax(estimate_noise(e), scatter_of(e, row, m, beta));
-    const double scatter = 2 * noise * noise * sum[0][0] / (double)m; /* variance of a difference */
-    const double apart = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1];
-    const double chance = noise * noise * sum[0][0] * sum[1][1];
+}
+
+/* Launch seconds hidden in the tasks' times of kind j: what tasks took less in longer ranges than
+ * before, unless their units have changed, by least deviations. Nothing changes unless the rows
+ * contradict what is known. */
+static double launch_inside(struct estimate *e, int j)
+{
+    const double known = e->of[j].inside;
+    struct launch_rows r;
+    double beta[2];
+    collect_rows(e, j, &r);
+    if (r.m < FEWEST || r.unlike < 2 || (!known && r.m - r.unlike < 2))
+        return known;
+    fit_rows(r.row, r.m, 2, beta);
+    const double noise = fmax(estimate_noise(e), scatter_of(e, r.row, r.m, beta));
+    const double scatter = 2 * noise * noise * r.sum[0][0] / (double)r.m; /* variance of a
+                                                                           * difference */
+    const double apart = r.sum[0][0] * r.sum[1][1] - r.sum[0][1] * r.sum[0][1];
+    const double chance = noise * noise * r.sum[0][0] * r.sum[1][1];
     if (apart < 2 * chance)
-        return k->inside;
-    const bool sure = beta[1] * beta[1] * (apart - chance) > 4 * SURE * SURE * scatter * sum[0][0];
-    return sure ? beta[1] : 0;
+        return known;
+    const double error = 2 * SURE * sqrt(scatter * r.sum[0][0] / (apart - chance));
+    return beta[1] > error ? beta[1] : beta[1] + error < known ? 0 : known;
 }
 
 static void learn_inside(struct estimate *e)

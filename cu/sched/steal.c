@@ -283,9 +283,10 @@ static struct ek_range help(struct steal *s, int cu)
     }
 }
 
-/* Tasks are timed one by one for MEASURED steps, then run in long ranges. After LEARNT steps launch
- * costs are known, and where they are zero a range is 1/PARTS of what is left. */
-enum { MEASURED = 2, LEARNT = 5, PARTS = 8 };
+/* Ranges are halves of what is left, so that launches, which may be hidden in the tasks' times, can
+ * be told from these. After LEARNT steps launch costs are known, and where they are zero a range is
+ * 1/PARTS of what is left. */
+enum { LEARNT = 5, PARTS = 8 };
 
 /* Most consecutive tasks in the next range: a unit alone in its memory node takes a part of what is
  * left, so that there are few launches and others may help; a unit nobody can help takes all. */
@@ -301,7 +302,7 @@ static size_t batch(const struct steal *s, int cu)
                                         : all;
     size_t most = d->e->steps > LEARNT ? all / PARTS : all / 2;
     bool alone = d->units[d->memory[cu]] == 1;
-    return alone && d->e->steps > MEASURED && most > grain ? most : grain;
+    return alone && most > grain ? most : grain;
 }
 
 static bool falls_behind(const struct steal *s, int cu)

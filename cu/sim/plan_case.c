@@ -272,6 +272,7 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
     TRY(demand_optional(path, where, entry, "width", &COUNT, &width));
     TRY(demand_optional(path, where, entry, "fixed_s", &AMOUNT, &u->fixed));
     TRY(demand_optional(path, where, entry, "launch_s", &AMOUNT, &u->launch));
+    TRY(demand_flag(path, where, entry, "batches", &u->batches));
     u->width = (int)width;
     snprintf(key, sizeof key, "%s.seconds", where);
     if (seconds)
@@ -299,7 +300,7 @@ static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i
     char where[64];
     snprintf(where, sizeof where, "units[%zu]", i);
     TRY(DEMAND_KEYS(r->r->path, where, entry, "kind", "count", "name", "speed", "space", "node",
-                    "width", "fixed_s", "launch_s", "contention", "seconds", "noise"));
+                    "width", "fixed_s", "launch_s", "batches", "contention", "seconds", "noise"));
     TRY(demand_member(r->r->path, where, entry, "count", &COUNT, &number));
     *count = (int)number;
     return EK_OK;

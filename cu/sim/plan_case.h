@@ -2,7 +2,7 @@
  *
  *   {"name": "text",
  *    "units": [{"kind": "cpu"|"device", "count": k, "speed": x, "space": "host"|"name",
- *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s,
+ *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s, "batches": true,
  *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
  *              "face_bytes": [[b, …], …]},

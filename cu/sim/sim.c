@@ -283,6 +283,17 @@ static enum ek_status ask(struct sim *s, int cu, double now)
     return EK_OK;
 }
 
+/* The end of a range that was computed as one. */
+static void share_time(struct sim *s, struct ek_range r, double seconds)
+{
+    const double *cost = s->c->job.cost;
+    double sum = 0;
+    for (size_t t = r.begin; t < r.end; t++)
+        sum += cost ? cost[t] : 1;
+    for (size_t t = r.begin; t < r.end && sum > 0; t++)
+        s->seconds[t] = seconds * (cost ? cost[t] : 1) / sum;
+}
+
 /* The unit has come to the end of a task, if it had one, and continues. */
 static enum ek_status turn(struct sim *s, int cu)
 {
@@ -294,6 +305,8 @@ static enum ek_status turn(struct sim *s, int cu)
         begin_task(s, cu, a->task + 1, a->end);
         return EK_OK;
     }
+    if (s->c->unit[cu].batches)
+        share_time(s, a->range, a->end - a->start);
     sched_done(s->sched, cu, a->range, a->end - a->start, s->seconds + a->range.begin);
     return ask(s, cu, a->end);
 }

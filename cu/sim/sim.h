@@ -18,12 +18,14 @@ struct sim_curve {
  * slowed[CU_DEVICE](busy devices of its node), itself not counted, at each moment. */
 struct sim_unit {
     enum cu_kind kind;
-    int width, memory;     /* memory node 0 is the host; every other one has its own link to it */
-    int node;              /* units of one node slow one another */
-    double speed;          /* cost per second, > 0 */
-    double fixed;          /* seconds per task, whatever its cost */
-    double launch;         /* seconds per range, whatever its tasks */
-    const double *seconds; /* [n] times instead of fixed + cost/speed, or NULL */
+    int width, memory; /* memory node 0 is the host; every other one has its own link to it */
+    int node;          /* units of one node slow one another */
+    double speed;      /* cost per second, > 0 */
+    double fixed;      /* seconds per task, whatever its cost */
+    double launch;     /* seconds per range, whatever its tasks */
+    bool batches; /* computes a range as one: its tasks' times, as policies get them, are shares of
+                   * the range's by cost, launch included */
+    const double *seconds;      /* [n] times instead of fixed + cost/speed, or NULL */
     struct sim_curve slowed[2]; /* by kind of the busy neighbours */
     const double *noise;        /* [nnoise] factors of a task's time, equally likely; or NULL */
     int nnoise;
