@@ -68,20 +68,34 @@ static enum ek_status list_file(struct mig *p, int rank, const char *path)
     return EK_OK;
 }
 
-/* Finds the files of other ranks beside the checkpoint. */
+/* Whether the rest of a name, after the checkpoint's, is that of a file that a run was writing when
+ * it was killed. */
+static bool half_written(const char *rest)
+{
+    if (!strncmp(rest, ".rank", 5))
+        rest += 5 + strspn(rest + 5, "0123456789");
+    return !strncmp(rest, ".part-", 6);
+}
+
+/* Finds the files of other ranks beside the checkpoint; removes what killed runs have left. */
 static enum ek_status list_rank_files(struct mig *p)
 {
     char path[NAME];
     const char *slash = strrchr(p->checkpoint, '/');
     const int above = slash ? (int)(slash + 1 - p->checkpoint) : 0;
-    const size_t length = strlen(p->checkpoint + above) + strlen(".rank");
+    const size_t of_name = strlen(p->checkpoint + above), length = of_name + strlen(".rank");
     enum ek_status st = EK_OK;
     snprintf(path, sizeof path, "%.*s.", above, p->checkpoint);
     DIR *folder = opendir(path);
     for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
+        if (!strncmp(e->d_name, p->checkpoint + above, of_name) &&
+            half_written(e->d_name + of_name)) {
+            unlinkat(dirfd(folder), e->d_name, 0);
+            continue;
+        }
         const int rank = strlen(e->d_name) > length ? atoi(e->d_name + length) : 0;
         name_file(p, rank, path);
-        if (rank > 0 && !strcmp(path + above, e->d_name))
+        if (!p->lsm && rank > 0 && !strcmp(path + above, e->d_name))
             st = list_file(p, rank, path);
     }
     if (folder)
@@ -97,7 +111,7 @@ static enum ek_status list_files(struct mig *p)
     p->kept_part = !access(p->checkpoint, F_OK);
     if (p->kept_part)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
-    return p->lsm ? EK_OK : list_rank_files(p);
+    return list_rank_files(p);
 }
 
 enum ek_status mig_checkpoint_list(struct mig *p)
