@@ -71,27 +71,6 @@ FN void bt_eliminate(struct bt_axis x, struct bt_line l)
     }
 }
 
-/* c - x * col */
-FN struct bt_col bt_less(struct bt_col c, real x, struct bt_col col)
-{
-    c.r -= x * col.r;
-    c.p -= x * col.p;
-    c.a -= x * col.a;
-    c.b -= x * col.b;
-    c.e -= x * col.e;
-    return c;
-}
-
-/* w_s = y_s - X_s w_(s+1) */
-FN struct bt_col bt_substitute(struct bt_col y, struct bt_block X, struct bt_col w)
-{
-    y = bt_less(y, w.r, X.r);
-    y = bt_less(y, w.p, X.p);
-    y = bt_less(y, w.a, X.a);
-    y = bt_less(y, w.b, X.b);
-    return bt_less(y, w.e, X.e);
-}
-
 /* Stores the solution at node s; the z lines add it to u, in the frame at rest. */
 FN void bt_put(struct bt_axis x, struct bt_line l, struct line_view u, int s, struct bt_col w,
                struct bt_col flow)

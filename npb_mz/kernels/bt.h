@@ -251,16 +251,25 @@ FN struct bt_block bt_kept_block(GLOBAL const double *X, int step)
     return k;
 }
 
-/* c - x * (column m of X) */
-FN struct bt_col bt_take(GLOBAL const double *X, int step, int m, real x, struct bt_col c)
+/* c - x * col */
+FN struct bt_col bt_less(struct bt_col c, real x, struct bt_col col)
 {
-    struct bt_col col = bt_kept(X, step, m);
     c.r -= x * col.r;
     c.p -= x * col.p;
     c.a -= x * col.a;
     c.b -= x * col.b;
     c.e -= x * col.e;
     return c;
+}
+
+/* w_s = y_s - X_s w_(s+1) */
+FN struct bt_col bt_substitute(struct bt_col y, struct bt_block X, struct bt_col w)
+{
+    y = bt_less(y, w.r, X.r);
+    y = bt_less(y, w.p, X.p);
+    y = bt_less(y, w.a, X.a);
+    y = bt_less(y, w.b, X.b);
+    return bt_less(y, w.e, X.e);
 }
 
 /* X = M^-1 C, with `keep` also stored in scratch; C is the super-diagonal block of node `from`,
@@ -356,16 +365,11 @@ FN struct bt_past bt_forward(struct bt_axis x, struct bt_line l, int s, struct b
     return past;
 }
 
-/* w_s = y_s - X_s w_(s+1) */
+/* Node s of back substitution, by what bt_forward() has stored. */
 FN struct bt_col bt_back(struct bt_axis x, struct bt_line l, struct bt_col w, int s)
 {
-    GLOBAL const double *X = l.scratch + 25 * s * l.step;
-    struct bt_col y = bt_load(l.out, x, s);
-    y = bt_take(X, l.step, 0, w.r, y);
-    y = bt_take(X, l.step, 1, w.p, y);
-    y = bt_take(X, l.step, 2, w.a, y);
-    y = bt_take(X, l.step, 3, w.b, y);
-    return bt_take(X, l.step, 4, w.e, y);
+    return bt_substitute(bt_load(l.out, x, s), bt_kept_block(l.scratch + 25 * s * l.step, l.step),
+                         w);
 }
 
 #endif
