@@ -5,6 +5,7 @@
 #include "cu/rank/stop.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
+#include "src/file.h"
 #include "src/version.h"
 #include "src/json.h"
 #include "cu/bench/report.h"
@@ -16,7 +17,6 @@
 #include "src/process.h"
 #include "src/owned.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -318,15 +318,9 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
 /* Removes files that a compute process was writing when it was killed. */
 static void clear_half_parts(const struct microjobs *job)
 {
-    char path[2 * MICROJOBS_PATH];
-    DIR *folder = opendir(job->work);
-    for (const struct dirent *e; folder && (e = readdir(folder));)
-        if (!strncmp(e->d_name, "part-", 5) && strstr(e->d_name, ".image.part-")) {
-            snprintf(path, sizeof path, "%s/%s", job->work, e->d_name);
-            unlink(path);
-        }
-    if (folder)
-        closedir(folder);
+    char start[MICROJOBS_PATH];
+    snprintf(start, sizeof start, "%.4000s/part-", job->work);
+    file_clean(start);
 }
 
 /* Finds the parts that previous runs of this job have finished; deletes damaged ones. */

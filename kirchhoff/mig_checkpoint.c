@@ -7,6 +7,7 @@
 #include "cu/rank/cluster.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
+#include "src/file.h"
 #include "src/owned.h"
 
 #include <dirent.h>
@@ -68,31 +69,17 @@ static enum ek_status list_file(struct mig *p, int rank, const char *path)
     return EK_OK;
 }
 
-/* Whether the rest of a name, after the checkpoint's, is that of a file that a run was writing when
- * it was killed. */
-static bool half_written(const char *rest)
-{
-    if (!strncmp(rest, ".rank", 5))
-        rest += 5 + strspn(rest + 5, "0123456789");
-    return !strncmp(rest, ".part-", 6);
-}
-
-/* Finds the files of other ranks beside the checkpoint; removes what killed runs have left. */
+/* Finds the files of other ranks beside the checkpoint. */
 static enum ek_status list_rank_files(struct mig *p)
 {
     char path[NAME];
     const char *slash = strrchr(p->checkpoint, '/');
     const int above = slash ? (int)(slash + 1 - p->checkpoint) : 0;
-    const size_t of_name = strlen(p->checkpoint + above), length = of_name + strlen(".rank");
+    const size_t length = strlen(p->checkpoint + above) + strlen(".rank");
     enum ek_status st = EK_OK;
     snprintf(path, sizeof path, "%.*s.", above, p->checkpoint);
     DIR *folder = opendir(path);
     for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
-        if (!strncmp(e->d_name, p->checkpoint + above, of_name) &&
-            half_written(e->d_name + of_name)) {
-            unlinkat(dirfd(folder), e->d_name, 0);
-            continue;
-        }
         const int rank = strlen(e->d_name) > length ? atoi(e->d_name + length) : 0;
         name_file(p, rank, path);
         if (!p->lsm && rank > 0 && !strcmp(path + above, e->d_name))
@@ -103,8 +90,21 @@ static enum ek_status list_rank_files(struct mig *p)
     return st;
 }
 
+/* Removes what killed runs were writing: checkpoints of all ranks, and slabs, whose number may have
+ * been another. */
+static void clear_half_files(const struct mig *p)
+{
+    static const char *const kind[] = {"checkpoint", "slab"};
+    char start[NAME];
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        snprintf(start, sizeof start, "%.4000s.%s", p->out ? p->out : p->raw, kind[i]);
+        file_clean(start);
+    }
+}
+
 static enum ek_status list_files(struct mig *p)
 {
+    clear_half_files(p);
     TRY(mig_slabs_alone(p));
     if (p->m->slabs > 1)
         return mig_slabs_resume(p);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,30 +97,16 @@ enum ek_status mz_checkpoint_check(const char *path)
     return file_try(path);
 }
 
-/* Removes what killed runs have left; as we hold the lock, nobody is writing it. */
-static void remove_parts(const char *path)
-{
-    char *pattern;
-    glob_t found;
-    if (asprintf(&pattern, "%s.part-*", path) < 0)
-        return;
-    if (!glob(pattern, 0, NULL, &found)) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            unlink(found.gl_pathv[i]);
-        globfree(&found);
-    }
-    free(pattern);
-}
-
 static enum ek_status take(struct checkpoint *c)
 {
-    if (snprintf(c->beside, sizeof c->beside, "%s.part-%d", c->path, (int)getpid()) >=
-        (int)sizeof c->beside)
+    const int n = snprintf(c->beside, sizeof c->beside, "%s.part-", c->path), room = 12;
+    if (n + room > (int)sizeof c->beside)
         FAIL(EK_USAGE, "checkpoint %.60s…: the file's name is too long", c->path);
     if (cluster_rank() == 0) {
         TRY(file_lock(c->path, &c->lock));
-        remove_parts(c->path);
+        file_clean(c->beside); /* as we hold the lock, nobody is writing it */
     }
+    snprintf(c->beside + n, room, "%d", (int)getpid());
     cluster_share(c->beside, sizeof c->beside);
     return EK_OK;
 }

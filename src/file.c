@@ -3,6 +3,7 @@
 #include "src/arena.h"
 #include "src/owned.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -112,9 +113,23 @@ static enum ek_status refuse_stream(const struct file *f, int why)
     return f->stream == stdout && status_reader_left() ? EK_OK : refuse(f->path, why);
 }
 
+/* Whether the open file still is the file of that name. */
+static bool is_current(int fd, const char *name)
+{
+    struct stat held, there;
+    return !fstat(fd, &held) && !stat(name, &there) && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* Its lock tells file_clean() that somebody is writing it. */
 static int create_beside(const struct file *f)
 {
-    return open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(f->beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 || flock(fd, LOCK_SH) || is_current(fd, f->beside))
+        return fd;
+    close(fd); /* removed before it was locked */
+    errno = EEXIST;
+    return -1;
 }
 
 static int link_beside(const struct file *f)
@@ -159,6 +174,8 @@ static int open_nameless(const struct file *f)
                        ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
                        : -1;
     free(folder);
+    if (fd >= 0)
+        flock(fd, LOCK_SH); /* as create_beside() does */
     return fd;
 }
 
@@ -264,12 +281,14 @@ enum ek_status file_finish(struct file *f)
         why = sync_stream(f->stream);
     if (!why && f->target && !f->beside && name_beside(f, link_beside) < 0)
         why = errno;
+    const int lock = dup(fileno(f->stream)); /* keeps it until the file is in place */
     if (f->stream != stdout && fclose(f->stream) && !why)
         why = errno;
     enum ek_status st = why ? refuse_stream(f, why) : EK_OK;
     f->stream = NULL;
     if (!st && f->target)
         st = file_place(f->beside, f->target);
+    close(lock);
     if (!st) {
         free(f->beside);
         f->beside = NULL;
@@ -333,14 +352,6 @@ static char *lock_name(const char *path)
     return asprintf(&name, "%s.lock", path) < 0 ? NULL : name;
 }
 
-/* Whether the lock is still the file of that name: its last owner may have removed it. */
-static bool is_current(int fd, const char *name)
-{
-    struct stat held, there;
-    return !fstat(fd, &held) && !stat(name, &there) && held.st_dev == there.st_dev &&
-           held.st_ino == there.st_ino;
-}
-
 /* Says who holds the lock. */
 static enum ek_status refuse_lock(int fd, const char *path)
 {
@@ -368,7 +379,7 @@ enum ek_status file_lock(const char *path, int *lock)
         busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
         if (busy || is_current(fd, name))
             break;
-        close(fd);
+        close(fd); /* its last owner has removed it */
     }
     const int why = name ? errno : ENOMEM;
     free(name);
@@ -388,6 +399,35 @@ void file_unlock(const char *path, int lock)
         unlink(name);
     free(name);
     close(lock);
+}
+
+/* ---- what killed processes left ---------------------------------------------------------------*/
+
+/* Whether name_beside() makes such names. */
+static bool is_part(const char *name)
+{
+    static const char mark[] = ".part-";
+    const char *end = strrchr(name, '.');
+    return end && !strncmp(end, mark, strlen(mark)) &&
+           !end[strlen(mark) + strspn(end + strlen(mark), "0123456789abcdef-")];
+}
+
+void file_clean(const char *start)
+{
+    char *above = folder_of(start);
+    DIR *folder = above ? opendir(above) : NULL;
+    const char *slash = strrchr(start, '/'), *name = slash ? slash + 1 : start;
+    for (const struct dirent *e; folder && (e = readdir(folder));) {
+        if (strncmp(e->d_name, name, strlen(name)) || !is_part(e->d_name))
+            continue;
+        const int fd = openat(dirfd(folder), e->d_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(dirfd(folder), e->d_name, 0);
+        close(fd);
+    }
+    if (folder)
+        closedir(folder);
+    free(above);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

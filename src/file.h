@@ -50,6 +50,11 @@ enum ek_status file_place(const char *beside, const char *path);
 enum ek_status file_lock(const char *path, int *lock);
 void file_unlock(const char *path, int lock);
 
+/* Removes what killed processes were writing: "NAME.part-…" for every NAME that begins with
+ * `start`, a path. Those that a living process is writing by file_create() stay, also of other
+ * nodes. */
+void file_clean(const char *start);
+
 /* Whether `path` is a regular file, existing or not: neither "-" nor a pipe nor a device. */
 bool file_replaceable(const char *path);
 

@@ -208,6 +208,51 @@ static void file_systems_without_nameless_files(void **state)
     assert_int_equal(st.st_mode & 0777, 0604);
 }
 
+/* A process that is writing such a file, without nameless ones, until it is killed. */
+static pid_t begin_writer(const char *name)
+{
+    int ready[2];
+    char said;
+    struct file *f;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    if (!child) {
+        if (forbid_nameless_files() && !file_create(in_folder(name), &f) &&
+            write(ready[1], "x", 1) == 1)
+            pause();
+        _exit(77);
+    }
+    close(ready[1]);
+    if (read(ready[0], &said, 1) != 1)
+        skip();
+    close(ready[0]);
+    return child;
+}
+
+static void end_writer(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void only_what_killed_processes_were_writing_is_removed(void **state)
+{
+    static const char *const others[] = {"a", "a.part-x", "a.part-1.segy", "b.part-1-0-0"};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(file_replace_text(in_folder(others[i]), "kept"), EK_OK);
+    const int kept = entries();
+    const pid_t living = begin_writer("a.image"), killed = begin_writer("a.slab");
+    end_writer(killed);
+    assert_int_equal(entries(), kept + 2);
+    file_clean(in_folder("a"));
+    assert_int_equal(entries(), kept + 1);
+    end_writer(living);
+    file_clean(in_folder("a.i"));
+    assert_int_equal(entries(), kept);
+    file_clean(in_folder("nowhere/a"));
+}
+
 static void inputs_are_not_overwritten(void **state)
 {
     (void)state;
@@ -347,6 +392,7 @@ int main(void)
         TEST(two_writers_of_one_file_do_not_meet),
         TEST(a_killed_writer_leaves_nothing),
         TEST(file_systems_without_nameless_files),
+        TEST(only_what_killed_processes_were_writing_is_removed),
         TEST(inputs_are_not_overwritten),
         TEST(links_keep_pointing_and_devices_stay),
         TEST(places_that_allow_nothing_say_so),

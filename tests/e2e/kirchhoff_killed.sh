@@ -70,7 +70,7 @@ fi
 "$bin" $usual $image --raw "$work/on" 2>"$work/err" && cmp -s "$work/whole.f32" "$work/on.f32" && ! kept
 check $? "a file that was merged: $(cat "$work/err")"
 "$bin" $usual $image --part 0/3 --partial "$work/on.checkpoint.rank1" && cp "$work/half" "$work/on.checkpoint.rank2"
-touch "$work/on.checkpoint.part-4711-0-0" "$work/on.checkpoint.rank12.part-4711-0-0" # half written when killed
+touch "$work/on.checkpoint.part-4711-0-0" "$work/on.checkpoint.rank12.part-4711-0-0" "$work/on.slab2of3.part-4711-0-0" # half written when killed
 "$bin" $usual $image --raw "$work/on" --json "$work/on.json" 2>"$work/err" && cmp -s "$work/whole.f32" "$work/on.f32" && ! kept &&
     [ "$(number kept_traces "$work/on.json" | cut -d. -f1)" -gt 0 ]
 check $? "files of ranks alone: $(cat "$work/err")"
