@@ -84,13 +84,11 @@ static inline float pair_product(const struct sum_plan *p, const struct sum_trac
 
 static const float part_of[MIGRATE_STEP] = {0, 0.25f, 0.5f, 0.75f};
 
-/* What limits depend on at the depths from node k to the next: a cubic through the four nodes
- * around them, or a straight line if no ray reaches one of these. */
+/* What limits depend on at the depths from node k to the next. */
 static void find_between(const struct sum_plan *p, const struct sum_nodes *n, const float *at,
                          int k, float to[MIGRATE_STEP])
 {
     const int from = migrate_around(k, p->fine, p->end);
-    const float step = (float)(k - p->fine - from);
     float x[4];
     bool reached = true;
     for (int q = 0; q < 4; q++) {
@@ -99,9 +97,7 @@ static void find_between(const struct sum_plan *p, const struct sum_nodes *n, co
         reached = reached && n->u[node] > 0.5f * MIGRATE_NEVER;
     }
     for (int l = 0; l < MIGRATE_STEP; l++)
-        to[l] = migrate_cubic(x[0], x[1], x[2], x[3], part_of[l] + step);
-    for (int l = 0; l < MIGRATE_STEP && !reached; l++)
-        to[l] = migrate_between(at[k], at[k + 1], part_of[l]);
+        to[l] = migrate_limit(x[0], x[1], x[2], x[3], reached, k - p->fine - from, part_of[l]);
 }
 
 /* Weights at the depths behind node k up to the next, between which tapers change: linear

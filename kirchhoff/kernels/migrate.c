@@ -253,7 +253,7 @@ FN struct within within_between(GLOBAL const float *rows, struct pair p, GLOBAL 
 {
     const int nodes = shape[SHAPE_NODES], fine = shape[SHAPE_FINE];
     const int from = migrate_around(k, fine, shape[SHAPE_END]);
-    const float step = f + (float)(k - fine - from);
+    const int at = k - fine - from;
     struct within x[4], w;
     int reached = 1;
     for (int q = 0; q < 4; q++) {
@@ -261,14 +261,9 @@ FN struct within within_between(GLOBAL const float *rows, struct pair p, GLOBAL 
         x[q] = pair_within(rows, p, par, nodes, node);
         reached = reached && pair_time(rows, p, node) > 0.5f * MIGRATE_NEVER;
     }
-    w.open = migrate_cubic(x[0].open, x[1].open, x[2].open, x[3].open, step);
-    w.upright = migrate_cubic(x[0].upright, x[1].upright, x[2].upright, x[3].upright, step);
-    if (!reached) {
-        x[0] = pair_within(rows, p, par, nodes, k);
-        x[1] = pair_within(rows, p, par, nodes, k + 1);
-        w.open = migrate_between(x[0].open, x[1].open, f);
-        w.upright = migrate_between(x[0].upright, x[1].upright, f);
-    }
+    w.open = migrate_limit(x[0].open, x[1].open, x[2].open, x[3].open, reached, at, f);
+    w.upright =
+        migrate_limit(x[0].upright, x[1].upright, x[2].upright, x[3].upright, reached, at, f);
     return w;
 }
 

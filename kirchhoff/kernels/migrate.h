@@ -245,6 +245,14 @@ FN int migrate_step_node(int q, int fine)
     return q < 0 ? fine + q * MIGRATE_STEP : fine + q;
 }
 
+/* A limit at fraction f between nodes `at` and at + 1 of these four: a cubic through all, or a
+ * straight line unless rays reach all of them. */
+FN float migrate_limit(float a, float b, float c, float d, int reached, int at, float f)
+{
+    const float above = at == 0 ? a : (at == 1 ? b : c), below = at == 0 ? b : (at == 1 ? c : d);
+    return reached ? migrate_cubic(a, b, c, d, f + (float)at) : migrate_between(above, below, f);
+}
+
 /* Time at fraction f between nodes a and b; c: half-slowness correction of both ends. */
 FN float migrate_time(float a, float b, float c, float f)
 {
