@@ -39,4 +39,9 @@ with_mpi() {
     # The leak checker runs after MPI's plug-ins are unloaded and cannot attribute their blocks.
     [ -z "${SAN:-}" ] || export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 }
+verified() { # program, arguments…: exit 0 and "verified": true
+    "$BIN/$1" "${@:2}" --json - >"$work/json" 2>"$work/err" || say "$* exits $?: $(cat "$work/err")"
+    grep -q '"verified": true' "$work/json" || say "$*: not verified"
+}
+norms_of() { "$BIN/$1" --class S "${@:2}" --json - | norms; } # program, arguments…
 norms() { tr -d ' \n' | grep -o '"residual":\[[^]]*\],"error":\[[^]]*\]'; } # of NPB-MZ's JSON

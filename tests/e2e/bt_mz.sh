@@ -3,21 +3,17 @@
 . tests/check.sh
 needs_two_cpus
 
-verified() { # arguments…: exit 0 and "verified": true
-    out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"
-    echo "$out" | grep -q '"verified": true' || say "$*: not verified"
-}
 log=$work/log
 
-verified --class S --layout 2x1 --schedule static
-verified --class S --layout 1x2 --schedule dynamic
-verified --class S --layout 0x0+1 --devices host:0
-verified --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
+verified bt-mz --class S --layout 2x1 --schedule static
+verified bt-mz --class S --layout 1x2 --schedule dynamic
+verified bt-mz --class S --layout 0x0+1 --devices host:0
+verified bt-mz --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
 if has_opencl; then
-    verified --class S --layout 0x0+1 --devices opencl:0
-    verified --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
-    verified --class S --layout 1x1+1 --devices opencl:0 --schedule memorizing-dynamic:learn=2
-    CU_OPENCL_SPLIT=2 verified --class S --layout 0x0+2 --devices opencl:0,opencl:1 --schedule dynamic
+    verified bt-mz --class S --layout 0x0+1 --devices opencl:0
+    verified bt-mz --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
+    verified bt-mz --class S --layout 1x1+1 --devices opencl:0 --schedule memorizing-dynamic:learn=2
+    CU_OPENCL_SPLIT=2 verified bt-mz --class S --layout 0x0+2 --devices opencl:0,opencl:1 --schedule dynamic
 fi
 
 # A file written to standard output has it to itself.
@@ -48,12 +44,11 @@ OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=3x1 "$BIN/bt-mz" --class S >"$work/out" 2
 [ $? = 2 ] || say "OMP_PLACES that disagree: not exit 2"
 
 # The same bits for any policy and any number of units.
-norms_of() { "$BIN/bt-mz" --class S "$@" --json - | norms; }
-first=$(norms_of --layout 1x1 --schedule static)
+first=$(norms_of bt-mz --layout 1x1 --schedule static)
 [ -n "$first" ] || say 'no norms in the JSON'
 for layout in 2x1 1x2; do
     for schedule in static dynamic memorizing-dynamic; do
-        [ "$(norms_of --layout $layout --schedule $schedule)" = "$first" ] ||
+        [ "$(norms_of bt-mz --layout $layout --schedule $schedule)" = "$first" ] ||
             say "norms differ: $layout $schedule"
     done
 done

@@ -55,17 +55,11 @@ grep -q '"steps_repeated": 9' "$work/json" || say "lost device: $(grep repeated 
 
 # Invalid names, folders that cannot be written and invalid numbers of steps are reported before
 # anything is computed.
-refused() { # exit code, word, arguments…
-    want=$1 word=$2
-    shift 2
-    "$BIN/bt-mz" --class S "$@" >"$work/out" 2>&1
-    [ $? = "$want" ] && grep -q "$word" "$work/out" || say "$*: $(cat "$work/out")"
-}
-refused 2 'not a file name' --checkpoint ''
-refused 2 'not a file name' --checkpoint "$work"
-refused 3 'cannot be written' --checkpoint "$work/nowhere/state"
+refused 2 'not a file name' "$BIN/bt-mz" --class S --checkpoint ''
+refused 2 'not a file name' "$BIN/bt-mz" --class S --checkpoint "$work"
+refused 3 'cannot be written' "$BIN/bt-mz" --class S --checkpoint "$work/nowhere/state"
 for every in 0 -1 x 1.5 99999999999; do
-    refused 2 'every' --checkpoint "$file" --every $every
+    refused 2 'every' "$BIN/bt-mz" --class S --checkpoint "$file" --every $every
 done
 
 # A full disk: the older checkpoint is unchanged, and no partial file is left.

@@ -15,12 +15,6 @@ runs() { # exit code, arguments… ; output in out, errors in err
     rc=$?
     [ $rc = "$code" ] || say "$* exits $rc instead of $code: $(cat err)"
 }
-refused() { # exit code, words that the one line must hold, arguments…
-    words=$2
-    runs "$1" "${@:3}"
-    [ "$(wc -l <err)" = 1 ] || say "$*: not one line on stderr: $(cat err)"
-    grep -q -- "$words" err || say "$*: '$words' is not in: $(cat err)"
-}
 job() { # writes job.json: task command, members of the job
     printf '{"nodes": [{"name": "a", "cores": 2}, {"name": "b", "cores": 1, "factor": 2}],
 "oversubscribe": true, "tasks": [{"name": "t", "count": %s, "command": "%s", "time": "%s"}]%s}' \
@@ -61,16 +55,16 @@ job 4 "echo {id} >>ran; test {id} != 2 -o -e mended" "0.01" ', "retries": 2'
 runs 1 run job.json
 grep -q "failed tasks: 2 (exit 1)" err || say "the failed task is not named: $(cat err)"
 [ "$(grep -c '^2$' ran)" = 3 ] && [ "$(wc -l <ran)" = 6 ] || say "retries: $(tr '\n' ' ' <ran)"
-refused 2 "unfinished run" run job.json
+refused 2 "unfinished run" "$bin/cu-run" run job.json
 touch mended
 runs 0 run job.json --resume
 [ "$(wc -l <ran)" = 7 ] || say "resume ran more than the failed task"
 
 # a journal that somebody emptied or removed: nothing that may be finished runs again unasked
 : >job.json.results/journal
-refused 2 'journal is empty' run job.json --resume
+refused 2 'journal is empty' "$bin/cu-run" run job.json --resume
 rm job.json.results/journal
-refused 2 'journal is missing' run job.json
+refused 2 'journal is missing' "$bin/cu-run" run job.json
 [ "$(wc -l <ran)" = 7 ] || say 'tasks ran again without a journal'
 
 # interrupted, then killed: what is finished is kept, what was left behind is ended
@@ -111,7 +105,7 @@ PATH=$work:$PATH runs 0 run remote.json --method taskp --json run.json
 grep -q "node 'bad' is lost" err || say "the lost node is not named: $(cat err)"
 [ "$(awk '{print $1}' ran | sort -u | wc -l)" = 12 ] || say "tasks of the lost node: $(cat ran)"
 grep -q '"plans": [23]' run.json || say "no second plan: $(grep plans run.json)"
-PATH=$work:$PATH refused 3 "cannot be reached" run remote.json --results other
+PATH=$work:$PATH refused 3 "cannot be reached" "$bin/cu-run" run remote.json --results other
 # a task on two nodes fails because one of them is lost: not its own fault
 cat >both.json <<'END'
 {"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2}],
@@ -121,7 +115,7 @@ rm -f dead
 PATH=$work:$PATH runs 0 run both.json
 [ "$(tr '\n' ' ' <wide)" = 'good:2,dying:2 good:2 ' ] || say "a task that has lost a node: $(cat wide err)"
 job 1 true 1/p
-TMPDIR=$work/nowhere refused 3 "cannot be written: No such file or directory; choose another" run job.json --results unlocked
+TMPDIR=$work/nowhere refused 3 "cannot be written: No such file or directory; choose another" "$bin/cu-run" run job.json --results unlocked
 
 # calibration
 job 1 "printf 'time %s\\\\n' {seconds}" "6/p+1"
@@ -132,7 +126,7 @@ runs 0 plan fitted.json
 grep -q evenkeel out || say "plan of a calibrated job: $(cat out)"
 
 before=$(cat job.json)
-refused 2 'input' calibrate job.json --repeat 1 --out job.json
+refused 2 'input' "$bin/cu-run" calibrate job.json --repeat 1 --out job.json
 [ "$before" = "$(cat job.json)" ] || say 'calibrate wrote over its input'
 
 # copies beside each other are different tasks, and what a run takes besides what it says is planned
@@ -159,7 +153,7 @@ runs 0 calibrate job.json --repeat 1 --out fitted.json
 [ "$(cat widths)" = 'a 3' ] || say "widths of a task on three cores: $(cat widths)"
 runs 0 plan fitted.json
 sed -i 's/"least_cores": 3, "most_cores": 3/"least_cores": 5, "most_cores": 0/; s/"b", "cores": 2/"b", "cores": 5/' job.json
-refused 2 "task 'three' cannot be measured on node 'a'" calibrate job.json --repeat 1 --out fitted.json
+refused 2 "task 'three' cannot be measured on node 'a'" "$bin/cu-run" calibrate job.json --repeat 1 --out fitted.json
 
 # the examples; the one of the README
 runs 0 plan "$here/cu/examples/sleep.json"
@@ -181,7 +175,7 @@ one '"cores": 2' '' '{"name": "x", "command": "false", "time": "0.1"}, {"name": 
 runs 1 run job.json --json run.json
 [ "$(cat ran)" = z ] && grep -q '"state": "skipped"' run.json || say "a failed dependency: $(cat ran err)"
 one '"cores": 2' '' '{"name": "y", "after": ["x"], "command": "true", "time": "1"}'
-refused 2 "no task before it has the name 'x'" run job.json
+refused 2 "no task before it has the name 'x'" "$bin/cu-run" run job.json
 
 # a task's time, and the allocation's: full to its end, and the rest with the next one
 one '"cores": 1' '' '{"command": "sleep 20", "time": "20", "walltime": 0.5}'
@@ -201,7 +195,7 @@ one '"cores": 4, "memory": 10' '' '{"count": 4, "memory": 6, "command": "mkdir h
 runs 0 run job.json
 [ ! -e clash ] || say 'memory: two tasks of 6 at once where there are 10'
 one '"cores": 4, "gpus": 1' '' '{"gpus": 2, "command": "true", "time": "1"}'
-refused 2 'no node has 2 GPUs' run job.json
+refused 2 'no node has 2 GPUs' "$bin/cu-run" run job.json
 
 # tasks take six times as long as planned: the waiting ones are replanned
 one '"cores": 2' '' '{"count": 12, "command": "sleep 0.6", "time": "0.1"}'
@@ -229,9 +223,9 @@ runs 0 run job.json --resume
 rm -f ran
 runs 0 run job.json --results 'r[1]*'
 rm 'r[1]*/journal'
-refused 2 'journal is missing' run job.json --results 'r[1]*'
+refused 2 'journal is missing' "$bin/cu-run" run job.json --results 'r[1]*'
 sed -i '1s/job/jib/' job.json.results/journal
-refused 2 'journal is damaged' run job.json --resume
+refused 2 'journal is damaged' "$bin/cu-run" run job.json --resume
 [ "$(wc -l <ran)" = 2 ] || say "tasks ran again: $(cat ran)"
 
 # a supervisor that is killed: its task fails, and nothing of it runs on
@@ -257,7 +251,7 @@ runs 0 run job.json --resume
 
 # {id} and the like belong to the plan, not to a sweep
 one '"cores": 1' '' '{"command": "echo {cores}", "time": "1", "sweep": {"cores": [1, 2]}}'
-refused 2 'choose another name' plan job.json
+refused 2 'choose another name' "$bin/cu-run" plan job.json
 
 # values of a sweep keep all their digits
 one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}"]}}'
@@ -266,7 +260,7 @@ runs 0 run job.json --method taskp
 
 # GPUs that the node's environment does not have
 one '"cores": 1, "gpus": 2' '' '{"command": "true", "time": "1"}'
-CUDA_VISIBLE_DEVICES=5 refused 3 'CUDA_VISIBLE_DEVICES has only 1' run job.json
+CUDA_VISIBLE_DEVICES=5 refused 3 'CUDA_VISIBLE_DEVICES has only 1' "$bin/cu-run" run job.json
 
 # nodes that are parts of one host have GPUs and cpus of their own
 one '"cores": 1, "gpus": 1}, {"name": "b", "cores": 1, "gpus": 2' '' '{"command": "echo $CUDA_VISIBLE_DEVICES >>ran; sleep 0.4", "time": "0.4", "count": 2, "gpus": 1}'
@@ -288,19 +282,19 @@ PATH=$work:$PATH runs 0 run job.json
 
 for time in inf '' 5: 1:-2 1e9:0; do
     one '"cores": 1' '' "{\"command\": \"true\", \"time\": \"1\", \"walltime\": \"$time\"}"
-    refused 2 walltime run job.json
+    refused 2 walltime "$bin/cu-run" run job.json
 done
 { printf '#%600s\n' x && echo 'here slots=2'; } >hosts
 echo '{"nodes": {"hostfile": "hosts"}, "oversubscribe": true, "tasks": [{"command": "true", "time": "1"}]}' >job.json
 runs 0 plan job.json
 sed -i 's/"hostfile"/"slots": 2, "hostfile"/' job.json
-refused 2 'slots' plan job.json
+refused 2 'slots' "$bin/cu-run" plan job.json
 
 # tasks that no node can take with all they need; cluster tasks take the nodes that can
 one '"cores": 8}, {"name": "b", "cores": 2, "gpus": 1' '' '{"command": "true", "time": "1", "least_cores": 8, "gpus": 1}'
-refused 2 'GPUs and memory' plan job.json
+refused 2 'GPUs and memory' "$bin/cu-run" plan job.json
 one '"cores": 8}, {"name": "b", "cores": 12' '' '{"command": "true", "cluster": true, "time": "1", "least_cores": 10, "most_cores": 11}'
-refused 2 'no cluster has a number of cores' plan job.json
+refused 2 'no cluster has a number of cores' "$bin/cu-run" plan job.json
 one '"cores": 4, "gpus": 1}, {"name": "b", "cores": 4' '' '{"command": "true", "cluster": true, "time": "10/p", "gpus": 1, "count": 3}'
 runs 0 plan job.json --json plan.json
 [ "$(grep -c '"makespan_s": 7.5' plan.json)" = 7 ] || say "a cluster with one GPU: $(grep makespan plan.json)"
@@ -321,10 +315,10 @@ grep -q 'trace.swf: .*left out: 1$' err || say "a job that never ran: $(cat err)
 runs 0 run job.json
 grep -q '2 tasks, 2 done' out || say "a trace: $(cat out)"
 echo 1 2 3 >>trace.swf
-refused 2 'trace.swf:5' plan job.json
+refused 2 'trace.swf:5' "$bin/cu-run" plan job.json
 for more in 19 x; do
     sed -i "5s/.*/4 6 0 1 1 -1 -1 1 200 -1 0 1 1 1 1 -1 -1 -1 $more/" trace.swf
-    refused 2 'trace.swf:5' plan job.json
+    refused 2 'trace.swf:5' "$bin/cu-run" plan job.json
 done
 echo '1 0 0 100 13 -1 -1 13 200 -1 1 1 1 1 1 -1 -1 -1' >trace.swf
 echo '{"nodes": [{"name": "a", "cores": 8}, {"name": "b", "cores": 12}], "oversubscribe": true, "tasks": {"swf": "trace.swf"}}' >job.json
@@ -332,30 +326,30 @@ runs 0 plan job.json
 
 # bad input, before anything is started
 rm -f ran
-refused 2 "method: 'waterlevel'" run "$here/cu/examples/sleep.json" --method waterlevel
-refused 2 "not understood" plan --tasks "3/q" --nodes a:1:1
-refused 2 "0 cores" plan --tasks "3/p" --nodes a:0:1
+refused 2 "method: 'waterlevel'" "$bin/cu-run" run "$here/cu/examples/sleep.json" --method waterlevel
+refused 2 "not understood" "$bin/cu-run" plan --tasks "3/q" --nodes a:1:1
+refused 2 "0 cores" "$bin/cu-run" plan --tasks "3/p" --nodes a:0:1
 printf "{" >job.json
-refused 2 "job.json:1" run job.json --results r
+refused 2 "job.json:1" "$bin/cu-run" run job.json --results r
 job 1 "no-such-command {id}" "1"
-refused 3 "no-such-command" run job.json --results r
+refused 3 "no-such-command" "$bin/cu-run" run job.json --results r
 job 1 "true" "-3/p"
-refused 2 "must be above 0" run job.json --results r
+refused 2 "must be above 0" "$bin/cu-run" run job.json --results r
 printf '{"nodes": [{"name": "a", "cores": 4000}], "tasks": [{"command": "true", "time": "1"}]}' >job.json
-refused 3 "node 'a' with 4000 cores" run job.json --results r
+refused 3 "node 'a' with 4000 cores" "$bin/cu-run" run job.json --results r
 printf '{"nodes": "localhost", "tasks": [{"command": "true"}]}' >job.json
-refused 2 "tasks\[0\].time is missing" run job.json --results r
+refused 2 "tasks\[0\].time is missing" "$bin/cu-run" run job.json --results r
 printf '{"nodes": "localhost", "tasks": [{"comand": "true"}]}' >job.json
-refused 2 "unknown key .*comand" run job.json --results r
+refused 2 "unknown key .*comand" "$bin/cu-run" run job.json --results r
 printf '{"nodes": "slurm", "tasks": [{"command": "true", "time": "1"}]}' >job.json
-refused 3 "Slurm" run job.json --results r
+refused 3 "Slurm" "$bin/cu-run" run job.json --results r
 # A host is one word that ssh cannot take for an option; misspelt or wrong members are refused.
 for host in '-oProxyCommand=touch pwned' '-oProxyCommand=touch' 'name host' ''; do
     printf '{"nodes": [{"name": "a", "host": "%s", "cores": 1}], "tasks": [{"command": "true", "time": "1"}]}' "$host" >job.json
-    refused 2 'is not the name of a host' run job.json --results r
+    refused 2 'is not the name of a host' "$bin/cu-run" run job.json --results r
 done
 [ -e pwned ] && say 'a host ran a command'
 printf '{"nodes": [{"name": "a", "cores": 1}], "oversubscribe": "yes", "tasks": [{"command": "true", "time": "1"}]}' >job.json
-refused 2 'oversubscribe must be true or false' run job.json --results r
+refused 2 'oversubscribe must be true or false' "$bin/cu-run" run job.json --results r
 [ ! -e r ] || say "a refused job left a folder"
 exit $failed

@@ -144,19 +144,13 @@ rm -rf "$work/parts"
 check $? "no guesses for a job: $(cat "$work/err")"
 
 # Bad jobs and bad input.
-refuses() { # pattern of the message
-    "$bin" "$work/job.json" >/dev/null 2>"$work/err"
-    rc=$?
-    [ $rc = 2 ] && grep -q -- "$1" "$work/err"
-    check $? "exit 2 and '$1', not $rc: $(cat "$work/err")"
-}
-job 4 '"colour": 1,' && refuses "job.json:1: unknown key 'colour'"
-job 0 '' && refuses 'microjobs'
-job 4 '"about": 1,' && sed -i 's/"weight": "diffractor"/"wait": 1/' "$work/job.json" && refuses 'wait'
-job 4 '' && sed -i 's/data.segy/nowhere.segy/' "$work/job.json" && refuses 'nowhere.segy'
-job 4 '' && echo '{' >"$work/job.json" && refuses 'job.json'
+job 4 '"colour": 1,' && refused 2 "job.json:1: unknown key 'colour'" "$bin" "$work/job.json"
+job 0 '' && refused 2 'microjobs' "$bin" "$work/job.json"
+job 4 '"about": 1,' && sed -i 's/"weight": "diffractor"/"wait": 1/' "$work/job.json" && refused 2 'wait' "$bin" "$work/job.json"
+job 4 '' && sed -i 's/data.segy/nowhere.segy/' "$work/job.json" && refused 2 'nowhere.segy' "$bin" "$work/job.json"
+job 4 '' && echo '{' >"$work/job.json" && refused 2 'job.json' "$bin" "$work/job.json"
 job 4 ''
 cp "$work/data.segy" "$work/good.segy"
 printf '\177\300\000\000' | dd of="$work/data.segy" bs=1 seek=$((3600 + 1005 * 3044 + 240 + 400)) conv=notrunc 2>/dev/null
-refuses 'sample 101 of trace 1006 is no finite number'
+refuses 'a sample that is no number' 'sample 101 of trace 1006 is no finite number' "$bin" "$work/job.json"
 exit $failed

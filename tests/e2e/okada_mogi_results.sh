@@ -143,18 +143,11 @@ cmp -s "$work/nested.csv" "$work/again.csv" || say 'the refined job finds someth
 "$BIN/mogi" "$work/next.json" --dry-run | grep -q ' geometries, ' || say 'the refined job is invalid'
 
 # Invalid options are refused.
-refused() { # words, arguments…
-    words=$1
-    shift
-    "$BIN/mogi" "$@" >/dev/null 2>"$work/log"
-    [ $? = 2 ] && [ "$(wc -l <"$work/log")" = 1 ] && grep -q -- "$words" "$work/log" ||
-        say "mogi $*: $(cat "$work/log")"
-}
-refused 'excludes --trials' $campi --refine 1 --trials 0:10
-refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
-refused 'its data differ from those of' "$work/los.json" --against "$work/one.json"
-refused 'has no evidence' $campi --against "$work/made.json"
-refused 'which utm_zone' $campi --geojson "$work/x.json"
-refused 'give each parameter one value' $campi --generate "$work/x.csv"
-refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
+refused 2 'excludes --trials' "$BIN/mogi" $campi --refine 1 --trials 0:10
+refused 2 'did you mean .d_m' "$BIN/mogi" $campi --refine 1 --refine-by d_n=2
+refused 2 'its data differ from those of' "$BIN/mogi" "$work/los.json" --against "$work/one.json"
+refused 2 'has no evidence' "$BIN/mogi" $campi --against "$work/made.json"
+refused 2 'which utm_zone' "$BIN/mogi" $campi --geojson "$work/x.json"
+refused 2 'give each parameter one value' "$BIN/mogi" $campi --generate "$work/x.csv"
+refused 2 'whole number' "$BIN/mogi" $campi --refine-out "$work/x.json" --refine-by 0.5
 exit $failed

@@ -11,9 +11,6 @@ ranks() { # how many, program, arguments…
     shift 2
     timeout 300 mpirun --oversubscribe -n "$n" "$BIN/$program" "$@"
 }
-number() { # key of the JSON in a file
-    sed -n "s/^ \"$1\": \(.*[^,]\),*$/\1/p" "$2"
-}
 same() { # how it was found
     cmp -s "$work/one.csv" "$work/out.csv" || say "the table differs $1"
 }
@@ -142,7 +139,7 @@ grep -q 'interrupted: .* of 2000000 trials are done; the same command goes on' "
 "$BIN/okada" $slow --layout 2x1 --out "$work/out.csv" --checkpoint "$work/state" --json "$work/out.json" --quiet ||
     say "it does not resume: exit $?"
 same 'after two restarts'
-[ "$(number trials "$work/out.json")" = 2000000 ] || say 'trials after two restarts'
+grep -q '^ "trials": 2000000,' "$work/out.json" || say 'trials after two restarts'
 [ -e "$work/state" ] && say 'the checkpoint of a complete search is left'
 
 # One process, interrupted.

@@ -4,17 +4,6 @@
 . tests/check.sh
 log=$work/log
 
-verified() { # program, arguments…: exit 0 and "verified": true
-    program=$1
-    shift
-    out=$("$BIN/$program" "$@" --json - 2>"$log") || say "$program $* exits $?: $(cat "$log")"
-    echo "$out" | grep -q '"verified": true' || say "$program $*: not verified"
-}
-norms_of() { # program, arguments…
-    program=$1
-    shift
-    "$BIN/$program" --class S "$@" --json - | norms
-}
 
 for program in sp-mz lu-mz; do
     verified $program --class W --layout 1x1
