@@ -238,10 +238,4 @@ enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, c
     return HAND_OUT(st, e, out, eikonal_close);
 }
 
-void eikonal_close(struct eikonal *e)
-{
-    if (!e)
-        return;
-    arena_free(&e->arena);
-    free(e);
-}
+ARENA_CLOSE(eikonal_close, struct eikonal)

@@ -54,13 +54,7 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
     return EK_OK;
 }
 
-void lsm_close(struct lsm *l)
-{
-    if (!l)
-        return;
-    arena_free(&l->arena);
-    free(l);
-}
+ARENA_CLOSE(lsm_close, struct lsm)
 
 /* ---- traces and images ------------------------------------------------------------------------*/
 

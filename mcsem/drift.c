@@ -54,13 +54,7 @@ enum ek_status drift_open(struct survey *survey, double spread, struct drift **d
     return EK_OK;
 }
 
-void drift_close(struct drift *d)
-{
-    if (!d)
-        return;
-    arena_free(&d->arena);
-    free(d);
-}
+ARENA_CLOSE(drift_close, struct drift)
 
 void drift_reset(struct drift *d)
 {

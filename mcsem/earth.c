@@ -80,13 +80,7 @@ void earth_add_vertical(struct earth *e)
     e->vertical = true;
 }
 
-void earth_close(struct earth *e)
-{
-    if (!e)
-        return;
-    arena_free(&e->arena);
-    free(e);
-}
+ARENA_CLOSE(earth_close, struct earth)
 
 static enum ek_status check_water(const struct earth *e, const char *where)
 {

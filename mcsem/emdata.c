@@ -404,10 +404,4 @@ enum ek_status emdata_open(const char *path, struct emdata **emdata)
     return HAND_OUT(st, e, emdata, emdata_close);
 }
 
-void emdata_close(struct emdata *e)
-{
-    if (!e)
-        return;
-    arena_free(&e->arena);
-    free(e);
-}
+ARENA_CLOSE(emdata_close, struct emdata)

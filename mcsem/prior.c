@@ -237,13 +237,7 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
     return HAND_OUT(st, p, prior, prior_close);
 }
 
-void prior_close(struct prior *p)
-{
-    if (!p)
-        return;
-    arena_free(&p->arena);
-    free(p);
-}
+ARENA_CLOSE(prior_close, struct prior)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 

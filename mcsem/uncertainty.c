@@ -116,10 +116,4 @@ enum ek_status uncertainty_open(struct invert *inv, struct uncertainty **uncerta
     return EK_OK;
 }
 
-void uncertainty_close(struct uncertainty *c)
-{
-    if (!c)
-        return;
-    arena_free(&c->arena);
-    free(c);
-}
+ARENA_CLOSE(uncertainty_close, struct uncertainty)

@@ -59,13 +59,7 @@ enum ek_status clusters_open(int naxes, const long *low, const long *high, size_
     return EK_OK;
 }
 
-void clusters_close(struct clusters *s)
-{
-    if (!s)
-        return;
-    arena_free(&s->arena);
-    free(s);
-}
+ARENA_CLOSE(clusters_close, struct clusters)
 
 /* ---- cells ------------------------------------------------------------------------------------*/
 

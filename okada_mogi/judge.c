@@ -186,13 +186,7 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
     return HAND_OUT(st, made, j, judge_close);
 }
 
-void judge_close(struct judge *j)
-{
-    if (!j)
-        return;
-    arena_free(&j->arena);
-    free(j);
-}
+ARENA_CLOSE(judge_close, struct judge)
 
 /* The basis responses of source s with parameters x; recomputed only if its values have changed. */
 static const double *basis_of(struct judge *j, int s, const double *x)

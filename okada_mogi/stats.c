@@ -354,10 +354,4 @@ enum ek_status stats_open(const struct job *job, struct spool *spool, struct sta
     return HAND_OUT(st, made, s, stats_close);
 }
 
-void stats_close(struct stats *s)
-{
-    if (!s)
-        return;
-    arena_free(&s->arena);
-    free(s);
-}
+ARENA_CLOSE(stats_close, struct stats)

@@ -51,6 +51,15 @@ void arena_free(struct arena *a);
 /* The end of an open(): if st is EK_OK, sets *out = made, otherwise closes it. Returns st. */
 #define HAND_OUT(st, made, out, close) ((st) ? (void)close(made) : (void)(*(out) = (made)), (st))
 
+/* Defines the close() of an object that owns nothing but its arena; it accepts NULL. */
+#define ARENA_CLOSE(close, type)                                                                   \
+    void close(type *object)                                                                       \
+    {                                                                                              \
+        if (object)                                                                                \
+            arena_free(&object->arena);                                                            \
+        free(object);                                                                              \
+    }
+
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 
 /* Makes room for one more member at the end of *array, which holds n members of `size` bytes and

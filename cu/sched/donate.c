@@ -76,13 +76,7 @@ enum ek_status donate_open(const struct donate_options *options, struct donate *
     return EK_OK;
 }
 
-void donate_close(struct donate *d)
-{
-    if (!d)
-        return;
-    arena_free(&d->arena);
-    free(d);
-}
+ARENA_CLOSE(donate_close, struct donate)
 
 /* ---- free devices -----------------------------------------------------------------------------*/
 

@@ -88,13 +88,7 @@ enum ek_status ek_grid_new(const struct ek_grid_shape *shape, struct ek_grid **o
     return EK_OK;
 }
 
-void ek_grid_free(struct ek_grid *g)
-{
-    if (!g)
-        return;
-    arena_free(&g->arena);
-    free(g);
-}
+ARENA_CLOSE(ek_grid_free, struct ek_grid)
 
 size_t ek_grid_zones(const struct ek_grid *g)
 {
