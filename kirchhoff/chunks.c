@@ -64,7 +64,7 @@ static uint64_t morton(const struct traveltime_cache *travel, const struct segy_
            spread(cell(s, 0, t->gx)) << 1 | spread(cell(s, 1, t->gy));
 }
 
-SORT_BY_BOTH(by_key, struct keyed, key, trace)
+SORT_BY(by_key, struct keyed, SORT_UP(key) ?: SORT_UP(trace))
 
 /* Whether trace i, of traces in order, is the first of its block of 2^bits cells. */
 static bool begins_block(const struct keyed *k, size_t i, int bits)

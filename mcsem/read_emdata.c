@@ -3,6 +3,7 @@
 #include "mcsem/pair.h"
 #include "mcsem/survey_file.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <complex.h>
 #include <math.h>
@@ -43,25 +44,10 @@ static bool classify(const struct emdata_datum *d, struct entry *e)
     return false;
 }
 
-static int compare_pairs(const struct entry *p, const struct entry *q)
-{
-    if (p->transmitter != q->transmitter)
-        return p->transmitter < q->transmitter ? -1 : 1;
-    if (p->receiver != q->receiver)
-        return p->receiver < q->receiver ? -1 : 1;
-    return (p->channel > q->channel) - (p->channel < q->channel);
-}
+SORT_BY(compare_pairs, struct entry, SORT_UP(transmitter) ?: SORT_UP(receiver) ?: SORT_UP(channel))
 
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *p = a, *q = b;
-    const int pairs = compare_pairs(p, q);
-    if (pairs || p->freq != q->freq)
-        return pairs ? pairs : p->freq < q->freq ? -1 : 1;
-    if (p->part != q->part)
-        return p->part < q->part ? -1 : 1;
-    return (p->datum->line > q->datum->line) - (p->datum->line < q->datum->line);
-}
+SORT_BY(compare_entries, struct entry,
+        compare_pairs(x, y) ?: SORT_UP(freq) ?: SORT_UP(part) ?: SORT_UP(datum->line))
 
 /* ---- pairs ------------------------------------------------------------------------------------*/
 

@@ -39,7 +39,7 @@ struct floor {
 
 /* ---- between points -------------------------------------------------------------------------- */
 
-SORT_BY_BOTH(by_place, struct point, x, y)
+SORT_BY(by_place, struct point, SORT_UP(x) ?: SORT_UP(y))
 
 /* Index of the first of the points low .. high-1 beyond y, or high. */
 static size_t first_beyond(const struct floor *f, size_t low, size_t high, double y)
@@ -268,7 +268,7 @@ static enum ek_status points_from_file(const char *path, const struct survey *s,
     return points_from_table(t, f);
 }
 
-SORT_BY_BOTH(by_strip, struct point, strip, y)
+SORT_BY(by_strip, struct point, SORT_UP(strip) ?: SORT_UP(y))
 
 /* Makes strips, each with about as many points as there are strips. */
 static enum ek_status sort_points(struct floor *f)

@@ -5,6 +5,7 @@
 #include "mcsem/survey_columns.h"
 #include "src/arena.h"
 #include "src/owned.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,15 +148,7 @@ struct place {
     size_t was;
 };
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *p = a, *q = b;
-    if (p->cell != q->cell)
-        return p->cell < q->cell ? -1 : 1;
-    if (p->offset != q->offset)
-        return p->offset < q->offset ? -1 : 1;
-    return p->was < q->was ? -1 : 1;
-}
+SORT_BY(compare_places, struct place, SORT_UP(cell) ?: SORT_UP(offset) ?: SORT_UP(was))
 
 /* Fills in the places of the pairs that have a cell; returns their number. */
 static size_t find_places(const struct survey *s, const struct earth *earth, bool clip,

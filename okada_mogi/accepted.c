@@ -26,7 +26,7 @@ void accepted_free(struct accepted *a)
     *a = (struct accepted){0};
 }
 
-SORT_BY(by_trial, struct accepted_record, trial)
+SORT_BY(by_trial, struct accepted_record, SORT_UP(trial))
 
 static int by_misfit(const void *a, const void *b)
 {

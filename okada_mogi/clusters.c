@@ -7,6 +7,7 @@
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/job.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -276,13 +277,7 @@ void clusters_count(struct clusters *s, const long *place)
     s->cluster[clusters_of(s, place)].trials++;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const struct cluster *x = a, *y = b;
-    if (x->trials != y->trials)
-        return x->trials < y->trials ? 1 : -1;
-    return (x->root > y->root) - (x->root < y->root);
-}
+SORT_BY(by_size, struct cluster, SORT_DOWN(trials) ?: SORT_UP(root))
 
 size_t clusters_rank(struct clusters *s)
 {

@@ -199,7 +199,7 @@ static long cell_of(const struct join_table *t, long row)
     return cell;
 }
 
-SORT_BY_BOTH(by_key, struct key, cell, within)
+SORT_BY(by_key, struct key, SORT_UP(cell) ?: SORT_UP(within))
 
 /* Sorts the keys by cell (counting sort) and sets t->cell; sort_rows() sorts within cells. */
 static void count_cells(struct join_table *t, const struct key *key, struct key *sorted)

@@ -3,6 +3,7 @@
  * most of the signal and most of the noise that no source explains. */
 #include "okada_mogi/search_rows.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,13 +59,7 @@ struct search_sums {
 
 /* ---- the data ---------------------------------------------------------------------------------*/
 
-static int by_size(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return x->size != y->size     ? (x->size < y->size) - (x->size > y->size)
-           : x->scene != y->scene ? x->scene - y->scene
-                                  : x->at - y->at;
-}
+SORT_BY(by_size, struct row, SORT_DOWN(size) ?: SORT_UP(scene) ?: SORT_UP(at))
 
 static void set_row(struct row *row, const struct scene *c, const struct stations *s, int datum)
 {

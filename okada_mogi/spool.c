@@ -123,7 +123,7 @@ size_t spool_count(const struct spool *s)
 
 /* ---- out --------------------------------------------------------------------------------------*/
 
-SORT_BY(by_range, struct batch, range.first)
+SORT_BY(by_range, struct batch, SORT_UP(range.first))
 
 static void sort(struct spool *s)
 {

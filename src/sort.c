@@ -24,6 +24,22 @@ int sort_by_u64(const void *a, const void *b)
     return ORDER(uint64_t, a, b);
 }
 
+int sort_places_up(const void *a, const void *b, void *numbers)
+{
+    const double *number = numbers;
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const int order = ORDER(double, &number[x], &number[y]);
+    return order ? order : ORDER(size_t, a, b);
+}
+
+int sort_places_down(const void *a, const void *b, void *numbers)
+{
+    const double *number = numbers;
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const int order = ORDER(double, &number[y], &number[x]);
+    return order ? order : ORDER(size_t, a, b);
+}
+
 void sort_numbers(double *x, size_t n)
 {
     if (n)

@@ -8,19 +8,20 @@
 int sort_by_int(const void *a, const void *b);
 int sort_by_u64(const void *a, const void *b);
 
-/* Defines a comparator of structs, ascending by one member, or by one and then another. */
-#define SORT_ORDER(x, y, member) (((x)->member > (y)->member) - ((x)->member < (y)->member))
-#define SORT_BY(name, type, member)                                                                \
+/* For qsort_r() of places, size_t, in an array of numbers: the smallest or the largest first, equal
+ * ones by place. */
+int sort_places_up(const void *a, const void *b, void *numbers);
+int sort_places_down(const void *a, const void *b, void *numbers);
+
+/* Defines a comparator of structs, by one member or several: SORT_UP(this) ?: SORT_DOWN(that). */
+#define SORT_BY(name, type, order)                                                                 \
     static int name(const void *a, const void *b)                                                  \
     {                                                                                              \
-        return SORT_ORDER((const type *)a, (const type *)b, member);                               \
+        const type *x = a, *y = b;                                                                 \
+        return order;                                                                              \
     }
-#define SORT_BY_BOTH(name, type, member, next)                                                     \
-    static int name(const void *a, const void *b)                                                  \
-    {                                                                                              \
-        const int first = SORT_ORDER((const type *)a, (const type *)b, member);                    \
-        return first ? first : SORT_ORDER((const type *)a, (const type *)b, next);                 \
-    }
+#define SORT_UP(member)   ((x->member > y->member) - (x->member < y->member))
+#define SORT_DOWN(member) (-SORT_UP(member))
 
 void sort_numbers(double *x, size_t n);
 

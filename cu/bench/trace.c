@@ -6,6 +6,7 @@
 #include "src/arena.h"
 #include "src/file.h"
 #include "src/owned.h"
+#include "src/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,13 +157,7 @@ static bool is_state(const json_t *event)
 }
 
 /* By time; ends come before beginnings at the same time. */
-static int by_time(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->begins - y->begins;
-}
+SORT_BY(by_time, struct change, SORT_UP(time) ?: SORT_UP(begins))
 
 static size_t list_changes(const json_t *events, struct change *list)
 {

@@ -63,7 +63,7 @@ static int most(const struct moldable_kind *k, const struct moldable_node *n)
     return k->most && k->most < n->cores ? k->most : n->cores;
 }
 
-SORT_BY(earlier_finish, struct place, finish)
+SORT_BY(earlier_finish, struct place, SORT_UP(finish))
 
 /* A lower bound for all schedules that continue this one: the remaining work spread over all cores
  * from `since` on, and the longest chain of remaining tasks. */

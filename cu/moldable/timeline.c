@@ -1,5 +1,6 @@
 /* cu/moldable/timeline.c – free times of cores, with nodes in the same state grouped. */
 #include "cu/moldable/timeline.h"
+#include "src/sort.h"
 
 #include <limits.h>
 #include <math.h>
@@ -140,12 +141,7 @@ struct ranked {
     int task;
 };
 
-static int longer(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->seconds != y->seconds ? (x->seconds > y->seconds ? -1 : 1)
-                                    : (x->task > y->task) - (x->task < y->task);
-}
+SORT_BY(longer, struct ranked, SORT_DOWN(seconds) ?: SORT_UP(task))
 
 static enum ek_status sort_tasks(struct timeline *l)
 {

@@ -1,5 +1,6 @@
 /* cu/sched/fit.c – least absolute deviations by iteratively reweighted least squares. */
 #include "cu/sched/fit.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -103,11 +104,7 @@ void fit_rows(const struct fit_row *row, size_t n, int p, double *beta)
     }
 }
 
-static int by_y(const void *a, const void *b)
-{
-    double x = ((const struct fit_row *)a)->y, y = ((const struct fit_row *)b)->y;
-    return (x > y) - (x < y);
-}
+SORT_BY(by_y, struct fit_row, SORT_UP(y))
 
 double fit_median(struct fit_row *row, size_t n)
 {

@@ -2,6 +2,7 @@
 #include "cu/sched/link.h"
 #include "cu/sched/line.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,11 +18,7 @@ void link_note(struct link *l, int links, double bytes, double seconds)
         l->move[l->count++ % LINK_MOVES] = (struct link_move){bytes, seconds / links};
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    double x = ((const struct link_move *)a)->bytes, y = ((const struct link_move *)b)->bytes;
-    return (x < y) - (x > y);
-}
+SORT_BY(by_bytes, struct link_move, SORT_DOWN(bytes))
 
 static size_t gather(const struct link *first, int n, size_t stride, struct link_move *all)
 {

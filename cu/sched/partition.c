@@ -1,5 +1,6 @@
 /* cu/sched/partition.c – the search for the best partition of the tasks among units. */
 #include "cu/sched/partition.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,15 +151,6 @@ static void sort_units(struct partition *d)
     }
 }
 
-static int by_key(const void *a, const void *b, void *ctx)
-{
-    const double *key = ctx;
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    if (key[x] != key[y])
-        return key[x] < key[y] ? 1 : -1;
-    return (x > y) - (x < y);
-}
-
 /* Insertion sort, for an order that is nearly right; false: it takes more than `moves`. */
 static bool sort_nearly_sorted(size_t *order, size_t n, const double *key, size_t moves)
 {
@@ -183,7 +175,7 @@ static void sort_tasks(struct partition *d)
     const double *key = d->e->of[d->e->kind[0]].seconds;
     enum { MOST_MOVES = 1 << 16 };
     if (!sort_nearly_sorted(d->order, d->job->n, key, MOST_MOVES))
-        qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
+        qsort_r(d->order, d->job->n, sizeof *d->order, sort_places_down, (void *)key);
 }
 
 void partition_find_homes(struct partition *d)

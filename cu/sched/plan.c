@@ -1,5 +1,6 @@
 /* cu/sched/plan.c – lists of tasks for each unit. */
 #include "cu/sched/plan.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -193,21 +194,12 @@ int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit)
     return m;
 }
 
-static int by_cost(const void *a, const void *b, void *ctx)
-{
-    const double *cost = ctx;
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    if (cost[x] != cost[y])
-        return cost[x] < cost[y] ? 1 : -1;
-    return (x > y) - (x < y);
-}
-
 void plan_sort(const double *cost, size_t n, size_t *order)
 {
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     if (cost)
-        qsort_r(order, n, sizeof *order, by_cost, (void *)cost);
+        qsort_r(order, n, sizeof *order, sort_places_down, (void *)cost);
 }
 
 void plan_divide(const double *cost, struct ek_range r, double sec, const double *each,

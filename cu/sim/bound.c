@@ -115,7 +115,7 @@ struct pair {
     double ratio; /* on[0] / on[1] */
 };
 
-SORT_BY(ratio_order, struct pair, ratio)
+SORT_BY(ratio_order, struct pair, SORT_UP(ratio))
 
 /* Least and largest share of a task on kind 0 for it to end within `span`. */
 static void limits(const struct pair *p, double span, double *least, double *most)

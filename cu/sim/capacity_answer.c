@@ -1,5 +1,6 @@
 /* cu/sim/capacity_answer.c – draws the conclusions from a finished table. */
 #include "cu/sim/capacity_answer.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,15 +23,6 @@ static void find_fastest(struct capacity_answer *a, const struct capacity *c)
             if (makespan < cell_of(c, a->of_policy[p], p)->makespan)
                 a->of_policy[p] = i;
         }
-}
-
-static int by_makespan(const void *x, const void *y, void *arg)
-{
-    const double *makespan = arg;
-    size_t a = *(const size_t *)x, b = *(const size_t *)y;
-    if (makespan[a] != makespan[b])
-        return makespan[a] < makespan[b] ? -1 : 1;
-    return a < b ? -1 : a > b;
 }
 
 static bool is_cheaper(const struct capacity_machine *m, uint64_t x, uint64_t y)
@@ -109,7 +101,7 @@ enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capa
     find_fastest(a, c);
     for (size_t i = 0; i < c->nscenarios; i++)
         a->ranked[i] = i;
-    qsort_r(a->ranked, c->nscenarios, sizeof *a->ranked, by_makespan, a->makespan);
+    qsort_r(a->ranked, c->nscenarios, sizeof *a->ranked, sort_places_up, a->makespan);
     find_cheapest(a, c);
     for (int t = 0; t < c->machine->ntypes; t++)
         find_gain(a, c, t);

@@ -392,7 +392,7 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
     return EK_OK;
 }
 
-SORT_BY_BOTH(in_time, struct sim_change, step, after)
+SORT_BY(in_time, struct sim_change, SORT_UP(step) ?: SORT_UP(after))
 
 static enum ek_status read_changes(struct plan_case_reader *r, const json_t *list)
 {

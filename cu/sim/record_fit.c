@@ -137,7 +137,7 @@ static void find_slowness(struct fitter *f)
 }
 
 /* ---- noise ------------------------------------------------------------------------------------*/
-SORT_BY(by_ratio, struct fit_row, y)
+SORT_BY(by_ratio, struct fit_row, SORT_UP(y))
 
 /* Sorts the rows' ratios and cuts them into classes of equal weight; each class has its mean. */
 static void find_classes(struct fit_row *row, size_t n, double *noise)

@@ -2,6 +2,7 @@
 #include "cu/sim/bound.h"
 #include "cu/sim/sim.h"
 #include "src/arena.h"
+#include "src/sort.h"
 
 #include <float.h>
 #include <math.h>
@@ -215,12 +216,6 @@ static double value_of(const struct instance *at, const double *unit, const doub
     return sum;
 }
 
-static int by_size(const void *a, const void *b, void *size)
-{
-    double x = ((double *)size)[*(const size_t *)a], y = ((double *)size)[*(const size_t *)b];
-    return (x < y) - (x > y);
-}
-
 /* Prices for the bound "k longest tasks on the k fastest units" (the first k of `longest` and
  * `fast`): tasks are priced by the k-th speed, units by how much faster they are. */
 static void price_longest(const struct instance *at, int k, const size_t *fast, const double *speed,
@@ -280,8 +275,8 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
             sum += seconds_of(&at, u, t);
         speed[u] = sum > 0 ? 1 / sum : 0;
     }
-    qsort_r(order, n, sizeof *order, by_size, size);
-    qsort_r(fast, ncu, sizeof *fast, by_size, speed);
+    qsort_r(order, n, sizeof *order, sort_places_down, size);
+    qsort_r(fast, ncu, sizeof *fast, sort_places_down, speed);
     price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
                   task_price);
     bound = value_of(&at, unit_price, task_price);

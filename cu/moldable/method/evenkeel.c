@@ -8,6 +8,7 @@
 #include "cu/moldable/packing.h"
 #include "cu/moldable/pattern.h"
 #include "cu/moldable/timeline.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -402,11 +403,7 @@ struct ranked {
     int place, task;
 };
 
-static int fewer_hosts(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->hosts != y->hosts ? (x->hosts < y->hosts ? -1 : 1) : x->place - y->place;
-}
+SORT_BY(fewer_hosts, struct ranked, SORT_UP(hosts) ?: SORT_UP(place))
 
 /* Tasks that fewest nodes can host come first, otherwise in the timeline's order. */
 static enum ek_status sort_by_hosts(struct search *s)
