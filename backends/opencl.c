@@ -6,7 +6,6 @@
 
 #include "backends/binding.h"
 #include "src/arena.h"
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

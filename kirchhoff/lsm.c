@@ -5,7 +5,6 @@
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static size_t samples(const struct migrate *m)

@@ -3,7 +3,6 @@
 #include "src/owned.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static void print_all(FILE *out, const struct segy *s)
 {

@@ -2,7 +2,6 @@
 #include "mcsem/drift.h"
 #include "src/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A sensor at one frequency. */

@@ -3,7 +3,6 @@
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)

@@ -4,7 +4,6 @@
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define HALF        0.5  /* number determined by the data */
 #define LEAST_SHARE 1e-9 /* share of a layer, to keep lengths finite */

@@ -4,8 +4,6 @@
 #include "src/arena.h"
 #include "src/owned.h"
 
-#include <stdlib.h>
-
 /* MPI counts in int: longer parts are sent in pieces, which arrive in order. */
 static const size_t PIECE = 1 << 28; /* doubles */
 

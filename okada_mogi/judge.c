@@ -4,7 +4,6 @@
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 double judge_slack(const struct job *job)

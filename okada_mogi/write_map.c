@@ -4,7 +4,6 @@
 #include "src/owned.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- GeoJSON ----------------------------------------------------------------------------------*/

@@ -4,7 +4,6 @@
 #include "cu/bench/trace.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

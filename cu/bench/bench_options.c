@@ -7,7 +7,6 @@
 #include "src/owned.h"
 #include "src/version.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(struct bench_settings, member)

@@ -6,7 +6,6 @@
 #include "src/owned.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_METHODS = 32, MOST_WORDS = 64 };

@@ -2,7 +2,6 @@
 #include "cu/team/ek_grid_internal.h"
 #include "src/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LEFT, RIGHT, UP, DOWN, SIDES };

@@ -26,7 +26,6 @@
 #include "cu/bench/bench_options.h"
 #include "src/file.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
