@@ -1,5 +1,5 @@
-/* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file; numbers that must be restored to
- * the last bit are in hexadecimal. */
+/* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file, whose 17 digits restore numbers to
+ * the last bit. */
 #include "cu/sched/checksummed.h"
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 static const char format[] = "checkpoint of mcsem";
 
 /* A checksum of everything that determines a run's numbers, except the number of iterations. Member
@@ -57,23 +57,9 @@ static uint64_t fingerprint(const struct inversion *s)
     return checksum_end(&c);
 }
 
-static json_t *exact(double x)
-{
-    return json_sprintf("%a", x);
-}
-
 static double exact_value(const json_t *x)
 {
-    const char *text = json_string_value(x);
-    return text ? strtod(text, NULL) : NAN;
-}
-
-static json_t *exact_list(const double *x, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, exact(x[i]));
-    return list;
+    return json_is_real(x) ? json_real_value(x) : NAN;
 }
 
 /* A record is a list of its numbers. */
@@ -110,9 +96,10 @@ enum ek_status checkpoint_save(void *st, int step)
     json_t *state = json_pack(
         "{s:s s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "format", format, "version", VERSION,
         "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",
-        exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->target_share), "spread",
-        exact(inv->sums_spread), "records", records, "m", exact_list(inv->earth->m, unknowns),
-        "trial", exact_list(inv->trial, unknowns));
+        json_number_or_null(inv->damping), "level", json_number_or_null(inv->level), "ask",
+        json_number_or_null(inv->target_share), "spread", json_number_or_null(inv->sums_spread),
+        "records", records, "m", json_numbers(inv->earth->m, unknowns), "trial",
+        json_numbers(inv->trial, unknowns));
     if (!state)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
     const enum ek_status written = checksummed_write(s->checkpoint, state);
