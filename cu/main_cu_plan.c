@@ -301,10 +301,8 @@ static enum ek_status say_answer(const struct settings *s, const struct capacity
     if (!st && (!s->json || strcmp(s->json, "-")))
         capacity_answer_print(&answer, c, stdout);
     if (!st && s->json) {
-        json_t *root = capacity_answer_json(&answer, c);
-        st = root ? json_write(s->json, root)
-                  : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
-        json_decref(root);
+        json_auto_t *root = capacity_answer_json(&answer, c);
+        st = json_write(s->json, root);
     }
     if (!st && s->report)
         st = capacity_page_write(s->report, c, &answer);

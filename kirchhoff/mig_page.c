@@ -1,6 +1,7 @@
 /* kirchhoff/mig_page.c – data of the HTML page: slices of the image, velocity and fold through its
  * strongest point, gathers there and along the inline, and spectra of traces and image. */
 #include "kirchhoff/mig.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,37 +118,26 @@ static json_t *range_of(const struct mig *p, int axis)
                      labels);
 }
 
-static double largest(const struct picture *a, int stride[2])
-{
-    double most = 0;
-    struct spot s = a->spot;
-    for (int j = 0; j < length_of(a->p, a->down); j += stride[1])
-        for (int i = 0; i < length_of(a->p, a->across); i += stride[0]) {
-            move_to(a->p, &s, a->across, i);
-            move_to(a->p, &s, a->down, j);
-            most = fmax(most, fabs(a->get(a->p, &s)));
-        }
-    return most;
-}
-
 static json_t *paint(const struct picture *a, const char *title)
 {
     const int n[2] = {length_of(a->p, a->across), length_of(a->p, a->down)};
-    int stride[2] = {1 + (n[0] - 1) / PIXELS, 1 + (n[1] - 1) / PIXELS};
-    const double most = largest(a, stride);
+    const int stride[2] = {1 + (n[0] - 1) / PIXELS, 1 + (n[1] - 1) / PIXELS};
+    const int wide = (n[0] - 1) / stride[0] + 1, high = (n[1] - 1) / stride[1] + 1;
     struct spot s = a->spot;
+    double most = 0;
+    OWNED_MEMORY double *value = malloc((size_t)wide * (size_t)high * sizeof *value);
     json_t *tones = json_array();
-    for (int j = 0; j < n[1]; j += stride[1])
-        for (int i = 0; i < n[0]; i += stride[0]) {
-            move_to(a->p, &s, a->across, i);
-            move_to(a->p, &s, a->down, j);
-            json_array_append_new(
-                tones, json_integer(most > 0 ? lrint(TONES * a->get(a->p, &s) / most) : 0));
-        }
-    return json_pack("{s:s s:i s:i s:f s:o s:o s:o}", "title", title, "width",
-                     (n[0] + stride[0] - 1) / stride[0], "height",
-                     (n[1] + stride[1] - 1) / stride[1], "largest", most, "across",
-                     range_of(a->p, a->across), "down", range_of(a->p, a->down), "tones", tones);
+    for (int i = 0; value && i < wide * high; i++) {
+        move_to(a->p, &s, a->across, i % wide * stride[0]);
+        move_to(a->p, &s, a->down, i / wide * stride[1]);
+        value[i] = a->get(a->p, &s);
+        most = fmax(most, fabs(value[i]));
+    }
+    for (int i = 0; value && i < wide * high; i++)
+        json_array_append_new(tones, json_integer(most > 0 ? lrint(TONES * value[i] / most) : 0));
+    return json_pack("{s:s s:i s:i s:f s:o s:o s:o}", "title", title, "width", wide, "height", high,
+                     "largest", most, "across", range_of(a->p, a->across), "down",
+                     range_of(a->p, a->down), "tones", tones);
 }
 
 /* ---- spectra ----------------------------------------------------------------------------------*/

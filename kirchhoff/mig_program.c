@@ -136,12 +136,6 @@ static void defaults(void *st, const struct bench_program *self)
 
 /* ---- before a run -----------------------------------------------------------------------------*/
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t n = text ? strlen(text) : 0, m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
-
 /* Checks that all output can be written, and overwrites no input. */
 static enum ek_status try_outputs(const struct mig *p)
 {
@@ -164,7 +158,7 @@ static enum ek_status answer(void *st, bool *done)
 {
     struct mig *p = st;
     TRY(try_outputs(p));
-    *done = p->generate || p->headers || ends_in(p->o.data, ".json");
+    *done = p->generate || p->headers || (p->o.data && file_ends_in(p->o.data, ".json"));
     if (p->generate && !p->out)
         FAIL(EK_USAGE, "--generate %s: where to? --out DATA.segy", p->generate);
     if (p->generate)
