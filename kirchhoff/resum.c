@@ -213,12 +213,14 @@ static void arrive(const struct resum *r, const struct batch *b, int e, const do
         from_tables(t, &b->end[e], x, a);
 }
 
-/* The image takes the anti-alias level from the middle of a block of depths. */
+/* The image takes the anti-alias level from the middle of a block of depths, or from its last node
+ * if that comes before. */
 static double middle_slope(const struct resum *r, const struct batch *b, int e, int depth,
                            const double x[3])
 {
     const int middle = depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
-    const double z = grid_coordinate(&r->m->grid, 2, middle);
+    const int end = migrate_depth(r->m->nodes.end, r->m->sum.fine);
+    const double z = grid_coordinate(&r->m->grid, 2, middle < end ? middle : end);
     const double last = r->formula ? INFINITY : fmax(grid_end(&r->m->travel->grid, 2), x[2]);
     struct arrival a;
     arrive(r, b, e, (const double[]){x[0], x[1], fmin(z, last)}, &a);

@@ -235,6 +235,30 @@ static void levels_that_are_read(void **state)
     }
 }
 
+/* The image and its check take the same level at the last depths, which fill no whole block. */
+static void levels_of_the_last_depths(void **state)
+{
+    (void)state;
+    pulses = 40;
+    write_traces(0, 0);
+    for (int nz = 1; nz <= MOST_DEPTHS; nz++) {
+        struct migrate_options o;
+        char grid[96];
+        migrate_defaults(&o);
+        snprintf(grid, sizeof grid, "9x9x%d:50x50x40@500,600,80", nz);
+        o.data = path;
+        o.velocity = "gradient:v0=2000,k=0.5";
+        o.grid = grid;
+        o.spacing_receiver = 60;
+        struct migrate *m = migrated(&o);
+        const struct resum_verdict v = resum_judge(m->resum);
+        if (v.failing || !(v.share < 0.01))
+            fail_msg("%d depths: %d points fail, %g of all contributions", nz, v.failing, v.share);
+        migrate_close(m);
+    }
+    pulses = 9;
+}
+
 /* The largest relative error of a weight over a column, with traces that hardly vary. */
 static double weight_error(enum migrate_weight weight, const char *grid)
 {
@@ -391,6 +415,7 @@ int main(void)
                                        cmocka_unit_test(above_the_ends),
                                        cmocka_unit_test(coarse_and_shallow),
                                        cmocka_unit_test(levels_that_are_read),
+                                       cmocka_unit_test(levels_of_the_last_depths),
                                        cmocka_unit_test(shallow_spreading),
                                        cmocka_unit_test(weights_below_the_ends),
                                        cmocka_unit_test(images_from_any_elevation)};
