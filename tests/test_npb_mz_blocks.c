@@ -1,12 +1,14 @@
 /* tests/test_npb_mz_blocks.c – LU's sweeps by blocks of lines, whose work-groups wait for one
  * another, against its sweeps by fronts on the same device, bit for bit, and against the host. On
- * the fakes, whose work-groups run on several threads. */
+ * the fakes, whose work-groups run on several threads. The memory of a fake is the host's, so that
+ * one test can play a block's neighbour. */
 #include "npb_mz/device.h"
 #include "src/random.h"
 #include "tests/backends.h"
 #include "tests/mz_alone.h"
 
 #include <math.h>
+#include <pthread.h>
 
 enum { STEPS = 5 }; /* from the third on, launches come in a graph */
 
@@ -151,15 +153,6 @@ static void shapes(void **state)
     }
 }
 
-/* The second block has a single line in y, the first one eight: where both run at the same time, it
- * would overtake if it did not wait. */
-static void long_lines(void **state)
-{
-    const struct problem_of_blocks p = {.mesh = mesh_of(1000, 11, 20, 1, 1), .units = 132};
-    (void)state;
-    compare("cuda", &p);
-}
-
 static void drawn_shapes(void **state)
 {
     uint64_t chance = 1126;
@@ -205,11 +198,162 @@ static void numbers_that_are_none_pass(void **state)
     mz_close(mz);
 }
 
+/* ---- one block alone ------------------------------------------------------------------------- */
+
+/* A zone of two blocks, side by side along y or z: the second to start gets mail for each of its
+ * lines next to the first. Device memory, as the host sees it. */
+enum { NX = 40, WIDE = 8, HIGH = 4, LINES = WIDE * HIGH, MAIL = 5 * NX * WIDE };
+enum { HEAD = 8, /* LU_HEAD */ TAKES = 9 };
+static const double EMPTY = -1.7976931348623157e308; /* LU_EMPTY */
+
+struct pair {
+    struct places places;
+    struct backend *b;
+    struct backend_program *program;
+    struct backend_mem *mem[5]; /* w, derived variables, scratch, constants, the table of zones */
+    double *w, *scratch;
+    int sign, along;            /* of the sweep; 1: y, 2: z */
+    const double *input, *mail; /* w before, what the other block sends */
+    bool over;                  /* the launch is */
+};
+
+static void open_pair(struct pair *p, struct mz *mz)
+{
+    static const char *const text[] = {"npb_mz/kernels/lu_blocks.c"};
+    static const struct backend_kernel sweeps[] = {{"lu_blocks_lower", {BLOCK_GROUP, 1, 1}},
+                                                   {"lu_blocks_upper", {BLOCK_GROUP, 1, 1}}};
+    uint64_t chance = 1;
+    assert_int_equal(places_open(mz, "", 1 << 26, 1 << 26, false, &p->places), EK_OK);
+    assert_true(places_take(&p->places, 0));
+    const struct places_size size = places_size(&p->places);
+    const size_t bytes[] = {size.w, size.prim, size.scratch + 1024, sizeof mz->consts, size.rows};
+    p->b = open_device("cuda", 0);
+    assert_int_equal(backend_build_texts(p->b, text, 1, "", sweeps, 2, &p->program), EK_OK);
+    for (int i = 0; i < LENGTH(bytes); i++)
+        p->mem[i] = alloc_on(p->b, bytes[i]);
+    p->w = backend_address(p->b, p->mem[0]);
+    p->scratch = backend_address(p->b, p->mem[2]);
+    for (size_t i = 0; i < size.w / sizeof *p->w; i++)
+        p->w[i] = 2 * random_uniform(&chance) - 1;
+    for (size_t i = 0; i < size.prim / sizeof *p->w; i++)
+        ((double *)backend_address(p->b, p->mem[1]))[i] = 0.5 + random_uniform(&chance);
+    memcpy(backend_address(p->b, p->mem[3]), &mz->consts, sizeof mz->consts);
+    memcpy(backend_address(p->b, p->mem[4]), p->places.row, size.rows);
+}
+
+static void close_pair(struct pair *p)
+{
+    for (int i = 0; i < LENGTH(p->mem); i++)
+        backend_free(p->b, p->mem[i]);
+    backend_unbuild(p->b, p->program);
+    backend_close(p->b);
+    places_close(&p->places);
+}
+
+/* Takes all mail away. */
+static void empty(struct pair *p)
+{
+    for (int i = 0; i < MAIL; i++)
+        p->scratch[HEAD + i] = EMPTY;
+}
+
+/* Runs one work-group, the nth to start. */
+static void run_group(struct pair *p, int nth)
+{
+    struct backend_arg args[TAKES];
+    ((int *)p->scratch)[p->sign < 0] = nth;
+    for (int i = 0; i < LENGTH(p->mem); i++)
+        args[i] = backend_arg_mem(p->mem[i]);
+    const int numbers[] = {0, 1, WIDE, HIGH}; /* first zone, zones, a block's lines */
+    for (int i = 0; i < LENGTH(numbers); i++)
+        args[LENGTH(p->mem) + i] = backend_arg_int(numbers[i]);
+    run(p->b, p->program, p->sign < 0, BLOCK_GROUP, 1, 1, TAKES, args);
+    assert_int_equal(backend_wait(p->b, BACKEND_COMPUTE), EK_OK);
+}
+
+/* Index in w of point i, in the order of the sweep, of the n-th line that gets mail. */
+static int place_of(const struct pair *p, int n, int i)
+{
+    const bool up = p->sign > 0;
+    const int a = p->along == 2 ? n : up ? 0 : WIDE - 1, c = p->along == 1 ? n : up ? 0 : HIGH - 1;
+    const int step = i + (up ? a + c : WIDE - 1 - a + HIGH - 1 - c);
+    const int row = up ? step : NX + WIDE + HIGH - 3 - step;
+    return (up ? NX * LINES : 0) + a + c * WIDE + row % NX * LINES;
+}
+
+/* Sends the mail of a point when the one before it has been computed, not sooner: the block cannot
+ * go on alone. */
+static void *be_the_other_block(void *pair)
+{
+    struct pair *p = pair;
+    const int lines = p->along == 1 ? HIGH : WIDE;
+    int sent[WIDE] = {0}, left = lines * NX;
+    while (left && !__atomic_load_n(&p->over, __ATOMIC_ACQUIRE))
+        for (int n = 0; n < lines; n++) {
+            const int i = sent[n], before = i ? place_of(p, n, i - 1) : 0;
+            double now;
+            __atomic_load(p->w + before, &now, __ATOMIC_ACQUIRE);
+            if (i == NX || (i && now == p->input[before]))
+                continue;
+            for (int m = 0; m < 5; m++) {
+                const int at = 5 * (NX * n + i) + m;
+                __atomic_store(p->scratch + HEAD + at, (double *)p->mail + at, __ATOMIC_RELEASE);
+            }
+            sent[n]++;
+            left--;
+        }
+    return NULL;
+}
+
+/* The second group to start, as the only one at the time: it gets its number and mail from nowhere
+ * but the scratch, and waits for mail that comes late. */
+static void block_waits(int sign, int along)
+{
+    const struct problem_of_blocks problem = {
+        .mesh = mesh_of(NX + 2, WIDE * (along == 1 ? 2 : 1) + 2, HIGH * along + 2, 1, 1)};
+    const struct mz_ops ops = lu();
+    struct mz *mz = open_it(&problem, &ops);
+    struct pair p = {.sign = sign, .along = along};
+    pthread_t other;
+    open_pair(&p, mz);
+    const size_t bytes = places_size(&p.places).w;
+    double *input = malloc(bytes), *want = malloc(bytes), mail[MAIL];
+    empty(&p);
+    run_group(&p, 0);
+    memcpy(input, p.w, bytes);
+    memcpy(mail, p.scratch + HEAD, sizeof mail);
+    run_group(&p, 1);
+    memcpy(want, p.w, bytes);
+    memcpy(p.w, input, bytes);
+    empty(&p);
+    p.input = input;
+    p.mail = mail;
+    assert_int_equal(pthread_create(&other, NULL, be_the_other_block, &p), 0);
+    run_group(&p, 1);
+    __atomic_store_n(&p.over, true, __ATOMIC_RELEASE);
+    pthread_join(other, NULL);
+    assert_memory_equal(p.w, want, bytes);
+    const int at = place_of(&p, 0, 0);
+    assert_true(want[at] != input[at]);
+    close_pair(&p);
+    mz_close(mz);
+    free(input);
+    free(want);
+}
+
+static void a_block_waits_for_its_mail(void **state)
+{
+    (void)state;
+    for (int along = 1; along <= 2; along++)
+        for (int sign = 1; sign >= -1; sign -= 2)
+            block_waits(sign, along);
+}
+
 static int fake_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
-        cmocka_unit_test(long_lines),
+        cmocka_unit_test(a_block_waits_for_its_mail),
         cmocka_unit_test(drawn_shapes),
         cmocka_unit_test(zones_that_come_for_a_step),
         cmocka_unit_test(numbers_that_are_none_pass),

@@ -266,9 +266,8 @@ struct lu_point {
 struct lu_sweep {
     GLOBAL double *w, *mail; /* w of the item's line in row 0; mail of the zone */
     GLOBAL const double *prim;
-    LOCAL_AT double *along_y, *along_z; /* [2][5][BLOCK_GROUP]: of this step and the one before */
-    int sign;                           /* 1: lower; -1: upper */
-    int field, lines;                   /* of the block */
+    int sign;         /* 1: lower; -1: upper */
+    int field, lines; /* of the block */
     struct lu_line line;
 };
 
@@ -300,9 +299,11 @@ FN struct five lu_correct(int sign, struct lu_diagonal g, struct lu_point p, str
 }
 
 /* Loads are issued two steps, and mail along y is looked for one step, before they are needed; few
- * zones are high enough for mail along z. */
-FN void lu_sweep(struct lu_sweep s, GLOBAL const double *consts)
+ * zones are high enough for mail along z. along [2][2][5][BLOCK_GROUP]: contributions along y and
+ * z, of this step and the one before. */
+FN void lu_sweep(struct lu_sweep s, LOCAL_AT double *along, GLOBAL const double *consts)
 {
+    LOCAL_AT double *const along_y = along, *const along_z = along + 10 * BLOCK_GROUP;
     const struct lu_axis x = lu_axis(consts, 0, s.sign), y = lu_axis(consts, 1, s.sign);
     const struct lu_axis z = lu_axis(consts, 2, s.sign);
     const struct lu_diagonal g = lu_diagonal(consts);
@@ -330,13 +331,13 @@ FN void lu_sweep(struct lu_sweep s, GLOBAL const double *consts)
             if (s.sign > 0 && l.mail_z >= 0)
                 lu_empty(s.mail + l.mail_z + 5 * i);
             if (l.before_y)
-                from_y = lu_take(s.along_y + before - l.before_y);
+                from_y = lu_take(along_y + before - l.before_y);
             if (l.before_z)
-                from_z = lu_take(s.along_z + before - l.before_z);
+                from_z = lu_take(along_z + before - l.before_z);
             const struct five v = lu_correct(s.sign, g, here, five_sum(from_y, from_z), ahead);
             const struct five to_y = lu_send(y, 1, here.n, v), to_z = lu_send(z, 2, here.n, v);
-            lu_leave(s.along_y + now, to_y);
-            lu_leave(s.along_z + now, to_z);
+            lu_leave(along_y + now, to_y);
+            lu_leave(along_z + now, to_z);
             if (l.post_y >= 0)
                 lu_post(s.mail + l.post_y + 5 * i, to_y);
             if (l.post_z >= 0)
@@ -368,21 +369,25 @@ FN struct lu_sweep lu_task(GLOBAL double *w, GLOBAL const double *prim, GLOBAL d
     return s;
 }
 
+/* The group's place among those that have started. */
+FN int lu_ticket(GLOBAL int *started, LOCAL_AT int *number)
+{
+    if (LID(0) == 0)
+        *number = ATOMIC_ADD(started, 1);
+    BARRIER;
+    return *number;
+}
+
 /* The lower sweep: turns w = dt (R(u) + g) into a correction in the nodes' frames. */
 KERNEL(lu_blocks_lower, 288, 1, 1)
 (GLOBAL double *restrict w, GLOBAL const double *restrict prim, GLOBAL double *restrict scratch,
  GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,
  int nzones, int wide, int high)
 {
-    LOCAL double along_y[10 * BLOCK_GROUP], along_z[10 * BLOCK_GROUP];
+    LOCAL double along[20 * BLOCK_GROUP];
     LOCAL int number;
-    if (LID(0) == 0)
-        number = ATOMIC_ADD((GLOBAL int *)scratch, 1);
-    BARRIER;
-    struct lu_sweep s = lu_task(w, prim, scratch, rows, zone0, nzones, wide, high, number, 1);
-    s.along_y = along_y;
-    s.along_z = along_z;
-    lu_sweep(s, consts);
+    const int nth = lu_ticket((GLOBAL int *)scratch, &number);
+    lu_sweep(lu_task(w, prim, scratch, rows, zone0, nzones, wide, high, nth, 1), along, consts);
 }
 
 /* The upper sweep. */
@@ -391,13 +396,8 @@ KERNEL(lu_blocks_upper, 288, 1, 1)
  GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,
  int nzones, int wide, int high)
 {
-    LOCAL double along_y[10 * BLOCK_GROUP], along_z[10 * BLOCK_GROUP];
+    LOCAL double along[20 * BLOCK_GROUP];
     LOCAL int number;
-    if (LID(0) == 0)
-        number = ATOMIC_ADD((GLOBAL int *)scratch + 1, 1);
-    BARRIER;
-    struct lu_sweep s = lu_task(w, prim, scratch, rows, zone0, nzones, wide, high, number, -1);
-    s.along_y = along_y;
-    s.along_z = along_z;
-    lu_sweep(s, consts);
+    const int nth = lu_ticket((GLOBAL int *)scratch + 1, &number);
+    lu_sweep(lu_task(w, prim, scratch, rows, zone0, nzones, wide, high, nth, -1), along, consts);
 }
