@@ -227,7 +227,7 @@ FN float migrate_cubic(float a, float b, float c, float d, float t)
 {
     const float p = t - 1.0f, q = t - 2.0f, r = t - 3.0f;
     return 0.5f * (((t * q) * r) * b - ((t * p) * r) * c) +
-           (1.0f / 6.0f) * (((t * p) * q) * d - ((p * q) * r) * a);
+           0.16666667f * (((t * p) * q) * d - ((p * q) * r) * a);
 }
 
 /* Below the first `fine` depths, limits between nodes k and k + 1 are interpolated from the four
