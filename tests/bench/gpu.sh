@@ -13,14 +13,16 @@
 # OPENCL    the same through OpenCL (all its GPUs)         FEEDERS   threads that feed a GPU (8)
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
 # LIMIT     seconds that one row may take (300)            FAKES=1   on the fakes of tests/fakegpu
+# POLICIES  that are compared (six that differ most)
 # TIME      seconds that this command may take (540)       READY=1   everything is built already
 # RUNGS     only these ("laws solvers …", as below)        STEPS     of the cores' rate (5)
-# Missing things are skipped, with the reason. Exit 0: complete and correct; 1: something failed; 2: time is
-# up, call it again.
+# Missing things are skipped, with the reason. Exit 0: nothing is wrong; 1: something failed; 2: time is
+# up, call it again; the last line says why. The page grows row by row.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
 file=${1:-report/gpu.md} classes=${CLASSES:-S W A B C} compare=${COMPARE:-B}
+policies=${POLICIES:-evenkeel,heft,clustered-guided,dynamic,gss,static}
 repeat=${REPEAT:-3} limit=${LIMIT:-300} time=${TIME:-540}
 state=$file.d
 [ "$limit" -le $((time / 2)) ] || limit=$((time / 2))
@@ -39,9 +41,21 @@ case $BUILD in /*) ;; *) fakes=$PWD/$fakes ;; esac
 
 tell() { printf '%s\n' "$*"; }
 note() { printf '%s\n' "$*" >&2; }
-fail() { tell "**wrong:** $*"; }
 skip() { tell "skipped: $*"; }
 words() { head -c 300 "$1" | tr '\n|' ' /'; }
+# A command's outcome, by its exit code; its errors are in $work/err. A device that fails is not one that
+# the machine lacks.
+outcome() {
+    local rc=$1
+    [ "$rc" != 3 ] || ! grep -qE 'is lost|driver failed|a kernel |does not build' "$work/err" || rc='3, it failed'
+    case $rc in
+    3) tell "skipped: $(words "$work/err")" ;;
+    124) tell "skipped: takes more than $limit s" ;;
+    *) tell "**wrong**: exit $rc: $(words "$work/err")" ;;
+    esac
+}
+# The exit code, unless other units have done the work of a device that failed.
+worked() { if [ "$1" = 0 ] && grep -q 'is lost' "$work/err"; then return 3; else return "$1"; fi; }
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$work/json" | head -1; }
 
 # Makes a row once and stores its output.
@@ -126,7 +140,7 @@ first_result() { # device
     case $? in
     0) warm=$(seconds_of "${run[@]}") ;;
     75) exit 75 ;;
-    *) fail "$1: the first kernel: $(words "$work/err")" ;;
+    *) tell "$1, the first kernel: $(outcome $?)" && return ;;
     esac
     tell "First result on $1 after $cold s, again after ${warm:-?} s. "
 }
@@ -184,13 +198,12 @@ row() { # program, class, devices, layout, more…
     shift 4
     limited "$BIN/$program" --class "$class" --devices "$devices" --layout "$layout" "$@" \
         --json "$work/json" >"$work/out" 2>"$work/err"
+    worked $?
     rc=$?
-    case $rc in
-    0) ;;
-    3) tell "| $program | $class | $devices | $layout | skipped: $(words "$work/err") | | | |"; return ;;
-    124) tell "| $program | $class | $devices | $layout | skipped: takes more than $limit s | | | |"; return ;;
-    *) tell "| $program | $class | $devices | $layout | **wrong**: exit $rc, $(words "$work/err") | | | |"; return ;;
-    esac
+    if [ $rc != 0 ]; then
+        tell "| $program | $class | $devices | $layout | $(outcome $rc) | | | |"
+        return
+    fi
     gb=$(awk -v p="$(points "$class")" -v n="$(field steps)" -v s="$(field seconds)" 'BEGIN {print 120e-9 * p * n / s}')
     share=$(awk -v g="$gb" -v c="$(copy_of "${devices%%,*}")" 'BEGIN {if (c > 0) printf "%.0f %%", 100 * g / c}')
     tell "$(printf '| %s | %s | %s | %s | %s | %.0f | %.1f | %s |' "$program" "$class" "$devices" "$layout" \
@@ -247,6 +260,7 @@ runs_on() { # device, name, suffix, program, arguments…
     run="${*:4} $unit"
     begin=$(date +%s.%N)
     limited $BIN/${run//OUT/$state/$name.${device/:/}} >"$work/out" 2>"$work/err"
+    worked $?
     rc=$?
     end=$(date +%s.%N)
     # 1: verified as insufficient, as for an inversion cut short; it must be the same result anyway.
@@ -260,10 +274,10 @@ runs_on() { # device, name, suffix, program, arguments…
         case $rc in
         0) [ "$device" = host ] && echo 'done' || { [ -d "$host" ] && echo verified || echo 'same bits'; } ;;
         1) echo "**wrong**: not the host's result $(words "$work/err")" ;;
-        3) echo "skipped: $(words "$work/err")" ;;
-        124) echo "skipped: takes more than $limit s" ;;
-        *) echo "**wrong**: exit $rc, $(words "$work/err")" ;;
+        *) outcome $rc ;;
         esac) |"
+    # Part of a result is none to compare with.
+    [ $rc = 0 ] || [ "$device" != host ] || rm -rf "$host$suffix"
 }
 programs() {
     local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
@@ -332,7 +346,7 @@ busy() {
     tell "|---|---|---|---|---|---|---|"
     . tests/bench/gpu_cases.sh
     cases=$state/cases
-    gpu_cases_data
+    gpu_cases_data limited
     gpu_cases recorded ''
     # A card's worth of points: 1.5 million.
     GRID=121x121x101:17x17x20@500,500,100 gpu_cases recorded migration
@@ -350,7 +364,7 @@ record_of() { # name; the program is in ${case[@]}
     rc=$?
     [ $rc != 75 ] || exit 75
     if [ $rc -gt 1 ] || [ ! -s "$work/records" ]; then
-        tell "| $1 | $([ $rc -le 1 ] && echo 'skipped: no records' || echo "**wrong**: exit $rc, $(words "$work/err")") | | | | | |"
+        tell "| $1 | $([ $rc -le 1 ] && echo 'skipped: no records' || outcome $rc) | | | | | |"
         return
     fi
     tell "$(awk -v name="$1" -v whole="$seconds" '/^device/ && !n++ {busy = $4; card = $7; steady = $9}
@@ -385,22 +399,18 @@ policies() {
     for program in $solvers; do once compared "$program"; done
 }
 compared() { # program
-    local alone run=(limited "$BIN/$1" --class "$compare" --devices "$first")
-    if ! "${run[@]}" --layout 0x0+1 --json "$work/json" >"$work/out" 2>"$work/err"; then
-        skip "$1: $(words "$work/err")"
-        return
-    fi
+    local alone rc run=(limited "$BIN/$1" --class "$compare" --devices "$first")
+    "${run[@]}" --layout 0x0+1 --json "$work/json" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc = 0 ] || { tell "$1: $(outcome $rc)" && return; }
     alone=$(field rate)
     tell "$1 alone: $(printf '%.0f' "$alone") Mop/s"
     tell ""
     tell "| policy | Mop/s | of the GPU alone | to the lower bound | verified |"
     tell "|---|---|---|---|---|"
-    "${run[@]}" --layout "${cores}x1+1" --compare --repeat "$repeat" --json "$work/json" >"$work/out" 2>"$work/err"
-    case $? in
-    0) ;;
-    124) skip "$1 --compare: takes more than $limit s" && return ;;
-    *) fail "$1 --compare: $(words "$work/err")" && return ;;
-    esac
+    "${run[@]}" --layout "${cores}x1+1" --compare "$policies" --repeat "$repeat" --json "$work/json" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc = 0 ] || { tell "$1 --compare: $(outcome $rc)" && return; }
     awk -v alone="$alone" -F '[ :",]+' '$2 == "schedule" {policy = $3} $2 == "seconds" {s = $3} $2 == "rate" {rate = $3}
         $2 == "verified" {good = $3}
         $2 == "lower_bound_s" && policy != "" {
@@ -436,20 +446,26 @@ checked() { # tool, program
 }
 
 # ---- all steps ------------------------------------------------------------------------------------
+page() { for rung in $rungs; do cat "$state/$rung.md" 2>/dev/null; done; }
+ends() { # exit code, why
+    page >"$file"
+    [ -z "${late:-}" ] || { cat "$state/$late.part" && tell "" && tell "($2)"; } >>"$file"
+    note "written to $file"
+    note "exit $1: $2"
+    exit "$1"
+}
 for rung in $rungs; do
     [ -n "$gpus" ] || [ "$rung" = machine ] || continue
     [ -e "$state/$rung.md" ] && note "$rung: done before" && continue
     note "$rung …"
-    ( "$rung" ) | tee "$state/$rung.part"
+    (page) >"$file"
+    ( "$rung" ) | tee "$state/$rung.part" | tee -a "$file"
     [ "${PIPESTATUS[0]}" != 75 ] || late=$rung
     [ -z "${late:-}" ] || break
     echo >>"$state/$rung.part" && mv "$state/$rung.part" "$state/$rung.md"
 done
-for rung in $rungs; do cat "$state/$rung.md" 2>/dev/null; done >"$file.part"
-if [ -n "${late:-}" ]; then
-    { cat "$state/$late.part" && tell "" && tell "(time is up after $SECONDS s: call it again, it goes on with $late)"; } >>"$file.part"
-fi
-mv "$file.part" "$file"
-note "written to $file${late:+, time is up in $late: call it again}"
-! grep -q '\*\*wrong' "$file" || exit 1
-[ -z "${late:-}" ] || exit 2
+all_rows() { cat "$state"/*.md "$state/${late:-none}.part" 2>/dev/null; }
+wrong=$(all_rows | grep '\*\*wrong')
+[ -z "$wrong" ] || ends 1 "$(tell "$wrong" | wc -l) wrong, the first: $(tell "$wrong" | head -1)"
+[ -z "${late:-}" ] || ends 2 "time is up after $SECONDS s: call it again, it goes on with $late"
+ends 0 "nothing is wrong, $(all_rows | grep -c skipped:) skipped"

@@ -3,10 +3,10 @@
 # COMMAND… FIRST SAMPLE SCALE NAME PROGRAM ARGUMENT…, without devices and layout, for each; COMMAND
 # may use the first three as gpu_busy.sh explains. `cases` is a folder for their data.
 # CELLS (7) of mcsem, times four; GRID of the migration's image.
-gpu_cases_data() { # made once
+gpu_cases_data() { # made once; command… that calls the programs
     mkdir -p "$cases"
-    [ -d "$cases/survey" ] || "$BIN/mcsem" --generate published --out "$cases/survey" --quiet
-    [ -e "$cases/s1.segy" ] || "$BIN/kirchhoff-mig" --generate s1 --out "$cases/s1.segy" --quiet
+    [ -e "$cases/survey" ] || "$@" "$BIN/mcsem" --generate published --out "$cases/survey" --quiet
+    [ -e "$cases/s1.segy" ] || "$@" "$BIN/kirchhoff-mig" --generate s1 --out "$cases/s1.segy" --quiet
     # Parkfield with 9.6e9 trials.
     cp okada_mogi/examples/parkfield_stations.csv "$cases"
     sed '/[EN]c_m/s/: 11/: 21/; /strike/s/: 9/: 17/; /L_m/s/: 7/: 13/' okada_mogi/examples/parkfield.json >"$cases/fine.json"
