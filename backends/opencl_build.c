@@ -3,6 +3,7 @@
 
 #include "backends/build_log.h"
 #include "backends/cache.h"
+#include "src/owned.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,10 +68,9 @@ static void keep(cl_program p, const struct cache_key *key)
     if (!cache_on() ||
         opencl.GetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
         return;
-    unsigned char *data = malloc(size);
+    OWNED_MEMORY unsigned char *data = malloc(size);
     if (data && !opencl.GetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL))
         cache_save(key, data, size);
-    free(data);
 }
 
 /* PoCL has its own cache, and to export a binary it would compile every kernel again, for

@@ -94,7 +94,7 @@ static void add_split(cl_device_id id, int want, int nworkers, const pid_t *work
 {
     const cl_device_partition_property each[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
     cl_uint n = (cl_uint)compute_units(id);
-    cl_device_id *part = calloc(n + 1, sizeof *part);
+    OWNED_MEMORY cl_device_id *part = calloc(n + 1, sizeof *part);
     if (!part || opencl.CreateSubDevices(id, each, n, part, &n)) {
         status_warn("CU_OPENCL_SPLIT: the driver cannot split its cpu device");
         add(id, true, 1, nworkers, workers);
@@ -105,7 +105,6 @@ static void add_split(cl_device_id id, int want, int nworkers, const pid_t *work
         for (int i = share; i < (int)n; i++)
             opencl.ReleaseDevice(part[i]);
     }
-    free(part);
 }
 
 /* A platform's devices in id[0 .. n-1], and the threads that its driver started for them. */
@@ -177,7 +176,7 @@ static void ask_platform(cl_platform_id id, struct platform *p)
 {
     if (would_abort(id))
         return;
-    pid_t *before = calloc(THREADS, sizeof *before);
+    OWNED_MEMORY pid_t *before = calloc(THREADS, sizeof *before);
     p->thread = calloc(THREADS, sizeof *p->thread);
     int nbefore = before ? binding_threads(before, THREADS) : 0;
     cl_uint n = 0;
@@ -186,7 +185,6 @@ static void ask_platform(cl_platform_id id, struct platform *p)
     p->n = n < DEVICES ? (int)n : DEVICES;
     if (before && p->thread)
         p->nthreads = only_new(p->thread, binding_threads(p->thread, THREADS), before, nbefore);
-    free(before);
 }
 
 /* PoCL up to 6 with LLVM 18 or newer aborts on some kernels ("Instruction Combining did not reach a

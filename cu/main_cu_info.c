@@ -9,6 +9,7 @@
 #include "cu/unit/prepare.h"
 #include "cu/unit/topology.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -317,7 +318,7 @@ static void print_units(const struct info *v, FILE *out)
 /* Prints the machine, its back ends (unless it is synthetic), and a drawing of the cores. */
 static enum ek_status info_print(const struct info *info, FILE *out)
 {
-    char *places = place_format(&info->plan.places);
+    OWNED_MEMORY char *places = place_format(&info->plan.places);
     if (!places)
         FAIL(EK_UNAVAILABLE, "out of memory for OMP_PLACES");
     print_machine(info, out);
@@ -330,7 +331,6 @@ static enum ek_status info_print(const struct info *info, FILE *out)
     fputs("  a cell is a core: number = CPU unit, letter = device, . = idle, * = shared\n", out);
     print_units(info, out);
     fprintf(out, "\nOMP_PLACES='%s' OMP_PROC_BIND=close,master\n", places);
-    free(places);
     return EK_OK;
 }
 
@@ -429,13 +429,12 @@ static json_t *info_json(const struct info *info)
     json_t *places = json_array();
     for (int p = 0; p < info->plan.places.n; p++)
         json_array_append_new(places, cpu_array(info->plan.places.cpus[p]));
-    char *text = place_format(&info->plan.places);
+    OWNED_MEMORY char *text = place_format(&info->plan.places);
     json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:s?, s:o, s:s, s:o}", "host", host, "cpus",
                           cpu_array(info->allowed), "topology", topology_json(info), "places",
                           places, "omp_places", text, "backends",
                           info->request->synthetic ? json_array() : backends_json(), "layout",
                           cu_layout_text(&info->plan.layout), "units", units_json(info));
-    free(text);
     json_object_set_new(o, "isa", json_string(isa_name()));
     json_object_set_new(o, "isa_levels", isa_json());
     return o;

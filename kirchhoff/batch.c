@@ -3,6 +3,7 @@
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,10 +203,9 @@ static enum ek_status fill(struct batch *b, int part, float *raw)
 static void fill_part(void *arg, int thread)
 {
     struct batch *b = arg;
-    float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
+    OWNED_MEMORY float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
     const enum ek_status st =
         raw ? fill(b, thread, raw) : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
-    free(raw);
     if (st)
         b->status = (int)st;
 }

@@ -2,6 +2,7 @@
 #include "kirchhoff/chunks.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cach
     if (segy->n > UINT32_MAX)
         FAIL(EK_USAGE, "%s: more than 2^32 traces; divide the file", segy->path);
     struct chunks *s = calloc(1, sizeof *s);
-    struct keyed *k = malloc(segy->n * sizeof *k);
+    OWNED_MEMORY struct keyed *k = malloc(segy->n * sizeof *k);
     if (s) {
         s->segy = segy;
         s->order = malloc(segy->n * sizeof *s->order);
@@ -162,7 +163,6 @@ enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cach
             : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", segy->path, segy->n);
     THEN(st, cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n)));
     THEN(st, geometry_find(segy, s->order, s->n, o->share, &s->geometry));
-    free(k);
     return HAND_OUT(st, s, out, chunks_close);
 }
 

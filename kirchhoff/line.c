@@ -3,6 +3,7 @@
 #include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,10 +137,9 @@ static int by_source(const void *a, const void *b)
  * from trace to trace. */
 static enum ek_status number_shots(struct segy *s)
 {
-    struct segy_trace **by = malloc(s->n * sizeof *by);
     int shot = 0;
-    if (!by)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the sources of a line", s->path);
+    OWNED_MEMORY NEW(struct segy_trace *, by, s->n, "%s: out of memory for the sources of a line",
+                     s->path);
     for (size_t i = 0; i < s->n; i++)
         by[i] = &s->trace[i];
     qsort(by, s->n, sizeof *by, by_source);
@@ -147,7 +147,6 @@ static enum ek_status number_shots(struct segy *s)
         shot += i == 0 || by_source(&by[i - 1], &by[i]) != 0;
         by[i]->shot = shot;
     }
-    free(by);
     return EK_OK;
 }
 

@@ -178,11 +178,10 @@ static json_t *trace_spectrum(const struct mig *p)
 {
     const struct segy *s = p->m->segy;
     double power[LINES] = {0};
-    float *x = malloc((size_t)s->ns * sizeof *x);
+    OWNED_MEMORY float *x = malloc((size_t)s->ns * sizeof *x);
     for (size_t i = 0; x && i < s->n; i += s->n / SAMPLED + 1)
         if (!MUTED(segy_read(s, i, x)))
             add_spectrum(x, s->ns, power);
-    free(x);
     return amplitudes("Traces", "Hz", 0.5 / s->dt, power);
 }
 
@@ -191,13 +190,12 @@ static json_t *image_spectrum(const struct mig *p)
     const struct grid *g = &p->m->grid;
     const size_t columns = p->m->image->columns;
     double power[LINES] = {0};
-    float *x = malloc((size_t)g->n[2] * sizeof *x);
+    OWNED_MEMORY float *x = malloc((size_t)g->n[2] * sizeof *x);
     for (size_t c = 0; x && c < columns; c += columns / SAMPLED + 1)
         for (int class = 0; class < p->m->input.classes.n; class ++) {
             mig_column(p, class, c, x);
             add_spectrum(x, g->n[2], power);
         }
-    free(x);
     return amplitudes("Image", "cycles per km of depth", 500 / g->step[2], power);
 }
 

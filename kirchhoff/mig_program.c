@@ -7,6 +7,7 @@
 #include "kirchhoff/microjobs.h"
 #include "src/file.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -306,13 +307,8 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
     char problem[256];
     size_t bytes;
     int nwords = 0;
-    struct mig *p = calloc(1, sizeof *p);
-    const char **word = calloc((size_t)argc, sizeof *word);
-    if (!p || !word) {
-        free(p);
-        free(word);
-        FAIL(EK_UNAVAILABLE, "out of memory");
-    }
+    OWNED_MEMORY NEW(const char *, word, argc, "out of memory");
+    NEW(struct mig, p, 1, "out of memory");
     const struct opt_group group = {"options", options, p};
     defaults(p, NULL);
     enum ek_status st = opt_parse(&group, 1, argc, argv, word, &nwords);
@@ -324,7 +320,6 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
                                p->iterations)
                  : plan(p, problem, sizeof problem, &bytes);
     }
-    free(word);
     return HAND_OUT(st, p, out, mig_close);
 }
 

@@ -4,6 +4,8 @@
 #include "kirchhoff/mig.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -218,9 +220,7 @@ enum ek_status mig_reset(void *st)
 enum ek_status mig_gather(struct mig *p)
 {
     const size_t n = p->m->survey->nchunks;
-    double *all = calloc(3 * n + 1, sizeof *all);
-    if (!all)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", n);
+    OWNED_MEMORY NEW(double, all, 3 * n + 1, "out of memory for %zu chunks", n);
     for (size_t c = 0; c < n; c++) {
         all[3 * c] = p->done[c];
         all[3 * c + 1] = (double)(p->sum[c] >> 32);
@@ -231,7 +231,6 @@ enum ek_status mig_gather(struct mig *p)
         p->done[c] = all[3 * c] > 0;
         p->sum[c] = (uint64_t)all[3 * c + 1] << 32 | (uint64_t)all[3 * c + 2];
     }
-    free(all);
     image_gather(p->m->image);
     double silent = (double)atomic_load(&p->m->silent);
     cluster_sum(&silent, 1);

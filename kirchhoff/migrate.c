@@ -6,6 +6,7 @@
 #include "src/kernel.h"
 #include "kirchhoff/tables_made.h"
 #include "kirchhoff/kernels/migrate.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -230,20 +231,17 @@ static enum ek_status typical(const struct migrate *m, double *size)
     const struct batch_weights *w = &m->input.weights;
     const double depth = fmax(grid_end(&m->grid, 2), m->grid.step[2]);
     size_t stride = m->segy->n / SAMPLED_TRACES + 1;
-    float most = 0, *x = malloc((size_t)m->segy->ns * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
-    enum ek_status st = EK_OK;
-    for (size_t i = 0; i < m->segy->n && !st; i += stride) {
+    float most = 0;
+    OWNED_MEMORY NEW(float, x, m->segy->ns, "out of memory for a trace");
+    for (size_t i = 0; i < m->segy->n; i += stride) {
         if (most == 0 && i + stride >= m->segy->n && stride > 1) {
             i = 0;
             stride = 1;
         }
-        st = segy_read(m->segy, i, x);
-        for (long k = 0; k < m->segy->ns && !st; k++)
+        TRY(segy_read(m->segy, i, x));
+        for (long k = 0; k < m->segy->ns; k++)
             most = fmaxf(most, fabsf(x[k]));
     }
-    free(x);
     double weight = (double)w->scale[0] * (double)w->scale[1];
     if (w->emergence)
         weight *= 1e-3; /* 1 / v */
@@ -254,7 +252,7 @@ static enum ek_status typical(const struct migrate *m, double *size)
     if (m->par[PAR_LINE] >= 2)
         weight *= sqrt(2000 * depth);
     *size = most * weight / pow(m->segy->dt, filter_bank_power(m->filter));
-    return st;
+    return EK_OK;
 }
 
 /* Contributions are rounded to multiples of 2^-23 of a typical one, by adding and subtracting

@@ -3,6 +3,7 @@
 #include "kirchhoff/segy_internal.h"
 #include "src/file.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ enum ek_status segy_take_geometry(struct segy *s, const char *path)
     int column[COLUMNS];
     file_input(path);
     TRY(table_open(path, NULL, &t));
-    bool *seen = calloc(s->n, sizeof *seen);
+    OWNED_MEMORY bool *seen = calloc(s->n, sizeof *seen);
     enum ek_status st =
         seen ? find_columns(t, column) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     for (size_t row = 0; row < t->nrows && !st; row++)
@@ -76,7 +77,6 @@ enum ek_status segy_take_geometry(struct segy *s, const char *path)
         if (!seen[i])
             st = status_fail(EK_USAGE, "%s: has no row for trace %ld of %s", path,
                              s->trace[i].number, s->path);
-    free(seen);
     table_close(t);
     s->offsets = s->odd_offset = 0; /* the headers' offsets belong to the headers' positions */
     return st;

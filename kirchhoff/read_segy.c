@@ -4,6 +4,7 @@
 #include "src/checksum.h"
 #include "src/file.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -384,18 +385,14 @@ enum ek_status segy_read(const struct segy *s, size_t i, float *out)
     const struct segy_format *format = segy_format_find(s->layout.format);
     const size_t bytes = (size_t)t->ns * (size_t)format->bytes;
     char what[64];
-    unsigned char *raw = malloc(bytes);
+    OWNED_MEMORY unsigned char *raw = malloc(bytes);
     if (!raw)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for trace %ld", s->path, t->number);
     snprintf(what, sizeof what, "trace %ld", t->number);
-    enum ek_status st = segy_pread(s->file, s->path, raw, bytes, t->at, what);
-    if (!st) {
-        format->decode(raw, t->ns, s->layout.little, out);
-        st = check_finite(s, t, out);
-    }
-    if (!st)
-        s->sum[i] = sum_of(i, out, t->ns);
-    free(raw);
+    TRY(segy_pread(s->file, s->path, raw, bytes, t->at, what));
+    format->decode(raw, t->ns, s->layout.little, out);
     memset(out + t->ns, 0, ((size_t)s->ns - t->ns) * sizeof *out);
-    return st;
+    TRY(check_finite(s, t, out));
+    s->sum[i] = sum_of(i, out, t->ns);
+    return EK_OK;
 }

@@ -3,6 +3,7 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/owned.h"
+#include "src/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +39,13 @@ static enum ek_status read_numbers(const char *path, const struct grid *g, float
 /* Reorders from x fastest to z fastest. */
 static enum ek_status turn(const struct grid *g, float *speed)
 {
-    float *copy = malloc(grid_nodes(g) * sizeof *copy);
-    if (!copy)
-        FAIL(EK_UNAVAILABLE, "out of memory for a velocity cube");
+    OWNED_MEMORY NEW(float, copy, grid_nodes(g), "out of memory for a velocity cube");
     memcpy(copy, speed, grid_nodes(g) * sizeof *copy);
     const float *at = copy;
     for (int k = 0; k < g->n[2]; k++)
         for (int j = 0; j < g->n[1]; j++)
             for (int i = 0; i < g->n[0]; i++)
                 speed[grid_index(g, i, j, k)] = *at++;
-    free(copy);
     return EK_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "src/opt.h"
 #include "src/sort.h"
 #include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,9 +45,9 @@ static double place(const struct segy_trace *t, int axis)
 /* Finds the first node, step and number of nodes along an axis; the step of a single node is 0. */
 static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
 {
-    double *x = malloc(s->n * sizeof *x), least = INFINITY;
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the places of %zu traces", s->path, s->n);
+    double least = INFINITY;
+    OWNED_MEMORY NEW(double, x, s->n, "%s: out of memory for the places of %zu traces", s->path,
+                     s->n);
     for (size_t i = 0; i < s->n; i++)
         x[i] = place(&s->trace[i], axis);
     sort_numbers(x, s->n);
@@ -54,7 +55,6 @@ static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
     for (size_t i = 1; i < s->n; i++)
         if (x[i] - x[i - 1] > 1e-3 * range / (double)s->n) /* more than rounding */
             least = fmin(least, x[i] - x[i - 1]);
-    free(x);
     const double steps = range > 0 ? round(range / least) : 0;
     if (steps >= (double)s->n)
         FAIL(EK_USAGE, "%s: traces lie %g m apart along %c and %g m in all: that is no full grid",

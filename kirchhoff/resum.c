@@ -377,7 +377,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
     const struct migrate *m = r->m;
     const struct resum_point *p = &r->point[q];
     double x[3];
-    struct end *end = malloc((size_t)b->nends * sizeof *end);
+    OWNED_MEMORY struct end *end = malloc((size_t)b->nends * sizeof *end);
     for (int a = 0; a < 3; a++)
         x[a] = grid_coordinate(&m->grid, a, p->at[a]);
     for (int e = 0; end && e < b->nends; e++)
@@ -398,7 +398,6 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         sum->size += fabs(y);
         sum->terms++;
     }
-    free(end);
 }
 
 void resum_take(struct resum *r, struct resum_sum *sum)

@@ -2,6 +2,7 @@
  * rays, the medium; and first arrivals. */
 #include "kirchhoff/certify.h"
 #include "kirchhoff/shot.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct
     certify_table(t, job->velocity);
     if (!t->unfilled && !t->failing && !velocity_jumps(job->velocity, t->grid.step[2]))
         return EK_OK;
-    bool *wrong = calloc(grid_nodes(&t->grid), sizeof *wrong);
+    OWNED_MEMORY bool *wrong = calloc(grid_nodes(&t->grid), sizeof *wrong);
     enum ek_status st = wrong ? ttable_make(&t->grid, t->source, t->velocity, &first)
                               : status_fail(EK_UNAVAILABLE, "out of memory for a mended table");
     if (!st) {
@@ -202,7 +203,6 @@ enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct
         THEN(st, ttable_round(t));
         ttable_close(first);
     }
-    free(wrong);
     ttable_count(t);
     certify_table(t, job->velocity);
     return st;

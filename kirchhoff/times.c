@@ -5,6 +5,7 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,7 +188,7 @@ static enum ek_status write_ray(const struct cases *c, size_t row, FILE *out)
 static enum ek_status write_rows(const struct cases *c, const char *heading, const char *out,
                                  enum ek_status (*write)(const struct cases *, size_t, FILE *))
 {
-    char *text = NULL;
+    OWNED_MEMORY char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
@@ -199,7 +200,6 @@ static enum ek_status write_rows(const struct cases *c, const char *heading, con
     if (fclose(f) && !st)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory", out);
     THEN(st, file_replace_text(out, text));
-    free(text);
     return st;
 }
 

@@ -1,5 +1,7 @@
 /* kirchhoff/velocity_cube.c – velocities on a grid: smoothing, gradients, interpolation. */
 #include "kirchhoff/velocity_cube.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,23 +36,19 @@ static enum ek_status smooth_axis(const struct grid *g, float *speed, double sig
     const double nodes = sigma / g->step[axis];
     const int n = g->n[axis], reach = (int)fmin(ceil(4 * nodes), 4096);
     const size_t stride = stride_of(g, axis), all = grid_nodes(g);
-    double *weight = calloc((size_t)reach + 1, sizeof *weight), sum = 0;
-    double *line = calloc((size_t)n, sizeof *line);
-    if (weight && line) {
-        for (int d = 0; d <= reach; d++) {
-            weight[d] = exp(-0.5 * d * d / (nodes * nodes));
-            sum += (d ? 2 : 1) * weight[d];
-        }
-        for (int d = 0; d <= reach; d++)
-            weight[d] /= sum;
-        for (size_t i = 0; i < all; i++)
-            if (i / stride % (size_t)n == 0)
-                smooth_line(speed + i, stride, n, weight, reach, line);
+    double sum = 0;
+    OWNED_MEMORY NEW(double, weight, reach + 1, "out of memory for smoothing velocities");
+    OWNED_MEMORY NEW(double, line, n, "out of memory for smoothing velocities");
+    for (int d = 0; d <= reach; d++) {
+        weight[d] = exp(-0.5 * d * d / (nodes * nodes));
+        sum += (d ? 2 : 1) * weight[d];
     }
-    const bool done = weight && line;
-    free(weight);
-    free(line);
-    return done ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for smoothing velocities");
+    for (int d = 0; d <= reach; d++)
+        weight[d] /= sum;
+    for (size_t i = 0; i < all; i++)
+        if (i / stride % (size_t)n == 0)
+            smooth_line(speed + i, stride, n, weight, reach, line);
+    return EK_OK;
 }
 
 /* First derivative by a parabola through a node and its neighbours, one-sided at the faces. */

@@ -4,6 +4,8 @@
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
 #include "src/json.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,9 +115,8 @@ static enum ek_status take(struct inversion *s, const json_t *state)
     const size_t unknowns = earth_size(inv->earth);
     const json_t *records = json_object_get(state, "records");
     int records_n = (int)json_array_size(records);
-    double *model = calloc(2 * unknowns, sizeof *model), sum = 0;
-    if (!model)
-        FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
+    double sum = 0;
+    OWNED_MEMORY NEW(double, model, 2 * unknowns, "checkpoint %s: out of memory", s->checkpoint);
     for (size_t i = 0; i < 2 * unknowns; i++) {
         const json_t *list = json_object_get(state, i < unknowns ? "m" : "trial");
         model[i] = exact_value(json_array_get(list, i % unknowns));
@@ -132,7 +133,6 @@ static enum ek_status take(struct inversion *s, const json_t *state)
     inv->target_share = exact_value(json_object_get(state, "ask"));
     inv->trial_spread = exact_value(json_object_get(state, "spread"));
     invert_resume(inv, model, model + unknowns);
-    free(model);
     if (!isfinite(sum + inv->damping + inv->level + inv->target_share + inv->trial_spread) ||
         inv->iteration < 0)
         FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start afresh",

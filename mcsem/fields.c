@@ -1,6 +1,8 @@
 /* mcsem/fields.c – the library's entry: each pair with the filter that meets the tolerance. */
 #include "mcsem/fields.h"
 #include "mcsem/forward.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,17 +166,15 @@ enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcs
                              double *field, double *jac)
 {
     double worst = 0;
-    struct earth_layers *l = malloc(sizeof *l);
-    if (!l)
-        FAIL(EK_UNAVAILABLE, "out of memory for the layers");
-    enum ek_status st = take_layers(layers, l);
-    THEN(st, check(s, l->z[0]));
-    THEN(st, compute_all(l, s, field, jac, &worst));
-    free(l);
-    if (!st && !(worst <= tolerance_of(s)))
-        st = status_fail(EK_UNVERIFIED,
-                         "all fields are computed, but the error of one is estimated at %.1e of "
-                         "it, above %g: a larger tolerance is kept",
-                         worst, tolerance_of(s));
-    return st;
+    OWNED_MEMORY NEW(struct earth_layers, l, 1, "out of memory for the layers");
+    TRY(take_layers(layers, l));
+    TRY(check(s, l->z[0]));
+    TRY(compute_all(l, s, field, jac, &worst));
+    if (!(worst <= tolerance_of(s)))
+        FAIL(
+            EK_UNVERIFIED,
+            "all fields are computed, but the error of one is estimated at %.1e of it, above %g: a "
+            "larger tolerance is kept",
+            worst, tolerance_of(s));
+    return EK_OK;
 }

@@ -1,6 +1,7 @@
 /* mcsem/figures.c – figures as JSON numbers. */
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,14 +114,12 @@ static json_t *pack_bins(const struct survey *v, const struct bins *b)
 static json_t *offsets_of(const struct inversion *s)
 {
     const size_t n = (size_t)s->survey->nfreq * OFFSETS;
-    double *room = calloc(2 * n + OFFSETS, sizeof *room);
+    OWNED_MEMORY double *room = calloc(2 * n + OFFSETS, sizeof *room);
     struct bins b = {.square = room, .data = room + n, .pairs = room + 2 * n};
     if (!room)
         return NULL;
     fill_bins(s, &b);
-    json_t *out = pack_bins(s->survey, &b);
-    free(room);
-    return out;
+    return pack_bins(s->survey, &b);
 }
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)

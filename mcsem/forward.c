@@ -4,6 +4,7 @@
 #include "mcsem/simd.h"
 #include "mcsem/kernels/exact.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,7 +336,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
                               double complex *field, struct forward_error *error)
 {
     const size_t n = (size_t)nfreq;
-    double complex *room = calloc(5 * n, sizeof *room);
+    OWNED_MEMORY double complex *room = calloc(5 * n, sizeof *room);
     struct choice c = {f,
                        layers,
                        pair,
@@ -360,7 +361,6 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
         *error =
             (struct forward_error){fmax(differs, rounding.likely), fmax(differs, rounding.most)};
     }
-    free(room);
     if (!st)
         *which = found;
     return st;

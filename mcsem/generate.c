@@ -4,6 +4,7 @@
 #include "src/opt.h"
 #include "src/random.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -359,13 +360,9 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
                              const struct cell_options *options, const struct survey_noise *noise,
                              bool add_noise, unsigned seed)
 {
-    double complex *field = calloc(s->npairs * (size_t)s->nfreq + 1, sizeof *field);
-    if (!field)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu fields", s->npairs * (size_t)s->nfreq);
-    const enum ek_status st = compute_fields(s, earth, options, field);
-    free(field);
-    if (st)
-        return st;
+    const size_t n = s->npairs * (size_t)s->nfreq;
+    OWNED_MEMORY NEW(double complex, field, n + 1, "out of memory for %zu fields", n);
+    TRY(compute_fields(s, earth, options, field));
     survey_set_errors(s, noise);
     for (size_t i = 0; i < s->npairs; i++)
         for (int q = 0; q < s->nfreq; q++) {

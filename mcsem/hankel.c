@@ -130,8 +130,8 @@ static enum ek_status make(const struct design *d, struct hankel *h)
     h->first = (int)floor(log(d->x_first) / d->step);
     h->n = (int)ceil(log(d->x_last) / d->step) - h->first;
     const size_t size = (size_t)SHIFTS * (size_t)h->n;
-    long double complex *at = calloc((size_t)frequencies(d), sizeof *at);
-    double *w = calloc(size, sizeof *w);
+    OWNED_MEMORY long double complex *at = calloc((size_t)frequencies(d), sizeof *at);
+    OWNED_MEMORY double *w = calloc(size, sizeof *w);
     h->ladder = calloc(HANKEL_LADDER + 2 * size, sizeof *h->ladder);
     h->series = h->ladder ? h->ladder + HANKEL_LADDER : NULL;
     for (int i = 0; i < HANKEL_LADDER && h->ladder; i++)
@@ -140,10 +140,7 @@ static enum ek_status make(const struct design *d, struct hankel *h)
         sample(d, h, nu, at, w);
         analyse(h->n, w, h->series + (size_t)nu * size);
     }
-    const bool lacking = !at || !w || !h->series;
-    free(at);
-    free(w);
-    if (lacking) {
+    if (!at || !w || !h->series) {
         free(h->ladder);
         FAIL(EK_UNAVAILABLE, "out of memory for a filter of %d points", h->n);
     }

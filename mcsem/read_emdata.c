@@ -4,6 +4,7 @@
 #include "mcsem/survey_file.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <complex.h>
 #include <math.h>
@@ -309,12 +310,11 @@ enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
     struct emdata *e;
     struct survey *s = NULL;
     TRY(emdata_open(path, &e));
-    struct entry *entry = calloc(e->ndata + 1, sizeof *entry);
+    OWNED_MEMORY struct entry *entry = calloc(e->ndata + 1, sizeof *entry);
     enum ek_status st =
         entry ? make_survey(e, noise, entry, &s)
               : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu data", path, e->ndata);
     THEN(st, describe_earth(e, s, list));
-    free(entry);
     emdata_close(e);
     return HAND_OUT(st, s, survey, survey_close);
 }

@@ -4,6 +4,8 @@
 #include "mcsem/figures.h"
 #include "mcsem/survey_columns.h"
 #include "src/sort.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,11 +178,10 @@ static void warn_unexplained(const struct inversion *s, const struct unexplained
 static enum ek_status add_worst(const struct inversion *s, bool explained, json_t *detail)
 {
     const size_t most = s->survey->npairs * (size_t)s->survey->nfreq;
-    struct unexplained *bad = calloc(most + s->survey->nreceivers + 1, sizeof *bad),
-                       *receiver = bad + most;
+    OWNED_MEMORY NEW(struct unexplained, bad, most + s->survey->nreceivers + 1,
+                     "out of memory for the worst data");
     json_t *data = json_array(), *receivers = json_array();
-    if (!bad)
-        FAIL(EK_UNAVAILABLE, "out of memory for the worst data");
+    struct unexplained *receiver = bad + most;
     const size_t n = list_data(s, bad);
     for (size_t i = 0; i < n && i < WORST; i++)
         json_array_append_new(data, pack_unexplained(s, &bad[i], false));
@@ -189,7 +190,6 @@ static enum ek_status add_worst(const struct inversion *s, bool explained, json_
     const size_t nreceivers = list_receivers(s, bad, n, receiver);
     for (size_t i = 0; i < nreceivers && i < WORST; i++)
         json_array_append_new(receivers, pack_unexplained(s, &receiver[i], true));
-    free(bad);
     json_object_set_new(detail, "worst_data", data);
     json_object_set_new(detail, "worst_receivers", receivers);
     json_object_set_new(detail, "drift", drift_list(s->drift));
@@ -221,9 +221,7 @@ static json_t *describe(const struct inversion *s, double difference)
 static enum ek_status gather_reports(struct inversion *s)
 {
     const size_t cells = (size_t)s->survey->ncells;
-    double *x = calloc(2 * cells, sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "out of memory for the reports of %zu cells", cells);
+    OWNED_MEMORY NEW(double, x, 2 * cells, "out of memory for the reports of %zu cells", cells);
     for (size_t t = 0; t < s->ntasks; t++) {
         x[s->cell[t]] = s->report[s->cell[t]].cpu_s;
         x[cells + (size_t)s->cell[t]] = (double)s->report[s->cell[t]].exact;
@@ -233,7 +231,6 @@ static enum ek_status gather_reports(struct inversion *s)
         s->report[c].cpu_s = x[c];
         s->report[c].exact = (size_t)x[cells + c];
     }
-    free(x);
     return EK_OK;
 }
 
@@ -326,7 +323,7 @@ json_t *results_facts(const void *st)
     static const char *const first[] = {"converged", "explained", "rms", "worst_data",
                                         "worst_receivers"}; /* shown at the top level, too */
     const struct inversion *s = st;
-    int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
+    OWNED_MEMORY int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
     if (!empty)
         return NULL;
     const int n = inversion_cells_without_data(s, empty);
@@ -342,7 +339,6 @@ json_t *results_facts(const void *st)
                   "factor_flops", size.flops, "blas", normal_blas(), "psnr_db",
                   isinf(s->psnr) ? json_string("infinite") : json_number_or_null(s->psnr),
                   "history", history(s->inv));
-    free(empty);
     for (size_t k = 0; k < sizeof first / sizeof *first; k++)
         json_object_set(out, first[k], json_object_get(s->verdict, first[k]));
     return out;
@@ -352,13 +348,10 @@ json_t *results_facts(const void *st)
 static double median_of(const json_t *records, const char *key)
 {
     const size_t n = json_array_size(records);
-    double *x = calloc(n, sizeof *x), median = 0;
+    OWNED_MEMORY double *x = calloc(n, sizeof *x);
     for (size_t i = 1; x && i < n; i++)
         x[i - 1] = json_number_of(json_array_get(records, i), key);
-    if (x && n > 1)
-        median = sort_median(x, n - 1);
-    free(x);
-    return median;
+    return x && n > 1 ? sort_median(x, n - 1) : 0;
 }
 
 void results_remark(FILE *out, const void *st, const json_t *run)

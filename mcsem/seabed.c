@@ -5,6 +5,7 @@
 #include "src/file.h"
 #include "src/table.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -234,7 +235,8 @@ static enum ek_status points_from_table(const struct table *t, struct floor *f)
 static enum ek_status points_from_poly(const char *path, const struct survey *s, struct floor *f)
 {
     struct floor on = {.n = 0};
-    double(*profile)[2] = NULL, (*receiver)[2] = NULL;
+    OWNED_MEMORY double(*profile)[2] = NULL;
+    OWNED_MEMORY double(*receiver)[2] = NULL;
     enum ek_status st = s ? points_from_receivers(s, &on) : EK_OK;
     if (!st && !(receiver = calloc(on.n + 1, sizeof *receiver)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
@@ -248,8 +250,6 @@ static enum ek_status points_from_poly(const char *path, const struct survey *s,
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
     for (size_t i = 0; !st && i < f->n; i++)
         f->point[i] = (struct point){0, profile[i][0], profile[i][1], 0};
-    free(profile);
-    free(receiver);
     free(on.point);
     return st;
 }

@@ -199,7 +199,7 @@ static void count_cells(const struct place *place, size_t n, int cells, size_t *
 enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip)
 {
     const int cells = earth_columns(earth);
-    struct place *place = calloc(s->npairs + 1, sizeof *place);
+    OWNED_MEMORY struct place *place = calloc(s->npairs + 1, sizeof *place);
     size_t *first = calloc((size_t)cells + 1, sizeof *first);
     enum ek_status st = EK_OK;
     if (!place || !first)
@@ -213,7 +213,6 @@ enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip
         count_cells(place, left, cells, first);
         st = move_pairs(s, place, left);
     }
-    free(place);
     TRY_OR(st, free(first));
     free(s->first);
     s->first = first;

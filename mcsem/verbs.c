@@ -3,6 +3,8 @@
 #include "mcsem/inversion.h"
 #include "mcsem/write.h"
 #include "src/clock.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,14 +116,11 @@ static enum ek_status learn_drift(struct inversion *s)
 {
     const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
     struct misfit_options options = s->cell_options.misfit;
-    double complex *all = malloc(data * sizeof *all);
-    if (!all)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu responses", data);
+    OWNED_MEMORY NEW(double complex, all, data, "out of memory for %zu responses", data);
     memcpy(all, s->response, data * sizeof *all);
     cluster_sum((double *)all, 2 * data);
     options.spread = s->inv->trial_spread;
     drift_update(s->drift, &options, all);
-    free(all);
     return EK_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "mcsem/emdata.h"
 #include "mcsem/survey_file.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -152,17 +153,13 @@ enum ek_status write_emresp(const char *path, const struct survey *s, const stru
                             const double complex *response)
 {
     struct file *f;
-    struct listed *list = calloc(s->npairs + 1, sizeof *list);
-    int *number = calloc(2 * s->npairs + 1, sizeof *number);
-    enum ek_status st = list && number ? file_create(path, &f)
-                                       : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    if (!st) {
-        write_all(file_stream(f), s, e, response, list, number, number + s->npairs);
-        st = file_finish(f);
-    }
-    free(list);
-    free(number);
-    return st;
+    OWNED_MEMORY struct listed *list = calloc(s->npairs + 1, sizeof *list);
+    OWNED_MEMORY int *number = calloc(2 * s->npairs + 1, sizeof *number);
+    if (!list || !number)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    TRY(file_create(path, &f));
+    write_all(file_stream(f), s, e, response, list, number, number + s->npairs);
+    return file_finish(f);
 }
 
 enum ek_status write_emdata(const char *path, const struct survey *s, const struct earth *e)

@@ -2,6 +2,8 @@
  * square per zone, whose divisor is the number of interior points, summed over the zones. */
 #include "cu/rank/cluster.h"
 #include "npb_mz/mz.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,14 +125,12 @@ static void judge(const struct mz *mz, const double *value, struct mz_norms *nor
 
 enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms)
 {
-    double *value = calloc((size_t)mz->nzones, MZ_VALUES * sizeof *value);
-    if (!value)
-        FAIL(EK_UNAVAILABLE, "%s: no memory for the norms of %d zones", mz->ops->name, mz->nzones);
+    OWNED_MEMORY NEW(double, value, (size_t)mz->nzones *MZ_VALUES,
+                     "%s: no memory for the norms of %d zones", mz->ops->name, mz->nzones);
     for (int i = 0; i < mz->nzones; i++)
         if (mz->mine[i])
             mz_zone_values(mz, work, i, value + MZ_VALUES * i);
     cluster_sum(value, MZ_VALUES * (size_t)mz->nzones); /* exact: all but one rank have 0 */
     judge(mz, value, norms);
-    free(value);
     return EK_OK;
 }

@@ -4,6 +4,7 @@
 #include "okada_mogi/grid.h"
 #include "okada_mogi/kernels/found.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,13 +178,11 @@ static enum ek_status add_conditions(struct search_device *d)
     struct axes *x = d->own;
     const struct grid *g = d->search->grid;
     const size_t most = (size_t)g->nconditions + 1;
-    long *rows = calloc(most, CONDITION * sizeof *rows), used = 0;
-    int *allowed = calloc(most, MOST_PLACES / 8 + 8);
-    if (!rows || !allowed) {
-        free(rows);
-        free(allowed);
+    long used = 0;
+    OWNED_MEMORY long *rows = calloc(most, CONDITION * sizeof *rows);
+    OWNED_MEMORY int *allowed = calloc(most, MOST_PLACES / 8 + 8);
+    if (!rows || !allowed)
         return out_of_memory(d);
-    }
     for (int i = 0; i < g->nconditions; i++) {
         long *row = rows + CONDITION * x->nconditions;
         const long places = g->condition[i].b < 0 ? condition_row(d, &g->condition[i], row) : 0;
@@ -194,12 +193,9 @@ static enum ek_status add_conditions(struct search_device *d)
         used += places;
         x->nconditions++;
     }
-    enum ek_status st = search_device_write(d, CONDITIONS, rows,
-                                            (size_t)(x->nconditions * CONDITION) * sizeof *rows);
-    THEN(st, search_device_write(d, ALLOWED, allowed, (size_t)(used / 32 + 1) * sizeof *allowed));
-    free(rows);
-    free(allowed);
-    return st;
+    TRY(search_device_write(d, CONDITIONS, rows,
+                            (size_t)(x->nconditions * CONDITION) * sizeof *rows));
+    return search_device_write(d, ALLOWED, allowed, (size_t)(used / 32 + 1) * sizeof *allowed);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -242,7 +238,7 @@ static enum ek_status write_stations(struct search_device *d)
 {
     const struct search *s = d->search;
     struct axes *x = d->own;
-    double *rows = malloc((size_t)(s->nstations + 1) * STATION * sizeof *rows);
+    OWNED_MEMORY double *rows = malloc((size_t)(s->nstations + 1) * STATION * sizeof *rows);
     if (!rows)
         return out_of_memory(d);
     x->nstations = 0;
@@ -260,10 +256,7 @@ static enum ek_status write_stations(struct search_device *d)
         }
         memcpy(rows + x->nstations++ * STATION, row, sizeof row);
     }
-    const enum ek_status st =
-        search_device_write(d, STATIONS, rows, (size_t)x->nstations * STATION * sizeof *rows);
-    free(rows);
-    return st;
+    return search_device_write(d, STATIONS, rows, (size_t)x->nstations * STATION * sizeof *rows);
 }
 
 /* The least and the largest amplitude of source 0, widened for rounding. */

@@ -5,6 +5,7 @@
 #include "okada_mogi/ranges.h"
 #include "okada_mogi/spool.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -189,9 +190,8 @@ static enum ek_status report_to_rank_0(struct node *n)
     const size_t ranges = n->searched.n * sizeof *n->searched.range,
                  records = n->found.n * sizeof *n->found.record;
     const struct result head = {n->evaluations, n->searched.n, n->found.n};
-    char *result = malloc(sizeof head + ranges + records);
-    if (!result)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu accepted trials", n->found.n);
+    OWNED_MEMORY NEW(char, result, sizeof head + ranges + records,
+                     "out of memory for %zu accepted trials", n->found.n);
     accepted_sort(&n->found);
     memcpy(result, &head, sizeof head);
     if (ranges)
@@ -200,7 +200,6 @@ static enum ek_status report_to_rank_0(struct node *n)
         memcpy(result + sizeof head + ranges, n->found.record, records);
     const enum ek_status st =
         farm_report(n->farm, &n->batch, 0, n->last.rate, result, sizeof head + ranges + records);
-    free(result);
     n->found.n = n->searched.n = 0;
     n->evaluations = 0;
     return st;

@@ -229,11 +229,11 @@ static enum ek_status read_one(const struct job *job, const char *path, json_t *
 enum ek_status posterior_read(const struct job *job, const char *list, json_t **others)
 {
     json_t *made = json_array();
-    char *words = strdup(list), *rest = words;
+    OWNED_MEMORY char *words = strdup(list);
+    char *rest = words;
     enum ek_status st = words ? EK_OK : status_fail(EK_UNAVAILABLE, "--against: out of memory");
     for (char *word; !st && (word = strsep(&rest, ","));)
         st = read_one(job, word, made);
-    free(words);
     return HAND_OUT(st, made, others, json_decref);
 }
 

@@ -4,6 +4,7 @@
 #include "okada_mogi/grid.h"
 #include "src/arena.h"
 #include "src/random.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,8 +191,9 @@ static int most_rejecting(const bool *keeps, const bool *left, int nsamples, con
 
 int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED])
 {
-    bool *left = malloc((size_t)nsamples + 1);
-    int *item = malloc((size_t)n * sizeof *item), survivors = nsamples, i = 0;
+    OWNED_MEMORY bool *left = malloc((size_t)nsamples + 1);
+    OWNED_MEMORY int *item = malloc((size_t)n * sizeof *item);
+    int survivors = nsamples, i = 0;
     for (int k = 0; k < nsamples && left; k++)
         left[k] = true;
     for (int k = 0; k < n && item; k++)
@@ -207,8 +209,6 @@ int search_order(const bool *keeps, int nsamples, int n, int swap[SEARCH_ORDERED
             survivors += left[k];
         }
     }
-    free(left);
-    free(item);
     return i;
 }
 

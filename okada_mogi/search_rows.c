@@ -4,6 +4,7 @@
 #include "okada_mogi/search_rows.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,9 +76,7 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
 {
     struct row *row = r->row + r->n;
     const int n = c->root && c->n > ROOTED ? ROOTED : c->n;
-    int *datum = malloc((size_t)c->n * sizeof *datum);
-    if (!datum)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", r->job->path);
+    OWNED_MEMORY NEW(int, datum, c->n, "%s: out of memory", r->job->path);
     for (int i = 0; i < c->n; i++)
         row[i] = (struct row){.scene = c->datum[i], .size = fabs(c->seen[i])};
     qsort(row, (size_t)c->n, sizeof *row, by_size);
@@ -91,7 +90,6 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
         r->nscenes++;
         r->n += n;
     }
-    free(datum);
     return EK_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "okada_mogi/search_rows.h"
 #include "src/random.h"
 #include "okada_mogi/job.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -414,8 +415,9 @@ static void order_stations(struct search *s, const struct grid *g)
 {
     const int n = s->nstations;
     const double reach = judge_reach(s->job, search_best_bound(s->best));
-    bool *keeps = calloc(SAMPLES, (size_t)n + 1);
-    double *basis = calloc((size_t)judge_basis_size(s->job), sizeof *basis), value[MODEL_VALUES];
+    OWNED_MEMORY bool *keeps = calloc(SAMPLES, (size_t)n + 1);
+    OWNED_MEMORY double *basis = calloc((size_t)judge_basis_size(s->job), sizeof *basis);
+    double value[MODEL_VALUES];
     struct grid_walk walk;
     uint64_t seed = 2;
     int samples = 0, swap[SEARCH_ORDERED];
@@ -433,8 +435,6 @@ static void order_stations(struct search *s, const struct grid *g)
     }
     if (samples)
         search_swap_stations(s, swap, search_order(keeps, samples, n, swap));
-    free(keeps);
-    free(basis);
 }
 
 static void close_shared(void *arg)

@@ -3,6 +3,7 @@
  */
 #include "okada_mogi/stats.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -335,22 +336,15 @@ static enum ek_status read_through(struct reading *r, struct spool *spool)
 
 enum ek_status stats_open(const struct job *job, struct spool *spool, struct stats **s)
 {
-    struct stats *made = calloc(1, sizeof *made);
-    struct reading *r = calloc(1, sizeof *r);
-    enum ek_status st = EK_OK;
-    if (!made || !r) {
-        free(r);
-        free(made);
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the statistics", job->path);
-    }
+    OWNED_MEMORY NEW(struct reading, r, 1, "%s: out of memory for the statistics", job->path);
+    NEW(struct stats, made, 1, "%s: out of memory for the statistics", job->path);
     made->job = job;
     made->least_chi2 = INFINITY;
     *r = (struct reading){.stats = made, .mw_low = INFINITY, .mw_high = -INFINITY};
     for (int a = 0; a < job->naxes; a++)
         r->low[a] = job->axis[a].n;
-    st = read_through(r, spool);
+    const enum ek_status st = read_through(r, spool);
     clusters_close(r->clusters);
-    free(r);
     return HAND_OUT(st, made, s, stats_close);
 }
 

@@ -72,14 +72,13 @@ bool file_replaceable(const char *path)
 
 void file_make_folders(const char *path)
 {
-    char *folder = strdup(path);
+    OWNED_MEMORY char *folder = strdup(path);
     for (char *slash = folder ? strchr(folder + 1, '/') : NULL; slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(folder, 0777);
         *slash = '/';
     }
-    free(folder);
 }
 
 static char *folder_of(const char *path)
@@ -91,13 +90,12 @@ static char *folder_of(const char *path)
 /* A new name survives a power cut only once its folder is synced, too. */
 static void sync_folder(const char *path)
 {
-    char *folder = folder_of(path);
+    OWNED_MEMORY char *folder = folder_of(path);
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         fsync(fd);
         close(fd);
     }
-    free(folder);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/
@@ -169,11 +167,10 @@ static int name_beside(struct file *f, int (*make)(const struct file *f))
  * naming one later needs /proc. */
 static int open_nameless(const struct file *f)
 {
-    char *folder = folder_of(f->target);
+    OWNED_MEMORY char *folder = folder_of(f->target);
     const int fd = folder && !access("/proc/self/fd", X_OK)
                        ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
                        : -1;
-    free(folder);
     if (fd >= 0)
         flock(fd, LOCK_SH); /* as create_beside() does */
     return fd;

@@ -2,6 +2,7 @@
 #include "src/page.h"
 #include "src/embed.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,12 @@
  * "\u003c" means the same. */
 static void put_json(FILE *out, const json_t *root)
 {
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    OWNED_MEMORY char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
     for (const char *c = text; c && *c; c++)
         if (*c == '<')
             fputs("\\u003c", out);
         else
             fputc(*c, out);
-    free(text);
 }
 
 /* Text inside an element. */

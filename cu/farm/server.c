@@ -135,14 +135,13 @@ static bool answer(struct server *s, int rank, enum message_kind kind, struct fa
     const struct message_answer a = {
         .kind = kind, .run = (uint32_t)s->peer[rank].run, .batch = batch};
     const size_t more = batch.text ? strlen(batch.text) + 1 : 0;
-    char *all = malloc(sizeof a + more);
+    OWNED_MEMORY char *all = malloc(sizeof a + more);
     s->peer[rank].waits--;
     if (all) {
         memcpy(all, &a, sizeof a);
         memcpy(all + sizeof a, more ? batch.text : "", more);
     }
     const bool sent = all && !s->transport.ops->send(s->transport.st, rank, all, sizeof a + more);
-    free(all);
     if (!sent)
         miss(s, rank);
     return sent;

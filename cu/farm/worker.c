@@ -1,5 +1,7 @@
 /* cu/farm/worker.c – asks rank 0 for batches and reports them. */
 #include "cu/farm/worker.h"
+#include "src/owned.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,17 +53,14 @@ enum ek_status worker_report(struct worker *w, struct ek_range done, int failed,
     const struct message_ask ask = compose(w, done, failed, bytes);
     if (!reports && !ask.questions)
         return EK_OK;
-    char *all = malloc(sizeof ask + bytes);
-    if (!all)
-        FAIL(EK_UNAVAILABLE, "out of memory for a result of %zu bytes", bytes);
+    OWNED_MEMORY NEW(char, all, sizeof ask + bytes, "out of memory for a result of %zu bytes",
+                     bytes);
     memcpy(all, &ask, sizeof ask);
     if (bytes)
         memcpy(all + sizeof ask, result, bytes);
-    const enum ek_status st = w->transport.ops->send(w->transport.st, 0, all, sizeof ask + bytes);
-    free(all);
-    if (!st)
-        w->asked += (int)ask.questions;
-    return st;
+    TRY(w->transport.ops->send(w->transport.st, 0, all, sizeof ask + bytes));
+    w->asked += (int)ask.questions;
+    return EK_OK;
 }
 
 static enum ek_status ask_for_more(struct worker *w)

@@ -140,12 +140,11 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
         !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
         return; /* the only rank here, or bound by the launcher */
     hwloc_obj_t root = hwloc_get_root_obj(topology);
-    hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
+    OWNED_MEMORY hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
     if (share && !hwloc_distrib(topology, &root, 1, share, (unsigned)ranks, INT_MAX, 0))
         hwloc_bitmap_copy(cpus, share[here]);
     for (int i = 0; share && i < ranks; i++)
         hwloc_bitmap_free(share[i]);
-    free(share);
 }
 
 /* Warns that this rank waits for the first peer whose message has not arrived, or for all ranks in
@@ -250,11 +249,9 @@ char *cluster_gather_text(const char *text)
     if (!started)
         return strdup(text);
     int length = (int)strlen(text) + 1, total = 0;
-    int *lengths = calloc(2 * (size_t)size, sizeof *lengths);
-    if (cluster_any(!lengths)) { /* either all ranks go on, or none */
-        free(lengths);
+    OWNED_MEMORY int *lengths = calloc(2 * (size_t)size, sizeof *lengths);
+    if (cluster_any(!lengths)) /* either all ranks go on, or none */
         return NULL;
-    }
     int *starts = lengths + size;
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int r = 0; r < size; r++) {
@@ -270,7 +267,6 @@ char *cluster_gather_text(const char *text)
         MPI_Gatherv(text, length, MPI_CHAR, all, lengths, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int r = 1; all && r < size && rank == 0; r++)
         all[starts[r] - 1] = ',';
-    free(lengths);
     return all;
 }
 

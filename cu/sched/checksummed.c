@@ -3,6 +3,7 @@
 #include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/json.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,12 +37,11 @@ enum ek_status checksummed_path(const char *name, unsigned long long key, char *
 /* Checksum of everything but the checksum itself: a changed digit shows. */
 static void add_up(json_t *root, char sum[17])
 {
-    json_t *without = json_copy(root);
+    json_auto_t *without = json_copy(root);
     json_object_del(without, "check");
-    char *text = json_dumps(without, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    OWNED_MEMORY char *text =
+        json_dumps(without, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     snprintf(sum, 17, "%016" PRIx64, text ? checksum_of("sealed", text, strlen(text)) : 0);
-    free(text);
-    json_decref(without);
 }
 
 enum ek_status checksummed_write(const char *path, json_t *root)

@@ -3,6 +3,7 @@
 #include "cu/sched/line.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <glpk.h>
 #include <float.h>
@@ -71,7 +72,8 @@ static int descending(const void *a, const void *b)
  * units. */
 double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
 {
-    double *work = malloc((n + (size_t)ncu) * sizeof *work), bound = 0, done = 0, rate = 0;
+    OWNED_MEMORY double *work = malloc((n + (size_t)ncu) * sizeof *work);
+    double bound = 0, done = 0, rate = 0;
     if (!work)
         return NAN;
     double *fast = work + n;
@@ -87,7 +89,6 @@ double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
     }
     if (i < n)
         bound = fmax(bound, (done + line_sum(work + i, n - i)) / rate);
-    free(work);
     return bound;
 }
 

@@ -1,6 +1,7 @@
 /* cu/sim/capacity_page.c – the data of cu/sim/plan.html. */
 #include "cu/sim/capacity_page.h"
 #include "src/page.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static enum ek_status add_detail(const struct capacity *c, size_t i, json_t *det
 {
     char key[32], name[96];
     int n = capacity_units(c, c->scenario[i], NULL);
-    struct capacity_unit *unit = calloc((size_t)n, sizeof *unit);
+    OWNED_MEMORY struct capacity_unit *unit = calloc((size_t)n, sizeof *unit);
     json_t *names = json_array(), *types = json_array(), *tasks = json_object();
     struct capacity_cell cell;
     enum ek_status st = unit ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d units", n);
@@ -105,7 +106,6 @@ static enum ek_status add_detail(const struct capacity *c, size_t i, json_t *det
     snprintf(key, sizeof key, "%llu", (unsigned long long)c->scenario[i]);
     json_object_set_new(details, key,
                         json_pack("{s:o s:o s:o}", "units", names, "types", types, "tasks", tasks));
-    free(unit);
     return st;
 }
 

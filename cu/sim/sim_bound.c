@@ -3,6 +3,7 @@
 #include "cu/sim/sim.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <float.h>
 #include <math.h>
@@ -143,13 +144,11 @@ void sim_factors(const struct sim_case *c, int step, double *factor)
 
 double sim_step_bound(const struct sim_case *c, int step)
 {
-    double *factor = calloc((size_t)c->ncu, sizeof *factor), bound = NAN;
-    if (factor) {
-        sim_factors(c, step, factor);
-        bound = bound_of((struct instance){c, factor, step, {0}});
-    }
-    free(factor);
-    return bound;
+    OWNED_MEMORY double *factor = calloc((size_t)c->ncu, sizeof *factor);
+    if (!factor)
+        return NAN;
+    sim_factors(c, step, factor);
+    return bound_of((struct instance){c, factor, step, {0}});
 }
 
 /* ---- prices -----------------------------------------------------------------------------------*/

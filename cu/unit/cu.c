@@ -3,6 +3,7 @@
 #include "cu/unit/prepare.h"
 #include "cu/unit/topology.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -170,8 +171,8 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
                                   const struct place_list *places, struct cu_set **set)
 {
     int n = cu_layout_units(layout);
-    struct openers *c = calloc(1, sizeof *c);
-    struct opening *result = calloc((size_t)n, sizeof *result);
+    OWNED_MEMORY struct openers *c = calloc(1, sizeof *c);
+    OWNED_MEMORY struct opening *result = calloc((size_t)n, sizeof *result);
     struct cu_set *s = new_set(layout);
     enum ek_status st = EK_UNAVAILABLE;
     if (!c || !result || !s) {
@@ -180,8 +181,6 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
         *c = (struct openers){.set = s, .devices = o->devices, .places = places, .result = result};
         st = open_all(c);
     }
-    free(result);
-    free(c);
     return HAND_OUT(st, s, set, cu_close);
 }
 

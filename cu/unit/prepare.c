@@ -10,6 +10,7 @@
 #include "cu/unit/topology.h"
 #include "src/arena.h"
 #include "src/self.h"
+#include "src/owned.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -254,7 +255,7 @@ enum ek_status prepare_stack(char **argv)
 static int startable(int wanted)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t *thread = malloc((size_t)wanted * sizeof *thread);
+    OWNED_MEMORY pthread_t *thread = malloc((size_t)wanted * sizeof *thread);
     pthread_attr_t attributes;
     int n = 0;
     pthread_attr_init(&attributes);
@@ -268,7 +269,6 @@ static int startable(int wanted)
     pthread_attr_destroy(&attributes);
     for (int i = 0; i < n; i++)
         pthread_join(thread[i], NULL);
-    free(thread);
     return n;
 }
 
@@ -324,7 +324,8 @@ static enum ek_status unbind(void)
 /* Re-executes this program with the environment that the plan needs. Returns only on failure. */
 static enum ek_status restart(const struct prepare_plan *plan, char **argv)
 {
-    char guard[256], *places = place_format(&plan->places);
+    char guard[256];
+    OWNED_MEMORY char *places = place_format(&plan->places);
     if (!places)
         FAIL(EK_UNAVAILABLE, "out of memory for OMP_PLACES");
     int at = snprintf(guard, sizeof guard, "%d %s", (int)getpid(), cu_layout_text(&plan->layout));
@@ -342,12 +343,10 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     execv(self_path(), argv);
     int err = errno;
     unsetenv("CU_PLACED");
-    enum ek_status st = status_fail(EK_UNAVAILABLE,
-                                    "cannot execute this program again to bind its threads: %s; "
-                                    "set OMP_PLACES='%s' OMP_PROC_BIND=close,master yourself",
-                                    strerror(err), places);
-    free(places);
-    return st;
+    FAIL(EK_UNAVAILABLE,
+         "cannot execute this program again to bind its threads: %s; set OMP_PLACES='%s' "
+         "OMP_PROC_BIND=close,master yourself",
+         strerror(err), places);
 }
 
 #ifdef __clang__
@@ -421,7 +420,7 @@ enum ek_status prepare_floating(const struct cu_options *options, struct cu_layo
 static void display(const struct cu_options *o, const struct prepare_plan *plan)
 {
     static const char *const kinds[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD"};
-    char *places = place_format(&plan->places);
+    OWNED_MEMORY char *places = place_format(&plan->places);
     int bind = (int)omp_get_proc_bind();
     fprintf(stderr,
             "CU DISPLAY ENVIRONMENT BEGIN\n"
@@ -439,7 +438,6 @@ static void display(const struct cu_options *o, const struct prepare_plan *plan)
             places ? places : "", plan->derived ? " (derived)" : "",
             bind >= 0 && bind < 5 ? kinds[bind] : "?", omp_get_max_active_levels(),
             omp_get_dynamic() ? "TRUE" : "FALSE");
-    free(places);
 }
 
 /* Checks that the runtime, which does the binding, has read OMP_PLACES as we did. */

@@ -3,6 +3,7 @@
 #include "cu/rank/cluster.h"
 #include "src/cgroup.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -81,15 +82,13 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
 
 enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus)
 {
-    int n = omp_get_place_num_procs(place), *id = calloc((size_t)n + 1, sizeof *id);
-    if (!id || !cpus) {
-        free(id);
+    int n = omp_get_place_num_procs(place);
+    OWNED_MEMORY int *id = calloc((size_t)n + 1, sizeof *id);
+    if (!id || !cpus)
         FAIL(EK_UNAVAILABLE, "out of memory for place %d of %d cpus", place, n);
-    }
     omp_get_place_proc_ids(place, id);
     for (int i = 0; i < n; i++)
         hwloc_bitmap_set(cpus, (unsigned)id[i]);
-    free(id);
     return EK_OK;
 }
 
