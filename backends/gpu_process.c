@@ -6,6 +6,7 @@
  * whatever program this library is linked into. */
 #include "backends/gpu.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,19 +145,15 @@ static enum ek_status collect(const char *label, const struct gpu_compiler *c, i
             WEXITSTATUS(status) == BUILT ? (unsigned char *)get(file[CODE], &out->size) : NULL;
         return EK_OK;
     }
-    char *printed = get(file[PRINTED], &size);
+    OWNED_MEMORY char *printed = get(file[PRINTED], &size);
     const char *words = printed ? last_line(printed) : "";
-    enum ek_status st =
-        WIFSIGNALED(status)
-            ? status_fail(EK_UNAVAILABLE,
-                          "%s: the compiler %s %d.%d died (signal %d); it may not know %s: install "
-                          "a newer one%s%s",
-                          label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
-                          *words ? "; its last message: " : "", words)
-            : status_fail(EK_UNAVAILABLE, "%s: the compiler %s does not work: %s", label,
-                          c->library, words);
-    free(printed);
-    return st;
+    if (WIFSIGNALED(status))
+        FAIL(EK_UNAVAILABLE,
+             "%s: the compiler %s %d.%d died (signal %d); it may not know %s: install a newer "
+             "one%s%s",
+             label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
+             *words ? "; its last message: " : "", words);
+    FAIL(EK_UNAVAILABLE, "%s: the compiler %s does not work: %s", label, c->library, words);
 }
 
 enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *c,

@@ -296,55 +296,41 @@ static void print_help(const struct opt_group *groups, int n)
 /* ---- capacity --------------------------------------------------------------------------------*/
 static enum ek_status say_answer(const struct settings *s, const struct capacity *c)
 {
-    struct capacity_answer answer;
-    enum ek_status st = capacity_answer_open(&answer, c, s->within);
-    if (!st && (!s->json || strcmp(s->json, "-")))
+    OWNED(capacity_answer_close) struct capacity_answer answer = {0};
+    TRY(capacity_answer_open(&answer, c, s->within));
+    if (!s->json || strcmp(s->json, "-"))
         capacity_answer_print(&answer, c, stdout);
-    if (!st && s->json) {
-        json_auto_t *root = capacity_answer_json(&answer, c);
-        st = json_write(s->json, root);
-    }
-    if (!st && s->report)
-        st = capacity_page_write(s->report, c, &answer);
-    capacity_answer_close(&answer);
-    return st;
+    json_auto_t *root = s->json ? capacity_answer_json(&answer, c) : NULL;
+    TRY(s->json ? json_write(s->json, root) : EK_OK);
+    return s->report ? capacity_page_write(s->report, c, &answer) : EK_OK;
 }
 
 static enum ek_status plan_on(const struct settings *s, const struct capacity_work *w,
                               const struct capacity_machine *m, const char **spec, int n)
 {
-    struct capacity c;
-    enum ek_status st =
-        capacity_open(&c, w, m, spec, n, s->steps, (size_t)s->sample, (unsigned)s->seed);
-    if (!st) {
-        stop_catch();
-        st = capacity_run(&c, s->jobs, s->csv);
-    }
+    OWNED(capacity_close) struct capacity c = {0};
+    TRY(capacity_open(&c, w, m, spec, n, s->steps, (size_t)s->sample, (unsigned)s->seed));
+    stop_catch();
+    enum ek_status st = capacity_run(&c, s->jobs, s->csv);
     if (st == EK_STOPPED)
         status_fail(st, s->csv ? "interrupted; the same command resumes where this one ended"
                                : "interrupted; with --csv the same command could resume later");
     THEN(st, say_answer(s, &c));
-    capacity_close(&c);
     return st;
 }
 
 static enum ek_status plan_capacity(const struct settings *s, char *schedules)
 {
-    struct capacity_work w;
-    struct capacity_machine m;
+    OWNED(capacity_work_close) struct capacity_work w = {0};
+    OWNED(capacity_machine_close) struct capacity_machine m = {0};
     const char *spec[MAX_SCHEDULES];
     int n;
     TRY(sched_split(schedules, spec, MAX_SCHEDULES, &n));
     if (!s->profile == !s->run)
         FAIL(EK_USAGE, "--machine needs the tasks, either from --profile FILE or from --run FILE");
     TRY(capacity_work_open(&w, s->profile ? s->profile : s->run));
-    enum ek_status st = capacity_machine_open(&m, s->machine, &w);
-    if (!st) {
-        st = plan_on(s, &w, &m, spec, n);
-        capacity_machine_close(&m);
-    }
-    capacity_work_close(&w);
-    return st;
+    TRY(capacity_machine_open(&m, s->machine, &w));
+    return plan_on(s, &w, &m, spec, n);
 }
 
 /* ---- command line ----------------------------------------------------------------------------*/

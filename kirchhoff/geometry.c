@@ -2,6 +2,7 @@
 #include "kirchhoff/geometry.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -394,21 +395,17 @@ static enum ek_status find(struct work *w, const struct segy *segy, size_t n, st
 enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, size_t n,
                              enum geometry_share share, struct geometry *g)
 {
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     struct work w = {.trace = segy->trace,
                      .by = ARENA_NEW(&arena, n, uint32_t),
                      .at = arena_take(&arena, n, sizeof *w.at),
                      .distance = ARENA_NEW(&arena, n, double),
                      .area = share ? ARENA_NEW(&arena, n, double) : NULL,
                      .lengths = share == GEOMETRY_LENGTH};
-    enum ek_status st = arena_check(&arena, "the places of %zu traces", n);
     *g = (struct geometry){.share = NULL};
-    if (!st) {
-        memcpy(w.by, order, n * sizeof *w.by);
-        st = find(&w, segy, n, g);
-    }
-    arena_free(&arena);
-    return st;
+    TRY(arena_check(&arena, "the places of %zu traces", n));
+    memcpy(w.by, order, n * sizeof *w.by);
+    return find(&w, segy, n, g);
 }
 
 void geometry_close(struct geometry *g)

@@ -354,24 +354,21 @@ static enum ek_status report(const struct master *s, bool verified)
 {
     const double seconds = clock_now() - s->start;
     const double work = 1e-6 * migrate_updates(s->mig->m);
-    json_t *facts = mig_facts(s->mig), *view = s->run->report ? mig_page(s->mig) : NULL;
-    json_t *o = json_pack(
+    json_auto_t *facts = mig_facts(s->mig);
+    json_auto_t *view = s->run->report ? mig_page(s->mig) : NULL;
+    json_auto_t *o = json_pack(
         "{s:s s:s s:s s:s s:s s:s s:f s:f s:s s:b s:i s:i s:n s:f s:n s:[]}", "program",
         "kirchhoff-mig", "version", EK_VERSION, "problem", s->job->path, "layout", s->job->layout,
         "devices", "", "schedule", s->job->schedule, "seconds", seconds, "rate", work / seconds,
         "unit", "Mupdate/s", "verified", verified, "steps", 1, "microjobs", s->job->microjobs,
         "communication_s", "computation_s", seconds, "lower_bound_s", "units");
-    enum ek_status st = EK_OK;
     if (!o || !facts || json_object_update(o, facts))
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the results", s->job->path);
-    if (!st && s->run->json)
-        st = json_write(s->run->json, o);
-    if (!st && s->run->report)
-        st = report_write(s->run->report, "kirchhoff-mig", o, NULL, "kirchhoff/mig.html", view);
-    json_decref(o);
-    json_decref(facts);
-    json_decref(view);
-    return st;
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", s->job->path);
+    if (s->run->json)
+        TRY(json_write(s->run->json, o));
+    return s->run->report
+               ? report_write(s->run->report, "kirchhoff-mig", o, NULL, "kirchhoff/mig.html", view)
+               : EK_OK;
 }
 
 static enum ek_status add_parts(struct master *s)
@@ -502,13 +499,11 @@ static enum ek_status run_opened(const struct microjobs *job, const struct bench
 
 enum ek_status microjobs_run(const char *path, const struct bench_settings *run)
 {
-    struct microjobs job;
+    OWNED(microjobs_close) struct microjobs job = {0};
     if (run->compare || run->trace || run->repeat > 1)
         FAIL(EK_USAGE, "%s: a job has no --compare, --trace or --repeat", path);
     TRY(family_open());
     stop_catch();
     TRY(microjobs_open(path, run, &job));
-    const enum ek_status st = run_opened(&job, run);
-    microjobs_close(&job);
-    return st;
+    return run_opened(&job, run);
 }

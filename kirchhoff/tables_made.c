@@ -7,6 +7,7 @@
 #include "src/cachedir.h"
 #include "src/file.h"
 #include "src/progress.h"
+#include "src/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ enum ek_status tables_made(struct traveltime_cache *t, int threads)
     cachedir_temporary("kirchhoff-mig-XXXXXX", path, sizeof path);
     if (!mkdtemp(path))
         FAIL(EK_UNAVAILABLE, "%s: no folder for travel times can be made there; set TMPDIR", path);
-    double(*at)[3] = malloc(((size_t)t->nodes + 1) * sizeof *at);
+    OWNED_MEMORY double(*at)[3] = malloc(((size_t)t->nodes + 1) * sizeof *at);
     t->made = calloc((size_t)t->nodes + 1, sizeof(struct ttable_file *));
     enum ek_status st = EK_OK;
     if (!at || !t->made)
@@ -131,7 +132,6 @@ enum ek_status tables_made(struct traveltime_cache *t, int threads)
         traveltime_cache_place(t, node, at[node]);
     stop_catch();
     THEN(st, make_in(t, (const double(*)[3])at, path, threads));
-    free(at);
     rmdir(path);
     return st;
 }

@@ -8,6 +8,7 @@
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 #include "src/progress.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -341,13 +342,12 @@ static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source
 static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t source,
                                  struct tt_record *r)
 {
-    struct shot *s;
+    OWNED(owned_shot_close) struct shot *s = NULL;
     TRY(shot_open(&t->job, t->sources.at[source], &s));
     enum ek_status st = run_steps(t, cu, s, r);
     if (!st && !stop_requested())
         st = finish_shot(t, cu, s, source, r);
     donate_leave(t->donate, worker_of(t, cu));
-    shot_close(s);
     return st;
 }
 

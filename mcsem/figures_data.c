@@ -3,6 +3,7 @@
 #include "mcsem/inversion.h"
 #include "mcsem/survey_columns.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,13 +95,11 @@ json_t *figures_instruments(const struct inversion *s)
 {
     const struct survey *v = s->survey;
     const size_t every = (v->npairs * (size_t)v->nfreq + MOST_DATA - 1) / MOST_DATA;
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     struct station *station = ARENA_NEW(&room, v->nreceivers + 1, struct station);
     bool *seen = ARENA_NEW(&room, v->nsources + 1, bool);
-    json_t *out = NULL;
-    if (!arena_check(&room, "the figures of %zu receivers", v->nreceivers))
-        out = json_pack("{s:o s:o s:I}", "sources", sources_of(v, seen), "receivers",
-                        stations_of(s, every, station), "every", (json_int_t)every);
-    arena_free(&room);
-    return out;
+    if (arena_check(&room, "the figures of %zu receivers", v->nreceivers))
+        return NULL;
+    return json_pack("{s:o s:o s:I}", "sources", sources_of(v, seen), "receivers",
+                     stations_of(s, every, station), "every", (json_int_t)every);
 }

@@ -103,25 +103,22 @@ static enum ek_status allocate(struct inversion *s)
 static enum ek_status divide_among_ranks(struct inversion *s)
 {
     const int ranks = cluster_size(), cells = s->survey->ncells;
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     struct sched_unit *unit = ARENA_NEW(&room, ranks, struct sched_unit);
     double *threads = ARENA_NEW(&room, ranks, double), *cost = ARENA_NEW(&room, cells, double);
-    enum ek_status st = arena_check(&room, "%d ranks", ranks);
-    if (!st) {
-        threads[cluster_rank()] = cu_layout_workers(&s->set->layout);
-        cluster_sum(threads, (size_t)ranks);
-        for (int r = 0; r < ranks; r++)
-            unit[r] = (struct sched_unit){
-                .kind = CU_CPU, .width = (int)threads[r], .memory = r, .speed = threads[r]};
-        for (int c = 0; c < cells; c++)
-            cost[c] = cost_of(s, c);
-        const struct sched_job job = {
-            .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
-        if (cluster_rank() == 0)
-            st = assignment_find(s->ranks_schedule, &job, s->rank_of);
-        cluster_share(s->rank_of, (size_t)cells * sizeof *s->rank_of);
-    }
-    arena_free(&room);
+    TRY(arena_check(&room, "%d ranks", ranks));
+    threads[cluster_rank()] = cu_layout_workers(&s->set->layout);
+    cluster_sum(threads, (size_t)ranks);
+    for (int r = 0; r < ranks; r++)
+        unit[r] = (struct sched_unit){
+            .kind = CU_CPU, .width = (int)threads[r], .memory = r, .speed = threads[r]};
+    for (int c = 0; c < cells; c++)
+        cost[c] = cost_of(s, c);
+    const struct sched_job job = {
+        .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
+    const enum ek_status st =
+        cluster_rank() == 0 ? assignment_find(s->ranks_schedule, &job, s->rank_of) : EK_OK;
+    cluster_share(s->rank_of, (size_t)cells * sizeof *s->rank_of);
     return st;
 }
 

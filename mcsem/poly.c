@@ -4,6 +4,7 @@
 #include "src/file.h"
 #include "src/sort.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ static enum ek_status find_sea(const char *path, struct arena *room, size_t node
 static enum ek_status walk(const char *path, const struct point *node, size_t nodes,
                            struct segment *segment, size_t n, double (*profile)[2], size_t *points)
 {
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     double *y = ARENA_NEW(&room, nodes, double);
     TRY(arena_check(&room, "the nodes of %s", path));
     for (size_t i = 0; i < nodes; i++)
@@ -208,7 +209,6 @@ static enum ek_status walk(const char *path, const struct point *node, size_t no
             profile[(*points)++][1] = z;
         }
     }
-    arena_free(&room);
     if (!*points)
         FAIL(EK_USAGE, "%s: no segment lies in the sea surface, z = 0, over another one", path);
     return EK_OK;
@@ -222,19 +222,18 @@ bool poly_is(const char *path)
 enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t receivers,
                           double (**profile)[2], size_t *n)
 {
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     struct reader r = {.path = path};
     struct point *node = NULL;
     struct segment *segment = NULL;
     size_t nodes, segments;
     double first = 0;
-    char *text;
+    OWNED_MEMORY char *text = NULL;
     *profile = NULL;
     TRY(file_read_text(path, &text));
     r.rest = text;
     enum ek_status st = read_nodes(&r, &room, &node, &nodes, &first);
     THEN(st, read_segments(&r, &room, node, nodes, first, &segment, &segments));
-    free(text);
     if (!st && receivers)
         st = find_sea(path, &room, nodes, segment, segments, first, receiver, receivers);
     if (!st) {
@@ -242,7 +241,6 @@ enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t 
         st = *profile ? walk(path, node, nodes, segment, segments, *profile, n)
                       : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     }
-    arena_free(&room);
     if (st) {
         free(*profile);
         *profile = NULL;

@@ -6,6 +6,7 @@
 #include "src/file.h"
 #include "src/sort.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,15 +102,13 @@ static enum ek_status read_horizons(const char *list, const struct earth *e, boo
 {
     if (!list)
         return EK_OK;
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     char *text = ARENA_NEW(&room, strlen(list) + 1, char), *rest;
     double *depth = ARENA_NEW(&room, earth_columns(e), double);
-    enum ek_status st = arena_check(&room, "horizons");
-    for (char *w = st ? NULL : strtok_r(strcpy(text, list), ",", &rest); w && !st;
-         w = strtok_r(NULL, ",", &rest))
-        st = cut_at(e, w, depth, cut);
-    arena_free(&room);
-    return st;
+    TRY(arena_check(&room, "horizons"));
+    for (char *w = strtok_r(strcpy(text, list), ",", &rest); w; w = strtok_r(NULL, ",", &rest))
+        TRY(cut_at(e, w, depth, cut));
+    return EK_OK;
 }
 
 /* ---- controls -------------------------------------------------------------------------------- */
@@ -219,7 +218,7 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
                           struct prior **prior)
 {
     const size_t n = earth_size(e);
-    struct arena room = {0};
+    OWNED(arena_free) struct arena room = {0};
     NEW(struct prior, p, 1, "out of memory for the prior");
     p->n = n;
     p->row = ARENA_NEW(&p->arena, 5 * n, struct prior_row);
@@ -233,7 +232,6 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
     enum ek_status st = arena_check(&p->arena, "the prior of %zu unknowns", n);
     THEN(st, arena_check(&room, "horizons of %zu unknowns", n));
     THEN(st, fill(p, e, o, cut));
-    arena_free(&room);
     return HAND_OUT(st, p, prior, prior_close);
 }
 

@@ -4,6 +4,7 @@
 #include "okada_mogi/judge.h"
 #include "okada_mogi/slips.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <string.h>
@@ -608,21 +609,17 @@ bool certify_knows(const struct job *job)
 
 enum ek_status certify_grid(const struct job *job, double visits, struct certify_rest *rest)
 {
-    struct certifier c = certifier_of(job, visits);
+    OWNED(certifier_free) struct certifier c = certifier_of(job, visits);
     c.rest = rest;
     *rest = (struct certify_rest){0};
-    enum ek_status st = fill(&c, judge_reach(job, INFINITY));
-    if (!st) {
-        search(&c);
-        st = c.listed;
-    }
-    certifier_free(&c);
-    return st;
+    TRY(fill(&c, judge_reach(job, INFINITY)));
+    search(&c);
+    return c.listed;
 }
 
 enum ek_status certify(const struct job *job, const char *path, struct certificate *out)
 {
-    struct certifier c = certifier_of(job, BUDGET);
+    OWNED(certifier_free) struct certifier c = certifier_of(job, BUDGET);
     const double reach = judge_reach(job, INFINITY);
     if (!job->model->remainder || job->nsources > 1)
         FAIL(EK_USAGE,
@@ -635,15 +632,9 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
              job->path);
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
-    enum ek_status st = fill(&c, reach);
-    if (!st) {
-        search(&c);
-        st = write_proof(&c, reach, path);
-    }
-    if (!st)
-        *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.visits};
-    if (!st && c.nopen && stop_requested())
-        st = EK_STOPPED;
-    certifier_free(&c);
-    return st;
+    TRY(fill(&c, reach));
+    search(&c);
+    TRY(write_proof(&c, reach, path));
+    *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.visits};
+    return c.nopen && stop_requested() ? EK_STOPPED : EK_OK;
 }

@@ -2,6 +2,7 @@
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/judge.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -238,23 +239,19 @@ static enum ek_status sort_rows(struct join_table *t, double reach)
     const size_t n = (size_t)t->nrows + 1;
     divide_column(t, 0, reach);
     divide_column(t, 1, reach);
-    struct arena scratch = {.block = NULL};
+    OWNED(arena_free) struct arena scratch = {0};
     t->cell = ARENA_NEW(&t->arena, (size_t)t->ncells[0] * (size_t)t->ncells[1] + 2, long);
     struct key *key = ARENA_NEW(&scratch, n, struct key);
     struct key *sorted = ARENA_NEW(&scratch, n, struct key);
-    enum ek_status st = check(t);
-    THEN(st, arena_check(&scratch, "sorting the table of source %d", t->grid->source + 1));
-    for (long i = 0; i < t->nrows && !st; i++)
+    TRY(check(t));
+    TRY(arena_check(&scratch, "sorting the table of source %d", t->grid->source + 1));
+    for (long i = 0; i < t->nrows; i++)
         key[i] = (struct key){cell_of(t, i), t->columns->n > 2 ? column(t, 2)[i] : 0, (unsigned)i};
-    if (!st) {
-        count_cells(t, key, sorted);
-        for (long c = 0; c < (long)t->ncells[0] * t->ncells[1]; c++)
-            qsort(sorted + t->cell[c], (size_t)(t->cell[c + 1] - t->cell[c]), sizeof *sorted,
-                  by_key);
-        permute(t, sorted, key);
-    }
-    arena_free(&scratch);
-    return st;
+    count_cells(t, key, sorted);
+    for (long c = 0; c < (long)t->ncells[0] * t->ncells[1]; c++)
+        qsort(sorted + t->cell[c], (size_t)(t->cell[c + 1] - t->cell[c]), sizeof *sorted, by_key);
+    permute(t, sorted, key);
+    return EK_OK;
 }
 
 enum ek_status join_table_open(const struct grid *g, const struct join_columns *columns,

@@ -14,6 +14,7 @@
 #include "okada_mogi/search.h"
 #include "okada_mogi/pieces.h"
 #include "okada_mogi/spool.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static enum ek_status dry_run(const struct job *job, enum search_method method,
                               struct trial_range range)
 {
     struct search *s;
-    struct pieces tasks = {0};
+    OWNED(pieces_free) struct pieces tasks = {0};
     struct sampled sampled = {0};
     const double start = clock_now();
     TRY(search_open(job, method, &s));
@@ -159,7 +160,6 @@ static enum ek_status dry_run(const struct job *job, enum search_method method,
     THEN(st, time_tasks(s, &tasks, &sampled));
     if (!st)
         print(job, method, range, tasks.n, opened, &sampled);
-    pieces_free(&tasks);
     search_close(s);
     return st;
 }

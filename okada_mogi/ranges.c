@@ -1,6 +1,7 @@
 /* okada_mogi/ranges.c – sorted ranges, merged when they touch. */
 #include "okada_mogi/ranges.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,20 +77,18 @@ enum ek_status ranges_add_new(struct ranges *r, struct trial_range range, struct
                                                     struct accepted *some),
                               void *arg)
 {
-    struct ranges gaps = {0};
-    enum ek_status st = ranges_gaps(r, range, &gaps);
-    for (size_t k = 0; k < gaps.n && !st; k++) {
+    OWNED(ranges_free) struct ranges gaps = {0};
+    TRY(ranges_gaps(r, range, &gaps));
+    for (size_t k = 0; k < gaps.n; k++) {
         const struct trial_range gap = gaps.range[k];
-        struct accepted some = {0};
-        for (size_t i = 0; i < found->n && gap.count < range.count && !st; i++)
+        OWNED(accepted_free) struct accepted some = {0};
+        for (size_t i = 0; i < found->n && gap.count < range.count; i++)
             if (found->record[i].trial - gap.first < gap.count)
-                st = accepted_add(&some, &found->record[i]);
-        THEN(st, ranges_add(r, gap));
-        THEN(st, put(arg, gap, gap.count < range.count ? &some : found));
-        accepted_free(&some);
+                TRY(accepted_add(&some, &found->record[i]));
+        TRY(ranges_add(r, gap));
+        TRY(put(arg, gap, gap.count < range.count ? &some : found));
     }
-    ranges_free(&gaps);
-    return st;
+    return EK_OK;
 }
 
 trial_number ranges_count(const struct ranges *r)

@@ -7,6 +7,7 @@
 #include "src/opt.h"
 #include "src/sort.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
 static enum ek_status read_file(struct job *job, const json_t *value)
 {
     struct stations_format format = {.unit = 1};
-    struct stations more = {0};
+    OWNED(stations_close) struct stations more = {0};
     const bool object = json_is_object(value);
     const char *file = json_string_value(object ? json_object_get(value, "file") : value);
     char path[4096];
@@ -111,9 +112,7 @@ static enum ek_status read_file(struct job *job, const json_t *value)
     format.usual = job->stations.zone;
     TRY(file_beside(job->path, file, path, sizeof path));
     TRY(stations_read(path, &format, &more));
-    const enum ek_status st = stations_add(path, &job->stations, &more);
-    stations_close(&more);
-    return st;
+    return stations_add(path, &job->stations, &more);
 }
 
 /* "stations": a file, or a list of them. */

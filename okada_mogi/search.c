@@ -224,16 +224,16 @@ enum ek_status search_order_by_trials(const struct search *s, int n,
     const double *u;
     uint64_t seed = 1;
     int samples = 0;
-    NEW(bool, keeps, (size_t)SAMPLES *(size_t)n + 1, "%s: out of memory for samples", s->job->path);
-    const enum ek_status st = judge_open(s->job, &judge);
-    for (int i = 0; i < SAMPLES && !st; i++)
+    OWNED_MEMORY NEW(bool, keeps, (size_t)SAMPLES *(size_t)n + 1, "%s: out of memory for samples",
+                     s->job->path);
+    *nswaps = 0;
+    TRY(judge_open(s->job, &judge));
+    for (int i = 0; i < SAMPLES; i++)
         if (judge_trial(judge, trial_random(all, &seed), &record, &u))
             set_keeps(arg, u, keeps + (size_t)samples++ * (size_t)n);
     *nswaps = samples ? search_order(keeps, samples, n, swap) : 0;
-    if (!st)
-        judge_close(judge);
-    free(keeps);
-    return st;
+    judge_close(judge);
+    return EK_OK;
 }
 
 void search_swap_stations(struct search *s, const int *swap, int nswaps)

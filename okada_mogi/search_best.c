@@ -61,16 +61,12 @@ static enum ek_status take(struct search_best *b, struct accepted *more)
 enum ek_status search_best_note(struct search_best *b, const struct accepted_record *record,
                                 size_t n)
 {
-    struct accepted more = {0};
-    enum ek_status st = EK_OK;
+    OWNED(accepted_free) struct accepted more = {0};
     const double bound = search_best_bound(b);
-    for (size_t i = 0; b && i < n && !st; i++)
+    for (size_t i = 0; b && i < n; i++)
         if (record[i].misfit <= bound)
-            st = accepted_add(&more, &record[i]);
-    if (!st && more.n)
-        st = take(b, &more);
-    accepted_free(&more);
-    return st;
+            TRY(accepted_add(&more, &record[i]));
+    return more.n ? take(b, &more) : EK_OK;
 }
 
 double search_best_bound(const struct search_best *b)
@@ -107,20 +103,18 @@ static enum ek_status evaluate(void *arg, const long *place, double *misfit)
 static enum ek_status explore(struct scout *s)
 {
     const struct descent_objective objective = {evaluate, s};
-    struct accepted start = {0};
+    OWNED(accepted_free) struct accepted start = {0};
     uint64_t seed = 1;
-    enum ek_status st = EK_OK;
-    for (int i = 0; i < SAMPLES && !st; i++) {
+    for (int i = 0; i < SAMPLES; i++) {
         struct accepted_record r;
         const trial_number trial = trial_random(s->job->wanted, &seed);
         if (judge_trial(s->judge, trial, &r, NULL) && !isnan(r.misfit))
-            st = accepted_add(&start, &r);
+            TRY(accepted_add(&start, &r));
     }
     accepted_sort_best(&start);
-    for (size_t i = 0; i < start.n && i < DESCENTS && !st; i++)
-        st = descent_run(s->job, &objective, start.record[i].trial, start.record[i].misfit);
-    accepted_free(&start);
-    return st;
+    for (size_t i = 0; i < start.n && i < DESCENTS; i++)
+        TRY(descent_run(s->job, &objective, start.record[i].trial, start.record[i].misfit));
+    return EK_OK;
 }
 
 enum ek_status search_best_open(const struct job *job, struct search_best **b)

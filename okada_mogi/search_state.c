@@ -256,25 +256,22 @@ static enum ek_status prove(struct stream *s, uint64_t job, struct head *head)
 static enum ek_status get_records(struct stream *s, struct trial_range range, uint64_t *left,
                                   struct accepted_record *next, struct spool *records)
 {
-    struct accepted some = {0};
-    enum ek_status st = EK_OK;
-    while (!st && next->trial - range.first < range.count) {
+    OWNED(accepted_free) struct accepted some = {0};
+    while (next->trial - range.first < range.count) {
         if (some.n == AT_ONCE) { /* up to the next record */
             const trial_number count = next->trial - range.first;
             TRY(spool_put(records, (struct trial_range){range.first, count}, &some));
             range = (struct trial_range){next->trial, range.count - count};
         }
-        st = accepted_add(&some, next);
-        if (!st && *left) {
+        TRY(accepted_add(&some, next));
+        if (*left) {
             --*left;
-            st = get(s, next, sizeof *next);
+            TRY(get(s, next, sizeof *next));
         } else {
             next->trial = range.first - 1; /* no more records: outside of every range */
         }
     }
-    THEN(st, spool_put(records, range, &some));
-    accepted_free(&some);
-    return st;
+    return spool_put(records, range, &some);
 }
 
 static enum ek_status get_all(struct stream *s, const struct head *head, struct ranges *done,

@@ -1,6 +1,7 @@
 /* cu/sched/assignment.c – the virtual clock: the unit that is idle first asks first. */
 #include "cu/sched/assignment.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,19 +70,16 @@ static enum ek_status play(struct game *d, struct sched *s, int *owner)
 
 enum ek_status assignment_find(const char *schedule, const struct sched_job *job, int *owner)
 {
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     struct game d = {.job = job,
                      .free_at = ARENA_NEW(&arena, job->ncu, double),
                      .now = ARENA_NEW(&arena, job->n, int),
                      .before = ARENA_NEW(&arena, job->n, int)};
     struct sched *s = NULL;
-    enum ek_status st = arena_check(&arena, "schedule %s: %zu tasks", schedule, job->n);
-    if (!st)
-        st = sched_open(schedule, job, &s);
-    if (!st)
-        st = play(&d, s, owner);
+    TRY(arena_check(&arena, "schedule %s: %zu tasks", schedule, job->n));
+    TRY(sched_open(schedule, job, &s));
+    const enum ek_status st = play(&d, s, owner);
     sched_close(s);
-    arena_free(&arena);
     return st;
 }
 

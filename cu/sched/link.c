@@ -3,6 +3,7 @@
 #include "cu/sched/line.h"
 #include "src/arena.h"
 #include "src/sort.h"
+#include "src/owned.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -45,12 +46,12 @@ static struct sched_link scaled(struct sched_link known, const struct link_move 
 enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known)
 {
     const size_t room = (size_t)n * LINK_MOVES;
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     struct link_move *all = ARENA_NEW(&arena, room, struct link_move);
     double *x = ARENA_NEW(&arena, room, double), *y = ARENA_NEW(&arena, room, double);
     double *scratch = ARENA_NEW(&arena, room, double);
-    const enum ek_status st = arena_check(&arena, "%zu moves", room);
-    const size_t m = st ? 0 : gather(first, n, stride, all);
+    TRY(arena_check(&arena, "%zu moves", room));
+    const size_t m = gather(first, n, stride, all);
     for (size_t i = 0; i < m; i++) {
         x[i] = all[i].bytes;
         y[i] = all[i].seconds;
@@ -62,6 +63,5 @@ enum ek_status link_learn(const struct link *first, int n, size_t stride, struct
         const struct line l = line_fit(x, y, scratch, m);
         *known = (struct sched_link){l.a, l.b};
     }
-    arena_free(&arena);
-    return st;
+    return EK_OK;
 }

@@ -4,6 +4,7 @@
 #include "cu/unit/topology.h"
 #include "src/checksum.h"
 #include "src/json.h"
+#include "src/owned.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -143,12 +144,10 @@ enum ek_status profile_save(const struct profile *p, const char *path)
     for (int i = 0; i < p->nkinds; i++)
         if (!p->kind[i].seconds)
             FAIL(EK_UNVERIFIED, "%s: no seconds for %s", path, p->kind[i].name);
-    json_t *root = to_json(p);
+    json_auto_t *root = to_json(p);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    enum ek_status st = checksummed_write(path, root);
-    json_decref(root);
-    return st;
+    return checksummed_write(path, root);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
@@ -244,16 +243,15 @@ static enum ek_status compare(const char *path, const struct profile *found,
 
 enum ek_status profile_load(const char *path, struct profile *p)
 {
-    struct profile found;
+    OWNED(profile_close) struct profile found = {0};
     TRY(profile_read(path, &found));
-    enum ek_status st = compare(path, &found, p);
-    for (int i = 0; !st && i < p->nkinds; i++) {
+    TRY(compare(path, &found, p));
+    for (int i = 0; i < p->nkinds; i++) {
         const struct profile_kind *from = find_kind(&found, &p->kind[i]);
         p->kind[i].seconds = arena_copy(&p->arena, from->seconds, p->n, sizeof *from->seconds);
-        st = arena_check(&p->arena, "%zu tasks", p->n);
+        TRY(arena_check(&p->arena, "%zu tasks", p->n));
     }
-    profile_close(&found);
-    return st;
+    return EK_OK;
 }
 
 /* ---- the list ---------------------------------------------------------------------------------*/

@@ -21,16 +21,14 @@ enum ek_status profile_layout_path(const struct profile_layout *l, char *path)
 
 enum ek_status profile_layout_save(const struct profile_layout *l, const char *path)
 {
-    json_t *root = json_pack("{s:s s:i s:s s:s s:s s:s s:i s:s s:s s:f s:i}", "format", FORMAT,
-                             "version", PROFILE_LAYOUT_VERSION, "program", l->program, "problem",
-                             l->problem, "cpu", l->cpu, "offered", l->offered, "cores", l->cores,
-                             "layout", cu_layout_text(&l->layout), "devices", l->devices,
-                             "steps_per_s", l->rate, "tried", l->tried);
+    json_auto_t *root = json_pack("{s:s s:i s:s s:s s:s s:s s:i s:s s:s s:f s:i}", "format", FORMAT,
+                                  "version", PROFILE_LAYOUT_VERSION, "program", l->program,
+                                  "problem", l->problem, "cpu", l->cpu, "offered", l->offered,
+                                  "cores", l->cores, "layout", cu_layout_text(&l->layout),
+                                  "devices", l->devices, "steps_per_s", l->rate, "tried", l->tried);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    enum ek_status st = checksummed_write(path, root);
-    json_decref(root);
-    return st;
+    return checksummed_write(path, root);
 }
 
 static enum ek_status from_json(const char *path, json_t *root, struct profile_layout *l)
@@ -50,12 +48,10 @@ static enum ek_status from_json(const char *path, json_t *root, struct profile_l
 
 static enum ek_status read_file(const char *path, struct profile_layout *l)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     *l = (struct profile_layout){0};
     TRY(checksummed_read(path, FORMAT, PROFILE_LAYOUT_VERSION, &root));
-    enum ek_status st = from_json(path, root, l);
-    json_decref(root);
-    return st;
+    return from_json(path, root, l);
 }
 
 enum ek_status profile_layout_load(const char *path, struct profile_layout *l)

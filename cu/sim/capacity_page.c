@@ -153,11 +153,9 @@ enum ek_status capacity_page_write(const char *path, const struct capacity *c,
     for (int p = 0; p < c->nschedules; p++)
         json_array_append_new(schedules, json_string(c->schedule[p]));
     enum ek_status st = add_details(c, a, details);
-    json_t *data = json_pack("{s:o s:o s:o s:o s:o}", "answer", capacity_answer_json(a, c), "nodes",
-                             machine_json(c->machine), "schedules", schedules, "scenarios",
-                             scenarios_json(c, a), "details", details);
+    json_auto_t *data = json_pack("{s:o s:o s:o s:o s:o}", "answer", capacity_answer_json(a, c),
+                                  "nodes", machine_json(c->machine), "schedules", schedules,
+                                  "scenarios", scenarios_json(c, a), "details", details);
     snprintf(title, sizeof title, "%s on %s", c->work->name, c->machine->name);
-    THEN(st, page_write(path, "cu/sim/plan.html", title, NULL, data));
-    json_decref(data);
-    return st;
+    return st ? st : page_write(path, "cu/sim/plan.html", title, NULL, data);
 }

@@ -241,17 +241,15 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
 {
     if (!is_of_job(r, steps, unit))
         return EK_OK;
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     struct diary *diary = ARENA_NEW(&arena, r->set->n, struct diary);
     int *home = ARENA_NEW(&arena, 2 * r->job->n, int);
     double *room = ARENA_NEW(&arena, 2 * r->set->nmemories, double);
     for (int c = 0; diary && c < r->set->n; c++)
         open_diary(&diary[c], unit[c], &arena);
-    enum ek_status st = arena_check(&arena, "a run's events");
-    THEN(st, take_samples(r, diary));
-    THEN(st, follow_steps(r, diary, steps, home, room));
-    arena_free(&arena);
-    return st;
+    TRY(arena_check(&arena, "a run's events"));
+    TRY(take_samples(r, diary));
+    return follow_steps(r, diary, steps, home, room);
 }
 
 enum ek_status record_team(struct record *r, const struct team *team)

@@ -1,6 +1,7 @@
 /* cu/sim/simulate_layout.c – removes units from a case, and searches for the best subset. */
 #include "cu/sim/simulate_layout.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <string.h>
 #include <strings.h>
@@ -59,23 +60,19 @@ static enum ek_status run_some(const struct sim_case *c, const struct cu_layout 
                                struct sim_result *result)
 {
     struct sim_case some = *c;
-    struct arena arena = {0};
+    OWNED(arena_free) struct arena arena = {0};
     int *number = ARENA_NEW(&arena, c->ncu, int);
     struct sim_unit *unit = ARENA_NEW(&arena, c->ncu, struct sim_unit);
     struct sim_change *change = ARENA_NEW(&arena, c->nchanges, struct sim_change);
-    enum ek_status st = arena_check(&arena, "a layout of %d units", c->ncu);
-    if (!st) {
-        some.ncu = choose(c, layout->ncpu, devices, number);
-        for (int u = 0; u < c->ncu; u++)
-            if (number[u] >= 0)
-                unit[number[u]] = c->unit[u];
-        some.unit = unit;
-        some.nchanges = keep_changes(c, number, change);
-        some.change = change;
-        st = sim_run(&some, schedule, span, result);
-    }
-    arena_free(&arena);
-    return st;
+    TRY(arena_check(&arena, "a layout of %d units", c->ncu));
+    some.ncu = choose(c, layout->ncpu, devices, number);
+    for (int u = 0; u < c->ncu; u++)
+        if (number[u] >= 0)
+            unit[number[u]] = c->unit[u];
+    some.unit = unit;
+    some.nchanges = keep_changes(c, number, change);
+    some.change = change;
+    return sim_run(&some, schedule, span, result);
 }
 
 static enum ek_status measure(void *ctx, const struct tune_point *point, double *rate)
