@@ -215,7 +215,7 @@ static enum ek_status simulate_case(const struct simulate_request *request)
         s.c.sim.on_task = note_task;
         s.c.sim.on_task_arg = &s;
     }
-    json_t *root =
+    json_auto_t *root =
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
     enum ek_status st =
@@ -228,7 +228,6 @@ static enum ek_status simulate_case(const struct simulate_request *request)
         json_object_set_new(root, "certificate", certificate_json(&s.c.sim));
     if (!st && request->json)
         st = json_write(request->json, root);
-    json_decref(root);
     free(s.span);
     free(s.work);
     plan_case_close(&s.c);

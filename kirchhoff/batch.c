@@ -176,36 +176,31 @@ static void leave_out(struct batch *b, int t)
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
 
-static enum ek_status fill(struct batch *b, int part, float *raw)
+static enum ek_status fill(struct batch *b, int part)
 {
-    struct filter_bank_scratch *scratch;
+    OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *scratch = NULL;
+    OWNED_MEMORY NEW(float, raw, b->in->segy->ns, "out of memory for a trace");
     TRY(filter_bank_scratch_open(b->in->bank, &scratch));
-    enum ek_status st = EK_OK;
     const long n = b->to - b->from;
     const int begin = b->from + (int)(n * part / b->parts);
     const int end = b->from + (int)(n * (part + 1) / b->parts);
-    for (int t = begin; t < end && !st; t++) {
+    for (int t = begin; t < end; t++) {
         bool silent;
-        st = read_trace(b->in, b->index[t], raw, &silent);
-        if (st)
-            break;
+        TRY(read_trace(b->in, b->index[t], raw, &silent));
         if (silent)
             leave_out(b, t);
         weigh(b->in, b->index[t], raw);
         filter_bank_fill(b->in->bank, scratch, raw, b->in->segy->trace[b->index[t]].ns,
                          b->sample + (size_t)t * filter_bank_size(b->in->bank));
     }
-    filter_bank_scratch_close(scratch);
-    return st;
+    return EK_OK;
 }
 
 /* Each thread fills its own run of traces: threads that write to one page slow each other down. */
 static void fill_part(void *arg, int thread)
 {
     struct batch *b = arg;
-    OWNED_MEMORY float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
-    const enum ek_status st =
-        raw ? fill(b, thread, raw) : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
+    const enum ek_status st = fill(b, thread);
     if (st)
         b->status = (int)st;
 }

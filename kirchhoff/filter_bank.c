@@ -2,6 +2,7 @@
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/sum.h"
 #include "src/arena.h"
+#include "src/owned.h"
 
 #include <fftw3.h>
 #include <math.h>
@@ -106,13 +107,12 @@ void filter_bank_scratch_close(struct filter_bank_scratch *s)
 /* Estimated plans are the same in every process, and so are the bits of the results. */
 static enum ek_status make_plans(struct filter_bank *b)
 {
-    struct filter_bank_scratch *s;
+    OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *s = NULL;
     TRY(filter_bank_scratch_open(b, &s));
     b->forward = fftwf_plan_dft_r2c_1d(b->n, s->x, s->spectrum, FFTW_ESTIMATE);
     b->back = fftwf_plan_dft_c2r_1d(b->fine, s->filtered, s->x, FFTW_ESTIMATE);
     b->fine_forward = fftwf_plan_dft_r2c_1d(b->fine, s->x, s->filtered, FFTW_ESTIMATE);
     b->coarse_back = fftwf_plan_dft_c2r_1d(b->n, s->spectrum, s->x, FFTW_ESTIMATE);
-    filter_bank_scratch_close(s);
     if (!b->forward || !b->back || !b->fine_forward || !b->coarse_back)
         FAIL(EK_UNAVAILABLE, "FFTW has no plan for %d samples", b->fine);
     return EK_OK;

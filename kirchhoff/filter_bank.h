@@ -10,6 +10,7 @@
 
 #include "src/status.h"
 #include <stddef.h>
+#include "src/owned.h"
 
 /* -d/dt; none; half of it, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for sums along a line
  * over data from point sources; |omega|, the same from line sources. */
@@ -49,6 +50,7 @@ struct filter_bank_scratch;
 enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
                                         struct filter_bank_scratch **s);
 void filter_bank_scratch_close(struct filter_bank_scratch *s);
+OWNED_POINTER(struct filter_bank_scratch, filter_bank_scratch_close)
 
 /* Filters a trace's n samples, up to ns, to out [filter_bank_size()], which is 0 behind the last
  * one. Any thread with its own scratch. */

@@ -8,7 +8,6 @@
 #include "src/arena.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/

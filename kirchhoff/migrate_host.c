@@ -223,7 +223,7 @@ static void spread_part(void *arg, int thread)
 {
     struct migrate_worker *w = arg;
     const size_t ns = (size_t)w->m->segy->ns, size = filter_bank_size(w->m->bank);
-    struct filter_bank_scratch *scratch = NULL;
+    OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *scratch = NULL;
     const enum ek_status st = filter_bank_scratch_open(w->m->bank, &scratch);
     if (st) {
         w->status = (int)st;
@@ -234,7 +234,6 @@ static void spread_part(void *arg, int thread)
     for (int t = thread; t < w->batch->ntraces; t += w->width)
         batch_adjoint(w->batch, t, scratch, w->levels + (size_t)t * size,
                       w->out + w->batch->index[t] * ns);
-    filter_bank_scratch_close(scratch);
 }
 
 /* Reads the traces, then has all threads of the unit call `sum`. */

@@ -4,9 +4,9 @@
 #include "src/file.h"
 #include "src/table.h"
 #include "src/owned.h"
+#include "src/arena.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TRACE, SX, SY, GX, GY, NEEDED, SZ = NEEDED, GZ, COLUMNS };
 
@@ -64,20 +64,17 @@ static enum ek_status read_row(const struct table *t, size_t row, const int colu
 
 enum ek_status segy_take_geometry(struct segy *s, const char *path)
 {
-    struct table *t;
+    OWNED(owned_table_close) struct table *t = NULL;
     int column[COLUMNS];
     file_input(path);
     TRY(table_open(path, NULL, &t));
-    OWNED_MEMORY bool *seen = calloc(s->n, sizeof *seen);
-    enum ek_status st =
-        seen ? find_columns(t, column) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    for (size_t row = 0; row < t->nrows && !st; row++)
-        st = read_row(t, row, column, s, seen);
-    for (size_t i = 0; i < s->n && !st; i++)
+    OWNED_MEMORY NEW(bool, seen, s->n, "%s: out of memory", path);
+    TRY(find_columns(t, column));
+    for (size_t row = 0; row < t->nrows; row++)
+        TRY(read_row(t, row, column, s, seen));
+    for (size_t i = 0; i < s->n; i++)
         if (!seen[i])
-            st = status_fail(EK_USAGE, "%s: has no row for trace %ld of %s", path,
-                             s->trace[i].number, s->path);
-    table_close(t);
+            FAIL(EK_USAGE, "%s: has no row for trace %ld of %s", path, s->trace[i].number, s->path);
     s->offsets = s->odd_offset = 0; /* the headers' offsets belong to the headers' positions */
-    return st;
+    return EK_OK;
 }

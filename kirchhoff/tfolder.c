@@ -201,20 +201,14 @@ static enum ek_status read_index(const char *path, const json_t *root, struct tf
 enum ek_status tfolder_open(const char *path, struct tfolder **f)
 {
     char index[4096];
-    json_t *root;
+    json_auto_t *root = NULL;
     snprintf(index, sizeof index, "%s/index.json", path);
     enum ek_status st = checksummed_read(index, format, VERSION, &root);
     if (st == EK_UNAVAILABLE)
         FAIL(EK_USAGE, "%s: no such file; kirchhoff-tt makes folders of tables", index);
-    if (st)
-        return st;
-    struct tfolder *made = calloc(1, sizeof *made);
-    if (made) {
-        snprintf(made->path, sizeof made->path, "%s", path);
-        st = read_index(index, root, made);
-    } else {
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory", index);
-    }
-    json_decref(root);
+    TRY(st);
+    NEW(struct tfolder, made, 1, "%s: out of memory", index);
+    snprintf(made->path, sizeof made->path, "%s", path);
+    st = read_index(index, root, made);
     return HAND_OUT(st, made, f, tfolder_close);
 }

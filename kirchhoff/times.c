@@ -8,7 +8,6 @@
 #include "src/owned.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum model { CONST, GRADZ, GRAD3, LAYER2, LENS, MODELS };

@@ -262,13 +262,12 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
 {
     struct head head;
     void *piece[PIECES] = {NULL};
-    FILE *in = fopen(path, "rb");
+    OWNED_STREAM FILE *in = fopen(path, "rb");
     if (!in)
         return file_not_opened(path, errno);
     enum ek_status st = read_part(p, path, in, &head, piece);
     THEN(st, use_part(p, path, use, &head, piece));
     for (int i = 0; i < PIECES; i++)
         free(piece[i]);
-    fclose(in);
     return st == EK_UNVERIFIED && use != MIG_PART_CHECK ? EK_USAGE : st;
 }

@@ -2,6 +2,7 @@
 #include "mcsem/cases.h"
 #include "src/arena.h"
 #include "src/file.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,17 +187,13 @@ static enum ek_status check_errors(const struct cases *c, const struct forward_c
 
 enum ek_status cases_run(const char *path, const char *out, const struct forward_control *control)
 {
-    struct cases c;
-    enum ek_status st = cases_open(path, &c);
-    struct arena room = {0};
-    double complex *field = st ? NULL : ARENA_NEW(&room, c.table->nrows, double complex);
-    struct forward_error *error =
-        st ? NULL : ARENA_NEW(&room, c.table->nrows, struct forward_error);
-    THEN(st, arena_check(&room, "the fields of %s", path));
-    THEN(st, compute_rows(&c, control, field, error));
-    THEN(st, write_fields(&c, field, out));
-    THEN(st, check_errors(&c, control, error));
-    arena_free(&room);
-    cases_close(&c);
-    return st;
+    OWNED(cases_close) struct cases c = {0};
+    OWNED(arena_free) struct arena room = {0};
+    TRY(cases_open(path, &c));
+    double complex *field = ARENA_NEW(&room, c.table->nrows, double complex);
+    struct forward_error *error = ARENA_NEW(&room, c.table->nrows, struct forward_error);
+    TRY(arena_check(&room, "the fields of %s", path));
+    TRY(compute_rows(&c, control, field, error));
+    TRY(write_fields(&c, field, out));
+    return check_errors(&c, control, error);
 }

@@ -95,7 +95,7 @@ enum ek_status checkpoint_save(void *st, int step)
     json_t *records = json_array();
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(inv->record[i]));
-    json_t *state = json_pack(
+    json_auto_t *state = json_pack(
         "{s:s s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "format", format, "version", VERSION,
         "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",
         json_number_or_null(inv->damping), "level", json_number_or_null(inv->level), "ask",
@@ -104,9 +104,7 @@ enum ek_status checkpoint_save(void *st, int step)
         json_numbers(inv->trial, unknowns));
     if (!state)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
-    const enum ek_status written = checksummed_write(s->checkpoint, state);
-    json_decref(state);
-    return written;
+    return checksummed_write(s->checkpoint, state);
 }
 
 static enum ek_status take(struct inversion *s, const json_t *state)

@@ -336,7 +336,8 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
                               double complex *field, struct forward_error *error)
 {
     const size_t n = (size_t)nfreq;
-    OWNED_MEMORY double complex *room = calloc(5 * n, sizeof *room);
+    OWNED_MEMORY NEW(double complex, room, 5 * n, "forward: out of memory for %d frequencies",
+                     nfreq);
     struct choice c = {f,
                        layers,
                        pair,
@@ -350,18 +351,13 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
     struct forward_error rounding = {0, 0};
     double differs = 0;
     int found = 0;
-    enum ek_status st =
-        room ? EK_OK
-             : status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
-    THEN(st, choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs));
-    if (!st && error)
-        st = reduce_rounding(&c, found, &rounding);
-    if (!st && error) {
+    TRY(choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs));
+    if (error) {
+        TRY(reduce_rounding(&c, found, &rounding));
         memcpy(field, c.field[1], n * sizeof *field);
         *error =
             (struct forward_error){fmax(differs, rounding.likely), fmax(differs, rounding.most)};
     }
-    if (!st)
-        *which = found;
-    return st;
+    *which = found;
+    return EK_OK;
 }

@@ -257,14 +257,12 @@ static enum ek_status points_from_poly(const char *path, const struct survey *s,
 static enum ek_status points_from_file(const char *path, const struct survey *s, struct floor *f)
 {
     OWNED(owned_table_close) struct table *t = NULL;
-    char *text;
+    OWNED_MEMORY char *text = NULL;
     file_input(path);
     if (poly_is(path))
         return points_from_poly(path, s, f);
     TRY(file_read_text(path, &text));
-    const char *names = default_names(text);
-    free(text);
-    TRY(table_open(path, names, &t));
+    TRY(table_open(path, default_names(text), &t));
     return points_from_table(t, f);
 }
 
@@ -407,7 +405,7 @@ enum ek_status seabed_set(const char *path, const char *how, bool given, struct 
                           struct earth *e)
 {
     const struct depths d = depths_of(s);
-    struct floor f = {.n = 0};
+    OWNED(close_floor) struct floor f = {.n = 0};
     const bool receivers = how ? !strcmp(how, "receivers") : !given;
     const bool flat = how ? !strcmp(how, "flat") : given || d.last - d.first <= ALIKE;
     if (!how && given)
@@ -416,24 +414,21 @@ enum ek_status seabed_set(const char *path, const char *how, bool given, struct 
         e->seabed[c] = d.lowest + ABOVE;
     if (flat)
         return how ? record_source(how, s) : EK_OK;
-    enum ek_status st = receivers ? points_from_receivers(s, &f) : points_from_file(how, s, &f);
-    THEN(st, sort_points(&f));
-    THEN(st, set_pair_floors(path, &f, !receivers, s));
-    THEN(st, set_column_floors(&f, s, e));
-    THEN(st, record_source(receivers ? "receivers" : how, s));
-    close_floor(&f);
-    return st;
+    TRY(receivers ? points_from_receivers(s, &f) : points_from_file(how, s, &f));
+    TRY(sort_points(&f));
+    TRY(set_pair_floors(path, &f, !receivers, s));
+    TRY(set_column_floors(&f, s, e));
+    return record_source(receivers ? "receivers" : how, s);
 }
 
 enum ek_status seabed_depths(const char *table, const struct earth *e, double *depth)
 {
-    struct floor f = {.n = 0};
-    enum ek_status st = points_from_file(table, NULL, &f);
-    THEN(st, sort_points(&f));
-    for (int c = 0; !st && c < earth_columns(e); c++)
+    OWNED(close_floor) struct floor f = {.n = 0};
+    TRY(points_from_file(table, NULL, &f));
+    TRY(sort_points(&f));
+    for (int c = 0; c < earth_columns(e); c++)
         depth[c] = depth_below(&f, e, c);
-    close_floor(&f);
-    return st;
+    return EK_OK;
 }
 
 /* ---- where a layered earth fails ------------------------------------------------------------- */

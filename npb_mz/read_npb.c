@@ -35,7 +35,7 @@ static enum ek_status close_read(const char *path, FILE *in, enum ek_status st)
  * comma or slash, and may have a D exponent. *at counts lines. false: end of file. */
 static bool next_word(FILE *in, int *at, char word[64])
 {
-    char *line = NULL;
+    OWNED_MEMORY char *line = NULL;
     size_t room = 0;
     bool found = false;
     *word = 0;
@@ -43,7 +43,6 @@ static bool next_word(FILE *in, int *at, char word[64])
         found = line[strspn(line, " \t\r\n")] != 0;
     if (found)
         sscanf(line, " %63[^,/! \t\r\n]", word);
-    free(line);
     for (char *c = word; *c; c++)
         if (*c == 'd' || *c == 'D')
             *c = 'e';

@@ -238,11 +238,10 @@ enum ek_status node_next(struct node *n, const struct node_report *r, struct tri
 
 static enum ek_status append(void *node, struct trial_range range, struct accepted *found)
 {
-    enum ek_status st = EK_OK;
     (void)range;
-    for (size_t i = 0; i < found->n && !st; i++)
-        st = accepted_add(&((struct node *)node)->found, &found->record[i]);
-    return st;
+    for (size_t i = 0; i < found->n; i++)
+        TRY(accepted_add(&((struct node *)node)->found, &found->record[i]));
+    return EK_OK;
 }
 
 enum ek_status node_put(void *node, struct trial_range range, struct accepted *found)

@@ -1,6 +1,7 @@
 /* okada_mogi/refine.c – finer grids around accepted trials. */
 #include "okada_mogi/refine.h"
 #include "src/opt.h"
+#include "src/owned.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,16 +44,14 @@ enum ek_status refine_begin(const struct job *job, const char *by, struct refine
         made.min[a] = job->axis[a].min;
         made.max[a] = job->axis[a].max;
     }
-    char *words = by ? strdup(by) : NULL, *rest = words;
+    OWNED_MEMORY char *words = by ? strdup(by) : NULL;
+    char *rest = words;
     if (by && !words)
         FAIL(EK_UNAVAILABLE, "--refine-by: out of memory");
-    enum ek_status st = EK_OK;
-    for (char *word; (word = strsep(&rest, ",")) && !st;)
-        st = read_factor(job, word, &made);
-    free(words);
-    if (!st)
-        *r = made;
-    return st;
+    for (char *word; (word = strsep(&rest, ","));)
+        TRY(read_factor(job, word, &made));
+    *r = made;
+    return EK_OK;
 }
 
 /* ---- the grid ---------------------------------------------------------------------------------*/

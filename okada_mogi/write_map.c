@@ -41,7 +41,8 @@ static void add_source(const struct job *job, const double *x, int source, json_
     double corner[MODEL_CORNERS][2];
     const double *own = x + source * m->nparameters;
     const int n = m->outline ? m->outline(m, own, corner) : 0;
-    json_t *ring = json_array(), *parameters = json_object();
+    json_auto_t *ring = json_array();
+    json_t *parameters = json_object();
     for (int i = 0; i <= n; i++)
         json_array_append_new(
             ring, place_json(&job->stations, corner[(n - i) % n][0], corner[(n - i) % n][1]));
@@ -59,7 +60,6 @@ static void add_source(const struct job *job, const double *x, int source, json_
         add_feature(list, "source", o, "Point", json_incref(json_array_get(ring, 0)));
     else
         add_feature(list, "source", o, "Polygon", json_pack("[O]", ring));
-    json_decref(ring);
 }
 
 static void add_station(const struct job *job, int i, const double *u, double left, json_t *list)

@@ -391,10 +391,9 @@ enum ek_status file_lock(const char *path, int *lock)
 
 void file_unlock(const char *path, int lock)
 {
-    char *name = lock_name(path);
+    OWNED_MEMORY char *name = lock_name(path);
     if (name && is_current(lock, name))
         unlink(name);
-    free(name);
     close(lock);
 }
 
@@ -411,7 +410,7 @@ static bool is_part(const char *name)
 
 void file_clean(const char *start)
 {
-    char *above = folder_of(start);
+    OWNED_MEMORY char *above = folder_of(start);
     DIR *folder = above ? opendir(above) : NULL;
     const char *slash = strrchr(start, '/'), *name = slash ? slash + 1 : start;
     for (const struct dirent *e; folder && (e = readdir(folder));) {
@@ -424,7 +423,6 @@ void file_clean(const char *start)
     }
     if (folder)
         closedir(folder);
-    free(above);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

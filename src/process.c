@@ -2,6 +2,7 @@
 #include "src/process.h"
 #include "src/arena.h"
 #include "src/status.h"
+#include "src/owned.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -36,12 +37,11 @@ static char state_of(pid_t pid, pid_t *parent)
     char path[32], state = '?';
     int above = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = pid > 1 ? fopen(path, "re") : NULL;
+    OWNED_STREAM FILE *f = pid > 1 ? fopen(path, "re") : NULL;
     if (!f)
         return '?';
     if (fscanf(f, "%*d (%*[^)]) %c %d", &state, &above) != 2)
         state = '?';
-    fclose(f);
     *parent = above;
     return state;
 }

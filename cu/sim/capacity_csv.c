@@ -4,6 +4,7 @@
  *    scenario,<type>,…,nodes,cores,devices,price,schedule,makespan_s,lower_bound_s,ratio,inputs */
 #include "cu/sim/capacity.h"
 #include "src/table.h"
+#include "src/owned.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -113,7 +114,7 @@ enum ek_status capacity_csv_load(struct capacity *c, const char *path)
     struct stat found;
     if (stat(path, &found) ? errno == ENOENT : !S_ISREG(found.st_mode))
         return EK_OK; /* pipes and devices hold nothing to read */
-    FILE *in = fopen(path, "re");
+    OWNED_STREAM FILE *in = fopen(path, "re");
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     while (fgets(line, sizeof line, in)) {
@@ -123,6 +124,5 @@ enum ek_status capacity_csv_load(struct capacity *c, const char *path)
         line[length - 1] = '\0';
         take_line(c, line);
     }
-    fclose(in);
     return EK_OK;
 }

@@ -163,14 +163,13 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
 
 enum ek_status capacity_work_open(struct capacity_work *w, const char *path)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     *w = (struct capacity_work){.width = 1};
     TRY(demand_open(path, &root));
     const json_t *record = plan_case_record(root);
     enum ek_status st = json_object_get(root, "format")           ? from_profile(w, path)
                         : json_object_get(record, "task_seconds") ? from_run(w, path, record)
                                                                   : from_tasks(w, path, root);
-    json_decref(root);
     if (st)
         capacity_work_close(w);
     return st;
@@ -334,11 +333,10 @@ static enum ek_status read_machine(struct capacity_machine *m, const char *path,
 enum ek_status capacity_machine_open(struct capacity_machine *m, const char *path,
                                      const struct capacity_work *w)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     *m = (struct capacity_machine){0};
     TRY(demand_open(path, &root));
     enum ek_status st = read_machine(m, path, root, w);
-    json_decref(root);
     if (st)
         capacity_machine_close(m);
     return st;

@@ -513,7 +513,7 @@ const json_t *plan_case_record(const json_t *root)
 
 enum ek_status plan_case_open(struct plan_case *c, const char *path)
 {
-    json_t *root;
+    json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
     struct plan_case_reader r = {c, strcmp(path, "-") ? path : "standard input"};
     const json_t *record = plan_case_record(root);
@@ -526,7 +526,6 @@ enum ek_status plan_case_open(struct plan_case *c, const char *path)
                          r.path);
     else
         st = read_root(&r, record);
-    json_decref(root);
     if (st)
         plan_case_close(c);
     return st;

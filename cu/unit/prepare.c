@@ -443,20 +443,16 @@ static void display(const struct cu_options *o, const struct prepare_plan *plan)
 /* Checks that the runtime, which does the binding, has read OMP_PLACES as we did. */
 static enum ek_status compare_runtime(const struct prepare_plan *plan)
 {
-    struct place_list found = {0};
+    OWNED(place_free) struct place_list found = {0};
     TRY(place_runtime(&found));
-    bool same = place_equal(&found, &plan->places);
-    char *ours = same ? NULL : place_format(&plan->places);
-    char *theirs = same ? NULL : place_format(&found);
-    place_free(&found);
-    if (!same)
-        status_fail(EK_USAGE,
-                    "OMP_PLACES means '%s' by the OpenMP standard, but this OpenMP runtime reads "
-                    "it as '%s'; write it in the first form",
-                    ours ? ours : "?", theirs ? theirs : "?");
-    free(ours);
-    free(theirs);
-    return same ? EK_OK : EK_USAGE;
+    if (place_equal(&found, &plan->places))
+        return EK_OK;
+    OWNED_MEMORY char *ours = place_format(&plan->places);
+    OWNED_MEMORY char *theirs = place_format(&found);
+    FAIL(EK_USAGE,
+         "OMP_PLACES means '%s' by the OpenMP standard, but this OpenMP runtime reads it as '%s'; "
+         "write it in the first form",
+         ours ? ours : "?", theirs ? theirs : "?");
 }
 
 /* A parallel region that asks for no number of threads has one for each cpu of the machine by
