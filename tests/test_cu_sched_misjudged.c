@@ -620,55 +620,6 @@ static void speeds_survive_a_death(void **state)
     }
 }
 
-/* A device computes a range as one batch, and most of a short range is its launch: only ranges of
- * unlike lengths tell. In the end as fast as the better of two simple plans, all on the device in
- * one range or all on the cores, but for a few cases in which the device never got two tasks in a
- * row. */
-static void batches_hide_launches(void **state)
-{
-    (void)state;
-    enum { STEPS = 20, CASES = 100, UNLUCKY = 4 };
-    static const struct sched_link link = {10e-6, 1e-10};
-    static double bytes[100];
-    char last[200] = "";
-    int slow = 0;
-    for (int t = 0; t < 100; t++)
-        bytes[t] = 1e6;
-    for (unsigned seed = 1; seed <= CASES; seed++) {
-        uint64_t draw = 7770 + seed;
-        struct sim_unit unit[17];
-        double span[STEPS];
-        struct sim_result r;
-        const size_t n = 8 + (size_t)(random_uniform(&draw) * 90);
-        const int cores = 1 + (int)(random_uniform(&draw) * 15);
-        const double task = 0.001 * pow(10, -2 * random_uniform(&draw)); /* on the device */
-        const double launch = task * pow(10, 2 * random_uniform(&draw));
-        const double core = (launch + task) * pow(10, 0.2 + 2 * random_uniform(&draw));
-        const double on_cores = core * ceil((double)n / cores);
-        const double best = fmin(on_cores, launch + task * (double)n);
-        add_units(unit, 0, cores, &(struct sim_unit){.width = 1, .speed = 1 / core});
-        add_devices(unit, cores, 1, 1, 1 / task, launch);
-        unit[cores].batches = true;
-        const struct sim_case c = {.job = {.n = n, .grain = 1, .bytes = bytes, .link = &link},
-                                   .unit = unit,
-                                   .ncu = cores + 1,
-                                   .steps = STEPS,
-                                   .cold = true,
-                                   .noise = seed % 3 ? 0.01 : 0,
-                                   .seed = seed};
-        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
-        if (span[STEPS - 1] <= 1.1 * best)
-            continue;
-        slow++;
-        snprintf(last, sizeof last,
-                 "seed %u: %zu tasks on %d cores of %g s and a device of %g + %g s: %g s instead "
-                 "of %g",
-                 seed, n, cores, core, launch, task, span[STEPS - 1], best);
-    }
-    if (slow > UNLUCKY)
-        fail_msg("%d of %d cases, the last of them %s", slow, CASES, last);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -692,7 +643,6 @@ int main(void)
         cmocka_unit_test(lists_follow_neighbours),
         cmocka_unit_test(faces_cost_what_they_take),
         cmocka_unit_test(beside_others),
-        cmocka_unit_test(batches_hide_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,12 @@ static double speed_of(const struct bootstrap_unit *u)
     return u->tasks > 0 ? u->cost / u->tasks : 0;
 }
 
+/* The same, with launches and transfers. */
+static double pace_of(const struct bootstrap_unit *u)
+{
+    return u->seconds > 0 ? u->cost / u->seconds : 0;
+}
+
 /* Seconds of a task of this cost, including transfer and launch. */
 static double seconds_of(const struct bootstrap_unit *u, double cost)
 {
@@ -83,11 +89,7 @@ enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, 
         l->order = NULL;
         l->end = job->n;
     }
-    size_t cpus = (size_t)(job->ncu - l->devices), few = job->n > cpus ? job->n - cpus : 0;
-    few =
-        few > (size_t)l->devices ? few : (size_t)l->devices; /* the others get at least one each */
     l->reserve = l->order ? (l->end + 1) / 2 : 0;
-    l->reserve = l->reserve < few ? l->reserve : few;
     while (l->trial < job->n && cost_of(job, order[l->trial]) > SMALL * cost_of(job, *order))
         l->trial++;
     return EK_OK;
@@ -100,33 +102,56 @@ void bootstrap_close(struct bootstrap *l)
 }
 
 /* ---- what to take -----------------------------------------------------------------------------*/
-/* Takes consecutive tasks from `task` on, at most `most`, until their cost reaches `worth`; at
- * least one. */
+static void take_one(struct bootstrap *l, size_t task)
+{
+    l->rest -= cost_of(l->job, task);
+    l->taken[task] = true;
+    l->tasks--;
+}
+
+static bool is_left(const struct bootstrap *l, size_t task)
+{
+    return task < l->job->n && !l->taken[task];
+}
+
+/* Takes consecutive tasks from `task` on, then before it, at most `most`, until their cost reaches
+ * `worth`; at least one, if this one is left. */
 static struct ek_range take(struct bootstrap *l, size_t task, size_t most, double worth)
 {
     struct ek_range r = {task, task};
-    double before = l->rest;
-    while (r.end < l->job->n && r.end - task < most && !l->taken[r.end] &&
-           (r.end == task || before - l->rest < worth)) {
-        l->rest -= cost_of(l->job, r.end);
-        l->taken[r.end++] = true;
+    const double before = l->rest;
+    if (is_left(l, task))
+        take_one(l, r.end++);
+    while (r.begin < r.end && r.end - r.begin < most && before - l->rest < worth) {
+        if (is_left(l, r.end))
+            take_one(l, r.end++);
+        else if (is_left(l, r.begin - 1)) /* SIZE_MAX is not */
+            take_one(l, --r.begin);
+        else
+            break;
     }
-    l->tasks -= r.end - task;
     return r;
+}
+
+/* Half of this unit's share of what is left, by what all did so far. */
+static double half_share(const struct bootstrap *l, int cu)
+{
+    double own = pace_of(&l->unit[cu]), all = 0;
+    for (int c = 0; c < l->job->ncu; c++) {
+        double pace = pace_of(&l->unit[c]);
+        all += pace > 0 ? pace : own;
+    }
+    return l->rest * own / (2 * all);
 }
 
 /* Where launches matter: the cost of a range long enough, but at most half of this unit's share of
  * what is left; else 0. */
 static double wanted_of(const struct bootstrap *l, int cu)
 {
-    double own = speed_of(&l->unit[cu]), all = 0, wanted = l->unit[cu].wanted;
+    double wanted = l->unit[cu].wanted;
     if (wanted * (double)l->tasks <= l->rest)
         return 0;
-    for (int c = 0; c < l->job->ncu; c++) {
-        double speed = speed_of(&l->unit[c]);
-        all += speed > 0 ? speed : own;
-    }
-    double most = l->rest * own / (2 * all);
+    double most = half_share(l, cu);
     return fmin(fmax(most, LAUNCH * wanted), wanted); /* at least as long as its launch */
 }
 
@@ -134,12 +159,10 @@ static double wanted_of(const struct bootstrap *l, int cu)
  * out to be slow never gets far. */
 static struct ek_range together(struct bootstrap *l, int cu)
 {
-    struct bootstrap_unit *u = &l->unit[cu];
-    size_t count;
     if (l->job->unit[cu].kind == CU_DEVICE) {
-        size_t most = l->tasks / (4 * (size_t)l->devices);
-        u->stretch = u->stretch ? 2 * u->stretch : 1;
-        count = u->stretch < most ? u->stretch : most ? most : 1;
+        size_t most = l->tasks / (4 * (size_t)l->devices), count = 2 * l->unit[cu].range;
+        count = count < most ? count : most;
+        count = count ? count : 1;
         count = count < l->tasks ? count : l->tasks;
         l->end -= count;
         return take(l, l->end, count, INFINITY);
@@ -217,7 +240,10 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     size_t place = fitting(l, cu, next_place(l, cu));
     if (place >= l->job->n || leaves(l, cu, l->order[place]))
         return (struct ek_range){0, 0};
-    return take(l, l->order[place], 1, 0);
+    if (l->job->unit[cu].kind == CU_CPU || is_slow(l, cu))
+        return take(l, l->order[place], 1, 0);
+    return take(l, l->order[place], 2 * l->unit[cu].range,
+                l->cpu_speed > 0 ? half_share(l, cu) : INFINITY);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)

@@ -4,8 +4,10 @@
  * Largest first: an idle unit takes the remaining task of the largest declared cost. But tasks that
  * would keep a CPU unit busy for a quarter of the step or more are reserved for devices while
  * smaller ones last (a device counts as ESTIMATE_DEVICE CPU units), at least half of them until
- * every device has shown its speed on a smaller task. A device slower than the CPU units is treated
- * like one of them.
+ * every device has shown its speed on a smaller task, even if then some CPU unit gets none. A
+ * device slower than the CPU units is treated like one of them; others take twice as many
+ * consecutive tasks each time, up to half of their share of what is left, as only ranges of unlike
+ * lengths tell launches that are hidden in the tasks' times.
  *
  * Together: where tasks exchange faces and are small, the tasks of one memory node had better be
  * neighbours. CPU units take tasks from the front, devices from the back, in growing ranges.
@@ -19,7 +21,6 @@
 #include <pthread.h>
 
 struct bootstrap_unit {
-    size_t stretch;       /* tasks of a device's last range in `together` mode; 0: none yet */
     double wanted;        /* cost of a range long enough for its launch not to matter */
     double cost, seconds; /* cost done so far, and the seconds it took */
     double tasks, launch; /* seconds without launches; seconds of the last launch */

@@ -27,8 +27,8 @@ static const double INTERRUPTED = 30;
 /* A change of a unit's speed by this share makes steps before and after it incomparable. */
 static const double CHANGED = 0.02;
 
-/* Launch costs need at least FEWEST measurements; at most FEW are used. */
-enum { FEWEST = 4, FEW = 128 };
+/* Launch costs need at least FEWEST measurements. */
+enum { FEWEST = 4 };
 
 /* Launches below this share of a mean task count as free. */
 static const double SMALL = 0.002;
@@ -104,11 +104,12 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->order = ARENA_NEW(job->arena, n, size_t);
     e->owner = ARENA_NEW(job->arena, n, int);
     e->range = ARENA_NEW(job->arena, n, float);
+    e->length = ARENA_NEW(job->arena, n, size_t);
     e->start = ARENA_NEW(job->arena, n, float);
     e->seconds = ARENA_NEW(job->arena, n, double);
     e->x = ARENA_NEW(job->arena, n, double);
     e->y = ARENA_NEW(job->arena, n, double);
-    e->scratch = ARENA_NEW(job->arena, n + ESTIMATE_LAUNCHES * ncu, double);
+    e->scratch = ARENA_NEW(job->arena, n + ESTIMATE_ROWS + ESTIMATE_LAUNCHES * ncu, double);
     e->kind = ARENA_NEW(job->arena, ncu, int);
     e->judged = ARENA_NEW(job->arena, ncu, bool);
     e->sudden = ARENA_NEW(job->arena, ncu, bool);
@@ -164,14 +165,16 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     const struct estimate_kind *k = &e->of[e->kind[cu]];
     plan_divide(k->seconds, r, sec, each, e->seconds);
     b->began = b->clock;
+    const double sum = sum_of(e->seconds, r);
     for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
-        e->range[t] = 1 / (float)(r.end - r.begin);
+        e->range[t] = (float)(sum > 0 ? e->seconds[t] / sum : 1 / (double)(r.end - r.begin));
+        e->length[t] = r.end - t;
         e->start[t] = (float)b->clock;
         b->clock += e->seconds[t];
     }
     b->clock = b->began + sec;
-    double launch = fmax(0, sec - sum_of(e->seconds, r));
+    double launch = fmax(0, sec - sum);
     b->seconds += launch;
     if (each)
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
@@ -217,7 +220,7 @@ static void fit_kind(struct estimate *e, int j, bool raw)
             continue;
         e->x[m] = estimate_cost(e, t);
         tells |= e->x[m] > 0;
-        e->y[m++] = raw ? normal_seconds(e, t) : k->seconds[t];
+        e->y[m++] = raw ? fmax(0, normal_seconds(e, t) - k->inside * e->range[t]) : k->seconds[t];
     }
     if (m == 0 || !tells)
         return;
@@ -354,6 +357,126 @@ static double error_of(struct estimate *e, size_t judged)
     return judged ? fmin(line_median(e->scratch, judged) * PER_MEDIAN, 0.05) : 0.05;
 }
 
+/* ---- one step: launches hidden in the tasks' times
+ * ---------------------------------------------*/
+/* The number of tasks in the range that begins with t; 1 if t was not executed. */
+static size_t range_length(const struct estimate *e, size_t t)
+{
+    return e->seconds[t] < 0 ? 1 : e->length[t];
+}
+
+/* A task whose time can be compared with earlier ones on its kind, or with its kind's line;
+ * declared speeds are no such expectation. */
+static bool comparable(const struct estimate *e, const struct estimate_kind *k, size_t t)
+{
+    return k->tried && (k->count[t] ? k->seconds[t] > 0 : !e->known);
+}
+
+/* A row of a fit now / before = slowdown + inside * more / before: what the tasks of a range took
+ * before, and how much more of a launch the range has than they had. Tasks that have not run on
+ * this kind count as launched alone. In the first step the line says what they take without
+ * launches. */
+static bool make_row(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
+                     struct fit_row *row)
+{
+    double before = 0, part = 0, now = 0;
+    for (size_t t = r.begin; t < r.end; t++) {
+        const bool ran = k->count[t];
+        const double hidden = ran ? k->part[t] : e->steps ? 1 : 0;
+        if (!comparable(e, k, t))
+            return false;
+        before += (ran        ? k->sample[t][k->count[t] - 1]
+                   : e->steps ? k->seconds[t]
+                              : on_line(e, k, t)) +
+                  k->inside * hidden;
+        part += hidden;
+        now += normal_seconds(e, t);
+    }
+    *row = (struct fit_row){.x = {1, (1 - part) / before}, .y = now / before, .weight = 1};
+    return before > 0;
+}
+
+/* Adds a row for each range of this step, or for some of the CPU units' many. */
+static void collect_rows(struct estimate *e)
+{
+    size_t ranges = 0, seen = 0;
+    for (size_t t = 0; t < e->n; t += range_length(e, t))
+        ranges++;
+    for (size_t t = 0, end; t < e->n; t = end) {
+        end = t + range_length(e, t);
+        struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
+        struct fit_row *row = &k->row[k->rows % ESTIMATE_ROWS];
+        if (e->seconds[t] < 0 || (k->kind == CU_CPU && seen++ % (ranges / ESTIMATE_ROWS + 1)) ||
+            !make_row(e, k, (struct ek_range){t, end}, row))
+            continue;
+        k->rows++;
+        k->news |= row->x[1] != 0;
+    }
+}
+
+/* A launch that makes up this share of a range is noticed. */
+static const double NOTICED = 0.1;
+
+/* Scatter around the fit of those rows in which a launch would be noticed, whose number goes to
+ * *some: what remains of the tasks' own scatter. */
+static double scatter_of(struct estimate *e, const struct estimate_kind *k, size_t m,
+                         const double *beta, size_t *some)
+{
+    *some = 0;
+    for (size_t i = 0; i < m; i++) {
+        const struct fit_row *r = &k->row[i];
+        if (fabs(r->x[1]) * fmax(k->inside, beta[1]) >= NOTICED * r->y)
+            e->scratch[(*some)++] = fabs(r->y - beta[0] - beta[1] * r->x[1]);
+    }
+    return *some ? line_select(e->scratch, *some, *some / 2) * PER_MEDIAN : 0;
+}
+
+/* Launch seconds hidden in the tasks' times of a kind: what tasks took less in longer ranges than
+ * before, unless their units have changed, by least deviations. Nothing changes unless the rows
+ * contradict what is known. */
+static double launch_inside(struct estimate *e, const struct estimate_kind *k, double doubt)
+{
+    const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
+    const bool few = m < FEWEST;
+    double beta[2], sum = 0, squares = 0;
+    size_t some;
+    if (m < 2 || (few && e->steps))
+        return k->inside;
+    fit_rows(k->row, m, 2, beta);
+    for (size_t i = 0; i < m; i++) {
+        sum += k->row[i].x[1];
+        squares += k->row[i].x[1] * k->row[i].x[1];
+    }
+    const double scatter = scatter_of(e, k, m, beta, &some),
+                 noise = few || e->steps ? fmax(doubt, scatter) : scatter,
+                 apart = squares - sum * sum / (double)m - noise * noise * squares;
+    if (some < 2 || apart < noise * noise * squares)
+        return k->inside;
+    const double error = 2 * SURE * noise * sqrt(2 / apart); /* 2: a difference of two */
+    return beta[1] > error ? beta[1] : beta[1] + error < k->inside ? 0 : k->inside;
+}
+
+static void learn_inside(struct estimate *e, double doubt)
+{
+    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
+        k->rows = e->steps > 1 ? k->rows : 0;
+        k->news = false;
+    }
+    collect_rows(e);
+    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
+        const double inside = k->news ? launch_inside(e, k, doubt) : k->inside,
+                     more = inside - k->inside;
+        for (size_t t = 0; more != 0 && t < e->n; t++) {
+            for (int i = 0; i < k->count[t]; i++)
+                k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
+            if (k->count[t])
+                k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
+        }
+        k->inside = inside;
+    }
+}
+
+/* ---- one step: what was measured -------------------------------------------------------------*/
 /* In the first step, unknown lines and unit factors are fitted alternately: a line through units of
  * different speeds is poor until their factors are known. */
 static void learn_first_step(struct estimate *e)
@@ -362,6 +485,8 @@ static void learn_first_step(struct estimate *e)
     for (int turn = 0; turn < turns; turn++) {
         for (int j = 0; j < e->nkinds && !e->known; j++)
             fit_kind(e, j, true);
+        if (turn)
+            learn_inside(e, error_of(e, sum_units(e)));
         judge_units(e, error_of(e, sum_units(e)));
     }
 }
@@ -412,95 +537,6 @@ static void learn_later_step(struct estimate *e)
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
-/* Relative scatter of the rows around the fit: what remains of the tasks' own scatter. */
-static double scatter_of(struct estimate *e, const struct fit_row *row, size_t m,
-                         const double *beta)
-{
-    for (size_t i = 0; i < m; i++) {
-        const double *x = row[i].x;
-        e->scratch[i] = x[0] > 0 ? fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1]) / x[0] : 0;
-    }
-    return line_median(e->scratch, m) * PER_MEDIAN;
-}
-
-/* Rows of a fit now = slowdown * before + inside * more, and sums of products of x. */
-struct launch_rows {
-    struct fit_row row[FEW];
-    size_t m, unlike; /* rows; those whose range has another length than before */
-    double sum[2][2];
-};
-
-/* Whether a task's time can be compared with an earlier one on kind j, or with what others on it
- * make expect; declared speeds are no such expectation. */
-static bool comparable(const struct estimate *e, int j, size_t t)
-{
-    const struct estimate_kind *k = &e->of[j];
-    return e->seconds[t] >= 0 && e->kind[e->owner[t]] == j && k->tried && k->seconds[t] > 0 &&
-           (k->count[t] || !e->known);
-}
-
-/* Tasks of kind j, with `more` = the difference of range[t]; those that have not run on it before
- * are compared with what they would take alone. */
-static void collect_rows(const struct estimate *e, int j, struct launch_rows *r)
-{
-    const struct estimate_kind *k = &e->of[j];
-    const size_t stride = e->n ? 7919 % e->n : 0; /* spread over all tasks */
-    *r = (struct launch_rows){.m = 0};
-    for (size_t i = 0, t = 0; i < e->n && r->m < FEW;
-         i++, t = t + stride - (t + stride < e->n ? 0 : e->n)) {
-        if (!comparable(e, j, t))
-            continue;
-        const bool ran = k->count[t];
-        const double part = ran ? k->part[t] : 1, more = e->range[t] - part;
-        const double before =
-            (ran ? k->sample[t][k->count[t] - 1] : k->seconds[t]) + k->inside * part;
-        r->unlike += fabs(more) >= 0.25;
-        r->sum[0][0] += before * before;
-        r->sum[0][1] += before * more;
-        r->sum[1][1] += more * more;
-        r->row[r->m++] =
-            (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
-    }
-}
-
-/* Launch seconds hidden in the tasks' times of kind j: what tasks took less in longer ranges than
- * before, unless their units have changed, by least deviations. Nothing changes unless the rows
- * contradict what is known. */
-static double launch_inside(struct estimate *e, int j)
-{
-    const double known = e->of[j].inside;
-    struct launch_rows r;
-    double beta[2];
-    collect_rows(e, j, &r);
-    if (r.m < FEWEST || r.unlike < 2 || (!known && r.m - r.unlike < 2))
-        return known;
-    fit_rows(r.row, r.m, 2, beta);
-    const double noise = fmax(estimate_noise(e), scatter_of(e, r.row, r.m, beta));
-    const double scatter = 2 * noise * noise * r.sum[0][0] / (double)r.m; /* variance of a
-                                                                           * difference */
-    const double apart = r.sum[0][0] * r.sum[1][1] - r.sum[0][1] * r.sum[0][1];
-    const double chance = noise * noise * r.sum[0][0] * r.sum[1][1];
-    if (apart < 2 * chance)
-        return known;
-    const double error = 2 * SURE * sqrt(scatter * r.sum[0][0] / (apart - chance));
-    return beta[1] > error ? beta[1] : beta[1] + error < known ? 0 : known;
-}
-
-static void learn_inside(struct estimate *e)
-{
-    for (int j = 0; j < e->nkinds; j++) {
-        struct estimate_kind *k = &e->of[j];
-        const double inside = launch_inside(e, j), more = inside - k->inside;
-        for (size_t t = 0; more != 0 && t < e->n; t++) {
-            for (int i = 0; i < k->count[t]; i++)
-                k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
-            if (k->count[t])
-                k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
-        }
-        k->inside = inside;
-    }
-}
-
 /* How many recorded launches are valid: none for a unit whose speed has just changed, unless all of
  * them are from this step. */
 static unsigned launches_of(const struct estimate *e, int c)
@@ -677,7 +713,8 @@ void estimate_pass(struct estimate *e)
 
 void estimate_step(struct estimate *e)
 {
-    learn_inside(e);
+    if (e->steps)
+        learn_inside(e, estimate_noise(e));
     if (e->steps == 0)
         learn_first_step(e);
     else

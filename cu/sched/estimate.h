@@ -12,6 +12,7 @@
  * kind's line, times its deviation from the line of a kind on which it has run. */
 #pragma once
 
+#include "cu/sched/fit.h"
 #include "cu/sched/line.h"
 #include "cu/sched/sched.h"
 #include <stdbool.h>
@@ -24,7 +25,7 @@
 /* A device of unknown speed counts as this many CPU units. */
 enum { ESTIMATE_DEVICE = 8 };
 
-enum { ESTIMATE_SAMPLES = 3 };
+enum { ESTIMATE_SAMPLES = 3, ESTIMATE_ROWS = 32 };
 
 /* A unit with a larger factor counts as slow. */
 #define ESTIMATE_SLOW 1.1
@@ -34,11 +35,14 @@ struct estimate_kind {
     enum cu_kind kind;
     const double *profile; /* [n] or NULL */
     double rate;           /* declared cost per second at slowdown 1; 0 unknown */
-    double inside;         /* launch seconds hidden in the times of its tasks: inside / k each */
-    float *part;           /* [n] 1 / k, k being the length of the range of the last sample */
+    double inside;         /* launch seconds hidden in the times of its tasks: inside * part each */
+    float *part;           /* [n] share of its range's time, at the last sample */
     double *seconds;       /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
     unsigned char *count;               /* [n] number of measurements */
+    struct fit_row row[ESTIMATE_ROWS];  /* of a fit for `inside`: the latest; */
+    size_t rows;                        /* how many there have been; */
+    bool news; /* some of this step's have more or less of a launch than before */
     struct line line;
     bool tried; /* the line has been fitted */
 };
@@ -77,7 +81,8 @@ struct estimate {
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] of this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it in this step */
-    float *range;                      /* [n] 1 / number of tasks in its range */
+    float *range;                      /* [n] its share of its range's time */
+    size_t *length;                    /* [n] tasks from it to the end of its range */
     float *start;                      /* [n] when it began, in busy seconds of its unit */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times in the last steps */
     unsigned noises;                   /* number of valid entries */

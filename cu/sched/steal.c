@@ -148,7 +148,7 @@ void steal_rewind(struct steal *s)
 void steal_plan(struct steal *s)
 {
     const struct partition *d = s->d;
-    const bool anywhere = !d->bound && !d->job->first;
+    const bool anywhere = !d->bound && !d->job->first && d->e->known;
     size_t n = s->plan.n, at = 0;
     for (int shared = 0; shared <= 1; shared++)
         for (size_t i = 0; i < n; i++) {
@@ -283,13 +283,9 @@ static struct ek_range help(struct steal *s, int cu)
     }
 }
 
-/* Ranges are halves of what is left, so that launches, which may be hidden in the tasks' times, can
- * be told from these. After LEARNT steps launch costs are known, and where they are zero a range is
- * 1/PARTS of what is left. */
-enum { LEARNT = 5, PARTS = 8 };
-
-/* Most consecutive tasks in the next range: a unit alone in its memory node takes a part of what is
- * left, so that there are few launches and others may help; a unit nobody can help takes all. */
+/* Most consecutive tasks in the next range: a unit alone in its memory node takes half of what is
+ * left, so that there are few launches, those that are hidden in the tasks' times can be told from
+ * these, and others may help; a unit nobody can help takes all. */
 static size_t batch(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;
@@ -300,9 +296,7 @@ static size_t batch(const struct steal *s, int cu)
     if (launch > 0)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
-    size_t most = d->e->steps > LEARNT ? all / PARTS : all / 2;
-    bool alone = d->units[d->memory[cu]] == 1;
-    return alone && most > grain ? most : grain;
+    return d->units[d->memory[cu]] == 1 && all / 2 > grain ? all / 2 : grain;
 }
 
 static bool falls_behind(const struct steal *s, int cu)

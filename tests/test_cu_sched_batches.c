@@ -1,0 +1,166 @@
+/* tests/test_cu_sched_batches.c – devices that compute a range as one batch, so that many tasks
+ * launched together cost much less than one by one, and nobody knows that at first: evenkeel
+ * against two simple plans, all on the device in one range or all on the cores. */
+#include "tests/random_case.h"
+#include "tests/sim_run.h"
+
+#include <math.h>
+
+enum { STEPS = 20, MOST_TASKS = 256, MOST_UNITS = 17 };
+
+/* Seconds of a mean task on a core; and on the device, launch + task for each. */
+struct hybrid {
+    size_t n;
+    int cores;
+    double core, launch, task;
+    const double *cost; /* [n], mean 1; or NULL */
+    double bytes, face; /* of a mean task; of each of its faces, 0: none are exchanged */
+    struct sched_link link;
+    double noise;
+    unsigned seed;
+};
+
+/* Tasks on a torus, `wide` of them in a row. */
+static void add_faces(struct sched_job *job, size_t wide, double face)
+{
+    static size_t first[MOST_TASKS + 1], neighbour[4 * MOST_TASKS];
+    static double bytes[4 * MOST_TASKS];
+    for (size_t t = 0; t < job->n; t++) {
+        const size_t row = t / wide * wide;
+        const size_t beside[4] = {row + (t + 1) % wide, row + (t + wide - 1) % wide,
+                                  (t + wide) % job->n, (t + job->n - wide) % job->n};
+        first[t + 1] = 4 * (t + 1);
+        for (int i = 0; i < 4; i++) {
+            neighbour[4 * t + (size_t)i] = beside[i];
+            bytes[4 * t + (size_t)i] = face;
+        }
+    }
+    job->first = first;
+    job->neighbour = neighbour;
+    job->face_bytes = bytes;
+}
+
+static struct sim_result run_hybrid(const struct hybrid *h, double *span)
+{
+    static double bytes[MOST_TASKS];
+    struct sim_unit unit[MOST_UNITS];
+    struct sim_result r;
+    for (int c = 0; c < h->cores; c++)
+        unit[c] = (struct sim_unit){.width = 1, .speed = 1 / h->core};
+    unit[h->cores] = (struct sim_unit){.kind = CU_DEVICE,
+                                       .width = 1,
+                                       .memory = 1,
+                                       .speed = 1 / h->task,
+                                       .launch = h->launch,
+                                       .batches = true};
+    for (size_t t = 0; t < h->n; t++)
+        bytes[t] = h->bytes * (h->cost ? h->cost[t] : 1);
+    struct sim_case c = {
+        .job = {.n = h->n, .grain = 1, .cost = h->cost, .bytes = bytes, .link = &h->link},
+        .unit = unit,
+        .ncu = h->cores + 1,
+        .steps = STEPS,
+        .cold = true,
+        .noise = h->noise,
+        .seed = h->seed};
+    if (h->face > 0)
+        add_faces(&c.job, (size_t)sqrt((double)h->n), h->face);
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    return r;
+}
+
+static double on_device(const struct hybrid *h)
+{
+    return h->launch + h->task * (double)h->n;
+}
+
+/* Class C of NPB-MZ on 15 cores and a card that is worth 55 to 97 of them: the whole run, with all
+ * zones brought to the card. */
+static void class_c(void **state)
+{
+    (void)state;
+    static double size[MOST_TASKS];
+    double sum = 0, span[STEPS];
+    for (int t = 0; t < MOST_TASKS; t++)
+        sum += size[t] = pow(20, (t % 16 + t / 16) / 30.);
+    for (int t = 0; t < MOST_TASKS; t++)
+        size[t] *= MOST_TASKS / sum;
+    const struct hybrid solver[] = {
+        {.n = 256,
+         .core = 645e-6,
+         .launch = 150e-6,
+         .task = 8.0e-6,
+         .bytes = 3e6,
+         .face = 35e3,
+         .cost = size}, /* BT */
+        {.n = 256, .core = 344e-6, .launch = 150e-6, .task = 5.7e-6, .bytes = 3e6, .face = 35e3},
+        {.n = 16, .core = 8.5e-3, .launch = 650e-6, .task = 47e-6, .bytes = 48e6, .face = 134e3},
+        {.n = 16, .core = 8.5e-3, .launch = 6e-3, .task = 47e-6, .bytes = 48e6, .face = 134e3}};
+    for (int i = 0; i < 8; i++) {
+        struct hybrid h = solver[i / 2];
+        h.cores = 15;
+        h.link = (struct sched_link){10e-6, 1 / 25e9};
+        h.noise = 0.01;
+        h.face *= i % 2;
+        const struct sim_result r = run_hybrid(&h, span);
+        const double moving = (double)h.n * (h.link.latency + h.bytes * h.link.per_byte);
+        if (!(r.total < 1.1 * (moving + STEPS * on_device(&h))))
+            fail_msg("solver %d: %g s in all, on the device %g", i, r.total,
+                     moving + STEPS * on_device(&h));
+        for (int s = 3; s < STEPS; s++)
+            if (!(span[s] < 1.05 * on_device(&h)))
+                fail_msg("solver %d, step %d: %g s, on the device %g", i, s, span[s],
+                         on_device(&h));
+    }
+}
+
+/* From the third step on as fast as the better plan, but for some cases in which that step still
+ * brings tasks, or the device never got two tasks in a row. */
+static void drawn(void **state)
+{
+    (void)state;
+    enum { CASES = 300, UNLUCKY = 16 };
+    static double cost[MOST_TASKS];
+    char last[200] = "";
+    int slow = 0;
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        uint64_t draw = 7770 + seed;
+        double span[STEPS], longest = 0, sum = 0;
+        struct hybrid h = {.n = 8 + (size_t)(random_uniform(&draw) * 90),
+                           .cores = 1 + (int)(random_uniform(&draw) * 15),
+                           .task = 0.001 * pow(10, -2 * random_uniform(&draw)),
+                           .noise = seed / 3 % 3 ? 0.01 : 0,
+                           .seed = seed};
+        h.launch = h.task * pow(10, 2 * random_uniform(&draw));
+        h.core = (h.launch + h.task) * pow(10, 0.2 + 2 * random_uniform(&draw));
+        if (seed % 3 > 0) {
+            h.bytes = 1e6;
+            h.link = (struct sched_link){10e-6, 1 / 25e9};
+        }
+        for (size_t t = 0; t < h.n; t++)
+            sum += cost[t] = pow(8, random_uniform(&draw));
+        for (size_t t = 0; t < h.n; t++)
+            cost[t] *= (double)h.n / sum;
+        if (seed % 3 > 1)
+            h.cost = cost;
+        run_hybrid(&h, span);
+        for (int s = 2; s < STEPS; s++)
+            longest = fmax(longest, span[s]);
+        const double best = fmin(on_device(&h), h.core * ceil((double)h.n / h.cores));
+        if (longest <= 1.05 * best)
+            continue;
+        slow++;
+        snprintf(last, sizeof last,
+                 "seed %u: %zu tasks on %d cores of %g s and a device of %g + %g s: %g s instead "
+                 "of %g",
+                 seed, h.n, h.cores, h.core, h.launch, h.task, longest, best);
+    }
+    if (slow > UNLUCKY)
+        fail_msg("%d of %d cases, the last of them %s", slow, CASES, last);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(class_c), cmocka_unit_test(drawn)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
