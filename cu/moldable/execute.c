@@ -266,7 +266,7 @@ static void skip_dependents(struct execution *x, int kind)
         bool skip = false;
         for (int a = 0; a < p->kinds[k].nafter; a++)
             skip = skip || m[p->kinds[k].after[a]].failed;
-        if (!skip || m[k].failed)
+        if (!skip || m[k].failed || !m[k].left) /* none left: those behind it have what they need */
             continue;
         m[k].failed = true;
         for (int i = x->history.job->command[k].first; i < p->ntasks && p->kind[i] == k; i++)

@@ -438,14 +438,19 @@ static int by_node_and_start(const void *x, const void *y, void *history)
     const int nx = run_history_node(ex, 0), ny = run_history_node(ey, 0);
     if (nx != ny)
         return nx - ny;
-    const double sx = ex->placed->start, sy = ey->placed->start;
+    const double sx = ex->epoch->begin + ex->placed->start;
+    const double sy = ey->epoch->begin + ey->placed->start;
     return sx != sy ? (sx < sy ? -1 : 1) : *(const int *)x - *(const int *)y;
 }
 
-static void make_queues(struct run_history *h, const struct run_epoch *e)
+/* Tasks that run are in them, too, where they are: they may fail and be tried again. */
+static void make_queues(struct run_history *h)
 {
-    const int n = e->problem.ntasks, nodes = h->job->problem.nnodes;
-    memcpy(h->queue, e->task, (size_t)n * sizeof *h->queue);
+    const int nodes = h->job->problem.nnodes;
+    int n = 0;
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        if (h->entry[i].state == RUN_WAITS || h->entry[i].state == RUN_RUNS)
+            h->queue[n++] = i;
     qsort_r(h->queue, (size_t)n, sizeof *h->queue, by_node_and_start, h);
     for (int node = 0, i = 0; node <= nodes; node++) {
         while (i < n && run_history_node(&h->entry[h->queue[i]], 0) < node)
@@ -469,7 +474,7 @@ static enum ek_status plan_epoch(struct run_history *h, struct run_epoch *e, dou
         h->entry[e->task[i]].epoch = e;
         h->entry[e->task[i]].placed = &e->plan.task[i];
     }
-    make_queues(h, e);
+    make_queues(h);
     return EK_OK;
 }
 

@@ -53,7 +53,7 @@ struct run_history {
     int nepochs;
     size_t room;        /* of `epoch` */
     struct arena arena; /* of the other lists */
-    int *queue;         /* [ntasks] waiting tasks by node, in the order of their planned starts */
+    int *queue;         /* [ntasks] tasks that wait or run, by node and planned start */
     int *first;         /* [nnodes+1] where each node's part of the queue begins */
     int *head;          /* [nnodes] no task of the node waits before this place of the queue */
     int lock, journal;  /* files */
