@@ -94,7 +94,7 @@ import subprocess
 CODES = {'exit 3': 3, 'exit 255': 255, 'signal 9': 137, 'signal 11': 139, 'signal 15': 143, 'missing': 1, 'late': 124}
 # What may happen to a run, and how it may end then beside the usual ways.
 EXITS = {'master KILL': [-9], 'master INT': [4], 'master TERM': [4], 'master INT INT': [4], 'master INT KILL': [4, -9],
-         'agent KILL': [3], 'agent STOP CONT': [], 'short allocation': [4]}
+         'master STOP CONT': [], 'agent KILL': [3], 'agent STOP CONT': [], 'short allocation': [4]}
 SSH = '#!/bin/sh\nwhile [ "$1" = -o ]; do shift 2; done\nshift 2\nexec sh -c "$*"\n'
 
 

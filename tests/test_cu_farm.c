@@ -2,6 +2,7 @@
  * workers die, freeze, fail and come back. */
 #include "cu/farm/coordinator.h"
 #include "cu/farm/server.h"
+#include "cu/farm/transport_lasting.h"
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/family.h"
@@ -324,6 +325,11 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
     assert_int_equal(s.said, MESSAGE_BATCH);
     assert_string_equal(s.text, "the first");
     lose_line(&s, server, 39); /* back in time: nothing is lost, and its report counts */
+    s.event = (struct transport_event){.kind = TRANSPORT_RENEWED, .peer = 1};
+    assert_int_equal(server_serve(server, 0), EK_OK);
+    assert_true(server_worker(server, 1).here);
+    s.now += 39;
+    assert_int_equal(server_serve(server, 0), EK_OK);
     assert_int_equal(s.nback + s.lost, 0);
     tell(&s, server, 7, (struct ek_range){0, 1}, 0);
     assert_string_equal(s.text, "the second");
@@ -394,6 +400,113 @@ static void workers_of_another_job_get_no_task(void **state)
     assert_false(server_worker(server, 1).here);
     server_close(server);
     coordinator_close(c);
+}
+
+/* ---- connections that end and come back -------------------------------------------------------*/
+
+/* A connection between rank 0 (end 0) and a worker (end 1), and what is on its way from each. */
+enum { ON_WAY = 200, LETTERS = 3000 };
+struct wire {
+    char text[2][ON_WAY][64];
+    size_t bytes[2][ON_WAY];
+    int n[2];
+    bool cut[2]; /* the end has yet to be told */
+};
+struct wire_end {
+    struct wire *wire;
+    int end;
+};
+
+static enum ek_status send_on_wire(void *st, int peer, const void *data, size_t bytes)
+{
+    const struct wire_end *e = st;
+    const int i = e->wire->n[e->end];
+    assert_int_equal(peer, e->end == 0);
+    if (i == ON_WAY || (e->end == 0 && e->wire->cut[0]))
+        return EK_LOST;
+    memcpy(e->wire->text[e->end][i], data, bytes);
+    e->wire->bytes[e->end][i] = bytes;
+    e->wire->n[e->end]++;
+    return EK_OK;
+}
+
+/* Loses messages i … j-1 of those from one end. */
+static void lose_some(struct wire *w, int from, int i, int j)
+{
+    memmove(w->text[from][i], w->text[from][j], (size_t)(w->n[from] - j) * sizeof w->text[0][0]);
+    memmove(&w->bytes[from][i], &w->bytes[from][j],
+            (size_t)(w->n[from] - j) * sizeof w->bytes[0][0]);
+    w->n[from] -= j - i;
+}
+
+static enum ek_status receive_from_wire(void *st, double seconds, struct transport_event *event)
+{
+    static char text[64];
+    const struct wire_end *e = st;
+    struct wire *w = e->wire;
+    const int from = !e->end;
+    (void)seconds;
+    *event = (struct transport_event){TRANSPORT_NOTHING, from, text, 0};
+    if (w->cut[e->end]) {
+        event->kind = e->end ? TRANSPORT_RENEWED : TRANSPORT_LOST;
+        w->cut[e->end] = false;
+    } else if (w->n[from]) {
+        event->kind = TRANSPORT_MESSAGE;
+        event->bytes = w->bytes[from][0];
+        memcpy(text, w->text[from][0], event->bytes);
+        lose_some(w, from, 0, 1);
+    }
+    return EK_OK;
+}
+
+static void hang_up(void *st)
+{
+    (void)st;
+}
+
+/* Of the worker's messages those are lost that were under way, of rank 0's also those behind. */
+static void cut_wire(struct wire *w)
+{
+    const int i = (int)draw(0, w->n[1] + 1), j = i + (int)draw(0, w->n[1] + 1 - i);
+    lose_some(w, 1, i, j);
+    lose_some(w, 0, (int)draw(0, w->n[0] + 1), w->n[0]);
+    w->cut[0] = w->cut[1] = true;
+}
+
+static void messages_outlast_connections(void **state)
+{
+    static const struct transport_ops below = {"wire", send_on_wire, receive_from_wire, script_now,
+                                               hang_up};
+    struct wire wire = {.n = {0, 0}};
+    struct wire_end end[2] = {{&wire, 0}, {&wire, 1}};
+    struct transport t[2] = {{&below, &end[0]}, {&below, &end[1]}};
+    static const int most[2] = {LETTERS, LETTERS / 2}; /* the worker falls silent before rank 0 */
+    int sent[2] = {0, 0}, heard[2] = {0, 0}, renewed = 0;
+    (void)state;
+    for (int e = 0; e < 2; e++)
+        assert_int_equal(transport_lasting_open(&t[e], 2), EK_OK);
+    for (int turn = 0; heard[0] < most[1] || heard[1] < most[0]; turn++) {
+        const int e = draw(0, 1) < 0.5;
+        struct transport_event event;
+        assert_true(turn < 100 * LETTERS);
+        if (draw(0, 1) < 0.02 && !wire.cut[0] && !wire.cut[1] && turn < 50 * LETTERS)
+            cut_wire(&wire);
+        if (sent[e] < most[e] && draw(0, 1) < 0.4) {
+            sent[e]++;
+            assert_int_equal(t[e].ops->send(t[e].st, !e, &sent[e], sizeof sent[e]), EK_OK);
+        }
+        assert_int_equal(t[e].ops->receive(t[e].st, 0, &event), EK_OK);
+        renewed += event.kind == TRANSPORT_RENEWED;
+        assert_true(event.kind != TRANSPORT_RENEWED || e == 0);
+        if (event.kind != TRANSPORT_MESSAGE)
+            continue;
+        assert_int_equal(event.bytes, sizeof(int));
+        heard[e]++;
+        assert_memory_equal(event.data, &heard[e], sizeof heard[e]);
+    }
+    assert_true(renewed > 0);
+    for (int e = 0; e < 2; e++)
+        t[e].ops->close(t[e].st);
 }
 
 /* ---- over ZeroMQ ------------------------------------------------------------------------------*/
@@ -609,6 +722,7 @@ int main(void)
         cmocka_unit_test(nodes_out_of_reach_keep_their_tasks_for_a_while),
         cmocka_unit_test(nodes_that_have_ended_are_lost_at_once),
         cmocka_unit_test(workers_of_another_job_get_no_task),
+        cmocka_unit_test(messages_outlast_connections),
         cmocka_unit_test(dead_and_frozen_processes_are_missed),
         cmocka_unit_test(workers_die_and_come_back),
         cmocka_unit_test(strangers_are_refused),

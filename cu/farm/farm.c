@@ -2,6 +2,7 @@
  * computes itself, a worker, or the only process. */
 #include "cu/farm/farm.h"
 #include "cu/rank/family.h"
+#include "cu/farm/transport_lasting.h"
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/stop.h"
@@ -92,6 +93,8 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
     enum ek_status st = EK_OK;
     if (made->family->size > 1)
         st = transport_zmq_open(made->family, &made->transport, &made->gone);
+    if (!st && made->transport.ops && settings->ops.grace > 0)
+        st = transport_lasting_open(&made->transport, made->family->size);
     if (!st && made->family->size > 1 && !farm_is_worker(made))
         st = open_server(made);
     made->worker = (struct worker){.transport = made->transport,

@@ -99,12 +99,11 @@ static void retire(struct server *s, int rank)
     lose(s, rank);
 }
 
-/* The rank is out of reach; when it comes back it repeats its questions. */
+/* The rank is out of reach. */
 static void miss(struct server *s, int rank)
 {
     struct peer *p = &s->peer[rank];
     const bool was_here = p->is.here;
-    p->waits = 0;
     p->is.here = false;
     if (s->ops.grace <= 0)
         lose(s, rank);
@@ -173,7 +172,7 @@ static bool try_answer(struct server *s, int rank)
 static void answer_waiting(struct server *s)
 {
     for (int r = 1; r < s->size; r++)
-        while (s->peer[r].waits > 0 && try_answer(s, r))
+        while (s->peer[r].is.here && s->peer[r].waits > 0 && try_answer(s, r))
             ;
 }
 
@@ -183,6 +182,14 @@ static void dismiss(struct server *s, int rank, enum message_kind why)
     s->peer[rank].is.here = false;
     answer(s, rank, why, (struct farm_batch){.tasks = {0, 0}});
     s->peer[rank].waits = 0;
+}
+
+static void renew(struct server *s, int rank)
+{
+    s->peer[rank].missed = 0;
+    s->peer[rank].is.here = true;
+    if (s->peer[rank].retired)
+        dismiss(s, rank, MESSAGE_RETIRED);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------*/
@@ -251,6 +258,8 @@ enum ek_status server_serve(struct server *s, double seconds)
         st = hear(s, &e);
     else if (e.kind == TRANSPORT_LOST)
         miss(s, e.peer);
+    else if (e.kind == TRANSPORT_RENEWED)
+        renew(s, e.peer);
     retire_overdue(s);
     if (!st)
         answer_waiting(s);

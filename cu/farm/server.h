@@ -15,8 +15,9 @@ struct server_ops {
     enum ek_status (*take)(void *arg, int rank, const struct farm_batch *batch, int failed,
                            const void *result, size_t bytes);
     void *arg;
-    /* Seconds for which an unreachable worker keeps its batches, in case only the network failed;
-     * after them it is retired for good. 0: it loses them at once and may come back. */
+    /* Seconds for which an unreachable worker keeps its batches, in case only the network failed,
+     * and all messages of both arrive in the end (transport_lasting.h; workers set it, too); after
+     * them it is retired for good. 0: it loses them at once and may come back. */
     double grace;
 };
 

@@ -9,7 +9,7 @@ enum transport_event_kind {
     TRANSPORT_NOTHING, /* timed out */
     TRANSPORT_MESSAGE,
     TRANSPORT_LOST,    /* the peer is gone or frozen; it may come back */
-    TRANSPORT_RENEWED, /* a worker's connection to rank 0 was lost and is back: ask again */
+    TRANSPORT_RENEWED, /* the connection was lost and is back: a worker must ask again */
 };
 
 struct transport_event {

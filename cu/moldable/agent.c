@@ -498,8 +498,10 @@ static enum ek_status open_agent(struct agent *a)
     TRY(wait_for_former(a));
     TRY(choose_folder(a));
     sigaction(SIGCHLD, &act, NULL);
-    const struct farm_settings settings = {
-        .family = &a->family, .units = a->cores, .capacity = {.slots = a->cores}};
+    const struct farm_settings settings = {.ops.grace = AGENT_LEASE,
+                                           .family = &a->family,
+                                           .units = a->cores,
+                                           .capacity = {.slots = a->cores}};
     sigset_t child; /* SIGCHLD must interrupt this thread, not those of the farm */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
