@@ -26,6 +26,7 @@
 #include "cu/bench/bench_options.h"
 #include "src/file.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
