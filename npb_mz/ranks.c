@@ -4,6 +4,7 @@
 #include "cu/sched/assignment.h"
 #include "cu/team/samples.h"
 #include "src/arena.h"
+#include "src/checksum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,6 +77,40 @@ static void introduce(struct ranks *r, const struct cu_layout *layout)
     }
 }
 
+/* A number for this rank's first device, the same wherever it is used on this node; 0: none. */
+static double device_number(const struct cu_set *set)
+{
+    if (!set->layout.ndev)
+        return 0;
+    const struct backend *b = set->cu[set->layout.ncpu].device;
+    struct checksum c;
+    checksum_begin(&c, "device of a node");
+    checksum_add(&c, &(int){cluster_node(cluster_rank())}, sizeof(int));
+    checksum_add_text(&c, b->info.pci[0] ? b->info.pci : b->label);
+    checksum_add_text(&c, b->info.uuid); /* parts of a GPU have one address */
+    return (double)(checksum_end(&c) >> 12) + 1;
+}
+
+/* A driver interleaves the work of processes by time: each waits for the others many times a step,
+ * and no rank sees how fast the device is. */
+static void warn_of_sharing(struct ranks *r, const struct cu_set *set)
+{
+    const int me = cluster_rank();
+    int first = me, sharing = 0;
+    memset(r->sums, 0, (size_t)r->n * sizeof *r->sums);
+    r->sums[me] = device_number(set);
+    cluster_sum(r->sums, (size_t)r->n);
+    for (int i = r->n - 1; i >= 0 && r->sums[me] > 0; i--)
+        if (r->sums[i] == r->sums[me]) {
+            first = i;
+            sharing++;
+        }
+    if (sharing > 1 && first == me)
+        status_warn("%d ranks share %s, which makes it slower for all together: start one for each "
+                    "device, which other threads can feed (--layout 0x0+1x8)",
+                    sharing, set->cu[set->layout.ncpu].name);
+}
+
 static size_t partition_bytes(const struct ranks *r)
 {
     return (size_t)r->mz->nzones * sizeof *r->next;
@@ -91,6 +126,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
     enum ek_status st = allocate(r);
     if (!st) {
         introduce(r, &set->layout);
+        warn_of_sharing(r, set);
         tasks_number(&r->tasks, mz, NULL, &r->job);
         r->job.ncu = r->n;
         r->job.unit = r->unit;

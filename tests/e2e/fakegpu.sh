@@ -133,7 +133,9 @@ for takes in 0 1; do
     two_ranks $takes "$some" --class W --steps 3 --layout 2x1+1 --schedule static
     two_ranks $takes '[0-9]+' --class S --layout 1x1+1 --schedule dynamic
 done
-CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1
+grep -q 'share' "$work/err" && say "two ranks with a GPU each are said to share it: $(cat "$work/err")"
+CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1 --devices hip:1
+grep -c '2 ranks share hip:1' "$work/err" | grep -qx 1 || say "two ranks that share a GPU are not warned once: $(cat "$work/err")"
 
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
