@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* 202 rows of closed forms and of rays traced by DOP853 with a tolerance of 1e-12. */

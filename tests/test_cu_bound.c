@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 enum { TASKS = 40, KINDS = 4 };

@@ -2,12 +2,14 @@
 #include "cu/sched/donate.h"
 #include "tests/donation.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 enum { TASKS = 60, CPUS = 3, UNITS = 4 };

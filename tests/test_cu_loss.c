@@ -4,6 +4,8 @@
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
 
+#include <stdlib.h>
+
 static double sum_of(const struct loss *l)
 {
     double sum = 0;

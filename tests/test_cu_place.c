@@ -2,6 +2,7 @@
  * and checked against layouts. */
 #include "tests/places.h"
 
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

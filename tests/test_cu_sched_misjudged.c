@@ -4,6 +4,7 @@
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Adds `units` copies of *like at `at`; returns the next free index. */

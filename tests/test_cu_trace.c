@@ -4,6 +4,7 @@
 #include "cu/bench/trace.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 enum { MOST = 1000 };

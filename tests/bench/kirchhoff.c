@@ -6,6 +6,7 @@
 #include "tests/bench/kirchhoff_column.h"
 #include "src/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
