@@ -262,6 +262,9 @@ $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fopenmp,$(CFLAGS)) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -Wl,-soname,$(@F) \
 	 $(filter %.c,$^) $(filter-out -fopenmp,$(LDFLAGS)) -ldl -lpthread -o $@
 
+# The tests' library hands each test a state, which few need.
+$(BUILD)/tests/%.o: CFLAGS += -Wno-unused-parameter
+
 # Where the compiler has gold, tests link in half the time. Sanitizers keep the usual linker.
 quick_ld := $(if $(SAN),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -q '^GNU gold' && echo -fuse-ld=gold))
 # The tests' table of texts replaces the archive's. Only tests of a program link a program.

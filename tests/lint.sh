@@ -112,13 +112,16 @@ for_many() { # compiler, …: its command, without a file
     command=$("$@" -### -x c /dev/null 2>&1 | tail -1)
     echo "${command%\"/dev/null\"*}"
 }
+warnings_in() { # which files, for grep; further options
+    git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^[a-z]*/examples/' | grep $1 |
+        xargs -P "$(nproc)" -n $files sh -c "$command $2 \"\$@\" 2>&1 || echo \"error: exit \$?: \$*\"" _
+}
 for cc in 'gcc -O1 -c' "$clang"; do
     [[ $cc == *${COMPILERS:-}* ]] || continue
     command -v ${cc%% *} >/dev/null || { echo "lint: no ${cc%% *} here; its warnings not checked"; continue; }
     files=1 command="$(echo $cc $flags) -o /dev/null"
     [[ $cc == clang* ]] && files=40 command=$(for_many $cc $flags)
-    report "warnings of ${cc%% *}" "$(git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^[a-z]*/examples/' |
-        xargs -P "$(nproc)" -n $files sh -c "$command \"\$@\" 2>&1 || echo \"error: exit \$?: \$*\"" _ |
+    report "warnings of ${cc%% *}" "$( (warnings_in '-v ^tests/'; warnings_in ^tests/ -Wno-unused-parameter) |
         grep -E 'warning:|error:' | sort -u | head -20)"
 done
 [ $found = 0 ] && echo 'lint: clean'

@@ -306,8 +306,6 @@ static inline void zones_that_do_not_fit_come_for_a_step(const char *solver, cha
 
 static inline bool always(int step, int zone)
 {
-    (void)step;
-    (void)zone;
     return true;
 }
 

@@ -11,21 +11,18 @@ static char scratch[] = "/tmp/evenkeel-test-XXXXXX";
 
 static inline int scratch_folder(void **state)
 {
-    (void)state;
     strcpy(scratch + strlen(scratch) - 6, "XXXXXX");
     return mkdtemp(scratch) ? 0 : -1;
 }
 
 static inline int scratch_file(void **state)
 {
-    (void)state;
     const int fd = mkstemp(scratch);
     return fd < 0 ? -1 : close(fd);
 }
 
 static inline int scratch_remove(void **state)
 {
-    (void)state;
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", scratch);
     return system(command);

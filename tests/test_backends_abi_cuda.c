@@ -49,7 +49,6 @@ SAME(sizeof(CUdeviceptr), sizeof(void *));
 
 static void attributes_have_their_numbers(void **state)
 {
-    (void)state;
     static const int numbers[GPU_ATTRIBUTES] = {
         [GPU_COMPUTE_UNITS] = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
         [GPU_MAX_GROUP] = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
@@ -64,7 +63,6 @@ static void attributes_have_their_numbers(void **state)
 /* The header's plain names are macros for the versions that its prototypes describe. */
 static void names_are_those_of_the_header(void **state)
 {
-    (void)state;
 #define WORDS(name) #name
 #define NAME(name)  WORDS(name)
     static const char *const current[] = {

@@ -48,7 +48,6 @@ SAME(1160, offsetof(hipDeviceProp_t, gcnArchName));
 
 static void attributes_have_their_numbers(void **state)
 {
-    (void)state;
     static const int numbers[GPU_ATTRIBUTES] = {
         [GPU_COMPUTE_UNITS] = hipDeviceAttributeMultiprocessorCount,
         [GPU_MAX_GROUP] = hipDeviceAttributeMaxThreadsPerBlock,

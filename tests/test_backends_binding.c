@@ -34,7 +34,6 @@ static int threads_on(const struct binding *place)
 
 static void widening_reaches_all_places_and_comes_back(void **state)
 {
-    (void)state;
     struct binding before = binding_of(0), saved;
     assert_int_equal(binding_cpus(&before), 1);
     assert_true(binding_widen(&saved));
@@ -47,7 +46,6 @@ static void widening_reaches_all_places_and_comes_back(void **state)
 
 static void listing_leaves_the_caller_and_frees_the_driver(void **state)
 {
-    (void)state;
     if (!devices_of("opencl"))
         skip();
     struct binding here = binding_of(0), saved;
@@ -64,7 +62,6 @@ static void listing_leaves_the_caller_and_frees_the_driver(void **state)
 
 static void no_more_workers_than_a_place_holds(void **state)
 {
-    (void)state;
     int n = devices_of("opencl");
     if (!n)
         skip();
@@ -78,7 +75,6 @@ static void no_more_workers_than_a_place_holds(void **state)
 /* Each of two threads in a place of its own opens a device: opencl:0, or one half of it each. */
 static void workers_follow_the_opener(void **state)
 {
-    (void)state;
     int n = devices_of("opencl"), failed = 0;
     if (!n)
         skip();

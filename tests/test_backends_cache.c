@@ -19,7 +19,6 @@ static void entry_path(char path[512], const char *name)
 
 static void keys_tell_parts_apart(void **state)
 {
-    (void)state;
     struct cache_key a = key_of("ab", "c"), b = key_of("a", "bc"), c = key_of("ab", "c");
     assert_string_not_equal(a.hex, b.hex);
     assert_string_equal(a.hex, c.hex);
@@ -28,7 +27,6 @@ static void keys_tell_parts_apart(void **state)
 
 static void entries_come_back(void **state)
 {
-    (void)state;
     unsigned char in[5000], *out = NULL;
     size_t size = 0;
     struct cache_key key = key_of("entries", "come back");
@@ -45,7 +43,6 @@ static void entries_come_back(void **state)
 /* Every byte of an entry matters, and so does its length. */
 static void damaged_entries_are_absent(void **state)
 {
-    (void)state;
     const unsigned char in[] = "some code";
     unsigned char *out = NULL, file[256];
     size_t size = 0;
@@ -76,7 +73,6 @@ static void damaged_entries_are_absent(void **state)
 
 static void it_can_be_turned_off(void **state)
 {
-    (void)state;
     unsigned char *out = NULL;
     size_t size = 0;
     struct cache_key key = key_of("turned", "off");
@@ -89,7 +85,6 @@ static void it_can_be_turned_off(void **state)
 
 static void no_place_is_no_error(void **state)
 {
-    (void)state;
     char kept[512], path[512];
     unsigned char *out = NULL;
     size_t size = 0;
@@ -157,7 +152,6 @@ static void build_and_try(const char *options)
 
 static void a_second_build_takes_the_first_ones_code(void **state)
 {
-    (void)state;
     if (!devices_of(builder))
         skip();
     char path[512], again[512];
@@ -176,7 +170,6 @@ static void a_second_build_takes_the_first_ones_code(void **state)
 
 static void damaged_code_is_compiled_anew(void **state)
 {
-    (void)state;
     if (!devices_of(builder))
         skip();
     char path[512], again[512];
@@ -197,7 +190,6 @@ static void damaged_code_is_compiled_anew(void **state)
 /* PoCL would compile everything again to export its code. */
 static void pocls_code_is_left_to_pocl(void **state)
 {
-    (void)state;
     if (!devices_of(builder))
         skip();
     char path[512];
@@ -215,7 +207,6 @@ static void pocls_code_is_left_to_pocl(void **state)
 /* An intact entry that the driver refuses, as after an update without a new version number. */
 static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 {
-    (void)state;
     if (!devices_of(builder))
         skip();
     char path[512], again[512];
@@ -234,7 +225,6 @@ static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 /* Valid code of another compiler, or for another driver. */
 static void code_of_another_maker_is_compiled_anew(void **state)
 {
-    (void)state;
     if (!devices_of(builder))
         skip();
     char path[512], again[512];

@@ -16,7 +16,6 @@ static const char *const gpu[] = {"cuda", "hip"};
 
 static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++) {
         struct backend *b = open_device(gpu[k], 1);
         struct backend_mem *m = NULL, *held = alloc_on(b, 5000000);
@@ -38,7 +37,6 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
 /* Memory that other processes use cannot be allocated. */
 static void memory_is_shared_with_others(void **state)
 {
-    (void)state;
     struct backend *b = open_device("cuda", 0), *other = open_device("cuda", 0);
     struct backend_mem *m = NULL, *theirs = alloc_on(other, 1000000000);
     ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 100000000, &m), "73.7 MB can be had");
@@ -50,7 +48,6 @@ static void memory_is_shared_with_others(void **state)
 
 static void a_refused_launch_is_no_loss(void **state)
 {
-    (void)state;
     struct backend *b = open_device("cuda", 0);
     struct backend_program *p = build_laws(b, "");
     struct backend_mem *m = alloc_on(b, 2 * sizeof(int));
@@ -113,7 +110,6 @@ static enum ek_status put_seven_beside_a_copy(void *of)
 
 static void launches_are_gathered_beside_others_copies(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++) {
         struct putting o = {.b = open_device(gpu[k], 0)};
         struct backend_graph *graph;
@@ -136,7 +132,6 @@ static void launches_are_gathered_beside_others_copies(void **state)
  * if the calling thread last worked with another device. */
 static void what_is_under_way_is_waited_for(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++) {
         struct putting o = {.b = open_device(gpu[k], 0)};
         struct backend_graph *graph;
@@ -171,7 +166,6 @@ static void what_is_under_way_is_waited_for(void **state)
 /* A device that fails to open releases everything: the fake reports leaks. */
 static void a_device_that_does_not_open_keeps_nothing(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++) {
         struct backend *b = NULL;
         setenv("FAKEGPU_FAULT", "queue:2", 1);
@@ -184,7 +178,6 @@ static void a_device_that_does_not_open_keeps_nothing(void **state)
 
 static void too_large_a_group_is_refused(void **state)
 {
-    (void)state;
     struct backend *b = open_device("cuda", 0);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
@@ -201,7 +194,6 @@ static void too_large_a_group_is_refused(void **state)
 
 static void too_large_a_grid_is_refused(void **state)
 {
-    (void)state;
     struct backend *b = open_device("hip", 0);
     struct backend_program *p = build_laws(b, "");
     struct backend_mem *m = alloc_on(b, sizeof(int));
@@ -217,7 +209,6 @@ static void too_large_a_grid_is_refused(void **state)
 
 static void a_lost_device_fails_every_call(void **state)
 {
-    (void)state;
     struct backend *b = open_device("cuda", 1), *other = open_device("cuda", 0);
     struct backend_program *p = build_laws(b, "");
     struct backend_mem *m = alloc_on(b, 64), *none = NULL, *alive = alloc_on(other, 64);
@@ -258,7 +249,6 @@ static const char *chosen(const char *list, int want)
 /* Two devices of each vendor: cuda:0 cuda:1 hip:0 hip:1. */
 static void neighbours_on_a_node_take_other_gpus(void **state)
 {
-    (void)state;
     static const struct {
         int rank, ranks, want;
         const char *devices;
@@ -283,7 +273,6 @@ static void neighbours_on_a_node_take_other_gpus(void **state)
 /* Each part of a partitioned GPU is a device; in another back end it is the same GPU. */
 static void parts_of_a_gpu_are_devices(void **state)
 {
-    (void)state;
     setenv("FAKEGPU_PARTS", "1", 1);
     backend_share(0, 1);
     assert_string_equal(chosen("auto", -1), "cuda:0 cuda:1 hip:0 hip:1");
@@ -292,7 +281,6 @@ static void parts_of_a_gpu_are_devices(void **state)
 
 static void devices_have_names_for_all_times(void **state)
 {
-    (void)state;
     struct backend_device d[2];
     struct backend_info i;
     int n;
@@ -316,7 +304,6 @@ static void devices_have_names_for_all_times(void **state)
 
 static void libraries_are_listed(void **state)
 {
-    (void)state;
     struct backend_library l[BACKEND_LIBRARIES];
     assert_int_equal(backend_libraries(backend_find("cuda"), l), 2);
     assert_true(l[0].loaded && l[1].loaded);
@@ -333,7 +320,6 @@ static void libraries_are_listed(void **state)
 /* A compiler outside the loader's path, in lib64 or lib of $HOME_OF_IT. */
 static void compilers_are_found_where_a_variable_says(void **state)
 {
-    (void)state;
     char home[] = "/tmp/compilerXXXXXX", folder[64], link[96], build[512] = "";
     const struct gpu_vendor v = {
         .compiler = {{"libnowhere.so.9", "libathome.so.1"}, {NULL}, "ATHOME"},
@@ -360,7 +346,6 @@ static void compilers_are_found_where_a_variable_says(void **state)
 
 static void devices_say_what_they_are(void **state)
 {
-    (void)state;
     struct backend_info i;
     assert_int_equal(backend_find("cuda")->info(1, &i), EK_OK);
     assert_string_equal(i.name, "Fake CUDA GPU 1");
@@ -397,7 +382,6 @@ static enum ek_status build_for(const char *back_end, const char *arch)
 
 static void the_architecture_decides_on_the_compiler(void **state)
 {
-    (void)state;
     assert_int_equal(build_for("cuda", "sm_70"), EK_OK); /* older than NVRTC 13 knows */
     assert_int_equal(build_for("cuda", "sm_88"), EK_OK); /* newer than NVRTC 12 knows: through PTX
                                                           */
@@ -410,7 +394,6 @@ static void the_architecture_decides_on_the_compiler(void **state)
 
 static void a_driver_that_refuses_code_says_which(void **state)
 {
-    (void)state;
     setenv("FAKEGPU_FAULT", "load:1", 1);
     struct backend *b = open_device("cuda", 1);
     struct backend_program *p = NULL;
@@ -454,7 +437,6 @@ static void bugs_of_callers_are_said(void **state)
          "its context was retained 1 times more", "queues were never freed",
          "1 modules were never freed", "1 pinned buffers were never freed", "buffers of 64 bytes"},
         {"is unloaded while it is queued"}};
-    (void)state;
     for (int k = 0; k < 2; k++) {
         char command[PATH_MAX + 80], text[8192] = "";
         snprintf(command, sizeof command,
@@ -499,7 +481,6 @@ static int fake_tests(void)
 
 static void logs_are_told_in_one_way(void **state)
 {
-    (void)state;
     static const struct {
         const char *log, *says;
     } cases[] = {
@@ -518,7 +499,6 @@ static void logs_are_told_in_one_way(void **state)
 /* As of NVIDIA's OpenCL, which counts the lines of the whole text. */
 static void lines_of_the_whole_text_are_those_of_files(void **state)
 {
-    (void)state;
     static const char text[] = "a\n#line 1 \"x/head.h\"\nb\nc\n#line 1 \"y/k.c\"\nd\n"
                                "#line 41 \"y/k.c\"\ne\nf\n";
     static const struct {
@@ -541,7 +521,6 @@ static void lines_of_the_whole_text_are_those_of_files(void **state)
 
 static void missing_libraries_are_named(void **state)
 {
-    (void)state;
     void *handle;
     char name[GPU_LIBRARY_NAME], why[GPU_WHY];
     const struct gpu_library none = {{"libnone.so.2", "libnone.so.1"}, {"/usr/share"}, NULL};
@@ -603,14 +582,12 @@ static void try_real_compiler(const char *library, const char *prefix, const cha
 
 static void nvrtc_compiles_the_laws(void **state)
 {
-    (void)state;
     try_real_compiler("libnvrtc.so.13", "nvrtc", "--gpu-architecture=", "sm_90");
 }
 
 /* With PoCL in use in this process, which HIPRTC would abort. */
 static void hiprtc_compiles_the_laws_beside_pocl(void **state)
 {
-    (void)state;
     static struct backend *b; /* static: skip() does not return, and this is no leak */
     static struct backend_program *p;
     b = devices_of("opencl") ? open_device("opencl", 0) : NULL;
@@ -624,7 +601,6 @@ static void hiprtc_compiles_the_laws_beside_pocl(void **state)
 
 static void a_compiler_that_dies_is_survived(void **state)
 {
-    (void)state;
     enum ek_status st;
     struct gpu_code made;
     if (!compile("libamdhip64.so.5", "hiprtc", "--offload-arch=", "gfx1100", "int x;", &st, &made))
@@ -643,7 +619,6 @@ static void a_compiler_that_dies_is_survived(void **state)
 /* A machine may have no driver, a driver without devices, or devices: each gives one line. */
 static void what_there_is_not_is_told(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++) {
         int n = 0;
         status_mute(+1);

@@ -89,7 +89,6 @@ static const char *const gpu[] = {"cuda", "hip"};
 
 static void large_boxes_pass_through_small_chunks(void **state)
 {
-    (void)state;
     for (int k = 0; k < LENGTH(gpu); k++)
         for (int i = 0; i < LENGTH(large); i++) {
             struct pair p = pair_of(gpu[k], 0, gpu[k], 1, LARGE_BYTES);
@@ -121,7 +120,6 @@ static void run_backwards(void *pool, int width, void (*part)(void *arg, int thr
  * BACKEND_COPY, which other threads may use. */
 static void a_pool_packs_and_unpacks(void **state)
 {
-    (void)state;
     for (int width = 2; width <= 7; width += 5)
         for (int i = 0; i < LENGTH(large); i++) {
             int calls = 0, before;
@@ -162,7 +160,6 @@ static void a_pool_packs_and_unpacks(void **state)
  * place, the later one counts. */
 static void chunks_are_used_again_in_order(void **state)
 {
-    (void)state;
     enum { TURNS = 40, BYTES = 1000 };
     struct backend *b = open_device("cuda", 0);
     struct backend_mem *m = alloc_on(b, BYTES);
@@ -195,7 +192,6 @@ static int count_pinned(void **byte, size_t bytes, unsigned flags)
 
 static void small_copies_pin_little(void **state)
 {
-    (void)state;
     enum { TURNS = 40, LARGE = 1 << 20 };
     static unsigned char out[LARGE], in[LARGE];
     struct backend *b = open_device("cuda", 0);
@@ -228,7 +224,6 @@ static void small_copies_pin_little(void **state)
 
 static void copies_do_without_pinned_memory(void **state)
 {
-    (void)state;
     setenv("FAKEGPU_FAULT", "pinned:1,pinned:2,pinned:3", 1);
     large_boxes_pass_through_small_chunks(state);
     unsetenv("FAKEGPU_FAULT");
@@ -259,7 +254,6 @@ static struct rlimit no_more_memory(void)
 /* The fakes report what a failed attempt leaves behind when the device is closed. */
 static void copies_without_any_memory_can_be_tried_again(void **state)
 {
-    (void)state;
     struct backend *b = open_device("cuda", 2);
     struct gpu_state *d = b->dev;
     struct gpu_driver poor = *d->driver;
@@ -285,7 +279,6 @@ static void copies_without_any_memory_can_be_tried_again(void **state)
 /* Rows beyond the driver's pitch limit are copied one by one. */
 static void rows_far_apart_are_copied(void **state)
 {
-    (void)state;
     const struct backend_rect far = {.width = 24,
                                      .rows = 30,
                                      .slices = 5,
@@ -315,7 +308,6 @@ static void rows_far_apart_are_copied(void **state)
 
 static void devices_of_all_kinds_copy_to_one_another(void **state)
 {
-    (void)state;
     static const struct {
         const char *from;
         int i;
@@ -348,7 +340,6 @@ static void devices_of_all_kinds_copy_to_one_another(void **state)
 /* Peer access is enabled at the first copy, not before each. */
 static void ways_between_devices_are_opened_once(void **state)
 {
-    (void)state;
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     int (*calls)(void) = (int (*)(void))dlsym(library, "fakegpu_peer_calls");
     const struct backend_rect some = backend_linear(0, 0, 100);
@@ -370,7 +361,6 @@ static void ways_between_devices_are_opened_once(void **state)
 
 static void boxes_that_do_not_fit_between_devices_are_refused(void **state)
 {
-    (void)state;
     const struct backend_rect beyond = backend_linear(1, 0, 1000);
     static const char *const to[] = {"cuda", "hip"};
     for (int i = 0; i < LENGTH(to); i++) {

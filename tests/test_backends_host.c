@@ -28,7 +28,6 @@ static int launches_until_lost(int index)
 
 static void a_fault_loses_the_device(void **state)
 {
-    (void)state;
     assert_int_equal(launches_until_lost(0), 10);
     setenv("CU_HOST_FAULT", "launch:3", 1);
     assert_int_equal(launches_until_lost(0), 2);
@@ -41,7 +40,6 @@ static void a_fault_loses_the_device(void **state)
 
 static void malformed_faults_are_refused(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"",         "launch",     "launch:",    "launch:0",
                                       "lunch:1",  "launch:1@",  "launch:1@9", "launch@1:2",
                                       "launch:x", "launch:1:1", ":1"};
@@ -56,7 +54,6 @@ static void malformed_faults_are_refused(void **state)
 
 static void fresh_memory_is_nan(void **state)
 {
-    (void)state;
     struct backend *b = open_device("host", 0);
     struct backend_mem *m = alloc_on(b, 10 * sizeof(double));
     double got[10] = {0};
@@ -69,7 +66,6 @@ static void fresh_memory_is_nan(void **state)
 
 static void options_that_come_too_late_are_refused(void **state)
 {
-    (void)state;
     struct backend *b = open_device("host", 0);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
@@ -81,7 +77,6 @@ static void options_that_come_too_late_are_refused(void **state)
 
 static void there_are_four_of_them(void **state)
 {
-    (void)state;
     struct backend_info info;
     assert_int_equal(devices_of("host"), 4);
     ASSERT_FAILS(EK_UNAVAILABLE, backend_find("host")->info(4, &info), "host:4");

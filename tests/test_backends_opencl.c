@@ -49,7 +49,6 @@ static cl_int wait_for(cl_uint n, const cl_event *list)
 static void events_are_waited_for_and_released(void **state)
 {
     enum { SLOT = 3 };
-    (void)state;
     real = opencl;
     opencl.CreateCommandQueue = create_queue;
     opencl.ReleaseCommandQueue = release_queue;

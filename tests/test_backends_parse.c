@@ -17,7 +17,6 @@ static void expect_names(const char *list, int want, const char *expected)
 
 static void lists_are_read_in_order(void **state)
 {
-    (void)state;
     expect_names("host:0", 1, "host:0");
     expect_names("host:3,host:0,host:1", 3, "host:3,host:0,host:1");
     expect_names("host:2", -1, "host:2");
@@ -26,7 +25,6 @@ static void lists_are_read_in_order(void **state)
 
 static void refusals_explain(void **state)
 {
-    (void)state;
     static const struct {
         const char *list;
         enum ek_status st;
@@ -59,7 +57,6 @@ static void refusals_explain(void **state)
 
 static void a_device_too_many_lists_what_there_is(void **state)
 {
-    (void)state;
     struct backend_device d[MAX];
     char name[32], first[32];
     int n, there = devices_of("opencl");
@@ -73,7 +70,6 @@ static void a_device_too_many_lists_what_there_is(void **state)
 
 static void auto_takes_what_is_asked_for(void **state)
 {
-    (void)state;
     struct backend_device d[MAX];
     int n = -1;
     expect_names("auto", 0, "");
@@ -89,7 +85,6 @@ static void auto_takes_what_is_asked_for(void **state)
 
 static void listing_names_every_device(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -109,7 +104,6 @@ static void listing_names_every_device(void **state)
 
 static void back_ends_are_found_by_name(void **state)
 {
-    (void)state;
     for (int b = 0; b < backend_count(); b++)
         assert_ptr_equal(backend_find(backend_at(b)->name), backend_at(b));
     assert_null(backend_find("none"));
@@ -133,7 +127,6 @@ static int parse_tests(void)
 /* "auto" with three equal cpu devices, and with no OpenCL at all. */
 static void auto_fills_up_with_cpu_devices(void **state)
 {
-    (void)state;
     if (devices_of("opencl") != 3)
         skip();
     expect_names("auto", 2, "opencl:0,opencl:1");
@@ -151,7 +144,6 @@ static int split_tests(void)
 
 static void a_machine_without_devices_says_why(void **state)
 {
-    (void)state;
     struct backend_device d[MAX];
     int n = -1;
     expect_names("auto", -1, "");

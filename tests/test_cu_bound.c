@@ -74,7 +74,6 @@ static double written_out(int n, int nkinds, const int *units, int serial)
 
 static void one_kind(void **state)
 {
-    (void)state;
     for (int i = 0; i < 10; i++)
         row[0][i] = 1;
     assert_near(bound_step(10, 1, (const int[]){4}, rows), 2.5, 1e-14);
@@ -87,7 +86,6 @@ static void one_kind(void **state)
 /* 40 equal tasks, a device four times as fast: 8 on the CPU, 32 on the device. */
 static void static_pcf_example(void **state)
 {
-    (void)state;
     for (int i = 0; i < 40; i++) {
         row[0][i] = 1;
         row[1][i] = 0.25;
@@ -99,7 +97,6 @@ static void static_pcf_example(void **state)
  * which neither the total work nor the longest task alone reveals. */
 static void long_tasks_on_few_fast_units(void **state)
 {
-    (void)state;
     double work[] = {10, 10, 0.1, 0.1};
     for (int i = 0; i < 4; i++) {
         row[0][i] = work[i];
@@ -122,7 +119,6 @@ static void random_times(int n, int nkinds, bool in_proportion)
 
 static void agrees_with_the_programme(void **state)
 {
-    (void)state;
     for (int trial = 0; trial < 60; trial++) {
         int units[KINDS], n = 1 + (int)(random_unit() * (TASKS - 1)), nkinds = 1 + trial % KINDS;
         for (int k = 0; k < nkinds; k++)
@@ -146,7 +142,6 @@ static void agrees_with_the_programme(void **state)
 /* Tasks that take no time on one or both kinds do not matter, wherever they are in the list. */
 static void tasks_without_time(void **state)
 {
-    (void)state;
     for (int trial = 0; trial < 200; trial++) {
         int units[] = {1 + (int)(random_unit() * 3), 1 + (int)(random_unit() * 3)};
         random_times(TASKS, 2, false);
@@ -159,7 +154,6 @@ static void tasks_without_time(void **state)
 
 static void kinds_without_units_do_not_count(void **state)
 {
-    (void)state;
     random_times(20, 3, false);
     double both = bound_step(20, 2, (const int[]){3, 2}, rows);
     row[2][7] = NAN;
@@ -168,7 +162,6 @@ static void kinds_without_units_do_not_count(void **state)
 
 static void missing_times(void **state)
 {
-    (void)state;
     double bad[] = {NAN, -1, INFINITY};
     for (int b = 0; b < 3; b++)
         for (int nkinds = 1; nkinds <= 3; nkinds++) {

@@ -75,7 +75,6 @@ static void close_plan(struct plan *p)
 /* ---- combinations -----------------------------------------------------------------------------*/
 static void numbers_and_counts_are_inverse(void **state)
 {
-    (void)state;
     struct plan p;
     open_plan(&p, MACHINE, TASKS, 0, 0);
     assert_int_equal(p.c.possible, 4 * 2 - 1);
@@ -98,7 +97,6 @@ static void numbers_and_counts_are_inverse(void **state)
 
 static void samples_differ_from_one_another(void **state)
 {
-    (void)state;
     static const char many[] =
         "{\"nodes\": [{\"name\": \"a\", \"count\": 99, \"cores\": 1, \"speed\": 1},"
         "{\"name\": \"b\", \"count\": 99, \"cores\": 1, \"speed\": 1}]}";
@@ -124,7 +122,6 @@ static void samples_differ_from_one_another(void **state)
 
 static void too_many_combinations_are_refused(void **state)
 {
-    (void)state;
     struct plan p;
     static const char huge[] =
         "{\"nodes\": [{\"name\": \"a\", \"count\": 9999, \"cores\": 1, \"speed\": 1},"
@@ -146,7 +143,6 @@ static void too_many_combinations_are_refused(void **state)
  * its core, 1.5 s on its device: four tasks on the device and two or three on the core take 6 s. */
 static void answers_by_hand(void **state)
 {
-    (void)state;
     struct plan p;
     struct capacity_answer a;
     const double expected[] = {24, 16, 8, 6, 6, 6, 6}; /* slow 1 2 3, fast, fast with slow … */
@@ -173,7 +169,6 @@ static void answers_by_hand(void **state)
  * cores. */
 static void cheapest_by_price_or_cores(void **state)
 {
-    (void)state;
     struct plan p;
     struct capacity_answer a;
     open_plan(&p, MACHINE, TASKS, 0, 0);
@@ -190,7 +185,6 @@ static void cheapest_by_price_or_cores(void **state)
 
 static void hypothetical_nodes_come_beside_the_real_ones(void **state)
 {
-    (void)state;
     struct plan p;
     struct capacity_answer a;
     open_plan(&p,
@@ -210,7 +204,6 @@ static void hypothetical_nodes_come_beside_the_real_ones(void **state)
  * parts gives the same table as a run in one. */
 static void tables_remember(void **state)
 {
-    (void)state;
     static char whole[8192], again[8192], part[8192];
     struct plan p;
     const char *csv = path_of("plan.csv");
@@ -253,7 +246,6 @@ static void tables_remember(void **state)
 
 static void stopping_keeps_what_is_finished(void **state)
 {
-    (void)state;
     static char before[8192], after[8192];
     struct plan p;
     char table[128];
@@ -270,7 +262,6 @@ static void stopping_keeps_what_is_finished(void **state)
 /* ---- input ------------------------------------------------------------------------------------*/
 static void bad_machines_are_refused(void **state)
 {
-    (void)state;
     const struct {
         const char *text, *because;
     } bad[] = {
@@ -348,7 +339,6 @@ static void bad_machines_are_refused(void **state)
 
 static void bad_tasks_are_refused(void **state)
 {
-    (void)state;
     const struct {
         const char *text, *because;
     } bad[] = {
@@ -374,7 +364,6 @@ static void bad_tasks_are_refused(void **state)
 /* A machine made from a run's times, and a node type with times measured on it. */
 static void times_of_runs_and_types(void **state)
 {
-    (void)state;
     struct plan p;
     struct capacity_answer a;
     static const char run[] =

@@ -25,7 +25,6 @@ static struct donate *open_on(int workers, int devices, int share)
 
 static void test_modes(void **state)
 {
-    (void)state;
     assert_string_equal(donate_modes[DONATE_STATIC], "static");
     assert_string_equal(donate_modes[DONATE_ON], "on");
     struct donate_options o = {DONATE_STATIC, 5, 2, 2, 0, 0};
@@ -45,7 +44,6 @@ static void test_modes(void **state)
 
 static void test_donation(void **state)
 {
-    (void)state;
     struct donate *d = open_on(3, 1, 1);
     assert_int_equal(donate_poll(d, 0, 100), 0);  /* claims the free device */
     assert_int_equal(donate_poll(d, 1, 110), -1); /* publishes its load */
@@ -64,7 +62,6 @@ static void test_donation(void **state)
 
 static void test_leaving(void **state)
 {
-    (void)state;
     struct donate *d = open_on(3, 1, 1);
     assert_int_equal(donate_poll(d, 0, 100), 0);
     assert_int_equal(donate_poll(d, 1, 5), -1);
@@ -78,7 +75,6 @@ static void test_leaving(void **state)
 /* A worker that leaves before taking its gift passes it on. */
 static void test_gift_of_the_gone(void **state)
 {
-    (void)state;
     struct donate *d = open_on(3, 1, 1);
     assert_int_equal(donate_poll(d, 0, 10), 0);
     assert_int_equal(donate_poll(d, 1, 100), -1);
@@ -90,7 +86,6 @@ static void test_gift_of_the_gone(void **state)
 
 static void test_sharing(void **state)
 {
-    (void)state;
     struct donate *d = open_on(5, 2, 2);
     int users[2] = {0, 0};
     for (int w = 0; w < 4; w++) {
@@ -106,7 +101,6 @@ static void test_sharing(void **state)
 /* Two workers share a device only as long as no other one is free. */
 static void test_spreading(void **state)
 {
-    (void)state;
     struct donate *d = open_on(4, 2, 2);
     int device[4];
     for (int w = 0; w < 4; w++)
@@ -134,7 +128,6 @@ static int poll_and_take(struct donate *d, int worker, long load)
  * left with much more. */
 static void test_growing_loads_keep(void **state)
 {
-    (void)state;
     struct donate *d = open_on(2, 1, 1);
     for (long load = 100; load < 500; load += 100) {
         assert_int_equal(poll_and_take(d, 0, load), 0);
@@ -148,7 +141,6 @@ static void test_growing_loads_keep(void **state)
 /* While tasks wait, a worker that begins one takes a free device, and nobody passes one on. */
 static void test_waiting_tasks(void **state)
 {
-    (void)state;
     const struct donate_options o = {DONATE_ON, 2, 1, 1, 0.2, 4};
     struct donate *d;
     assert_int_equal(donate_open(&o, &d), EK_OK);
@@ -168,7 +160,6 @@ static void test_waiting_tasks(void **state)
  * do alone takes the free half. */
 static void test_no_help_by_sharing(void **state)
 {
-    (void)state;
     for (int much = 0; much < 2; much++) {
         struct donate *d = open_on(3, 1, 2);
         for (int i = 0; i < 6; i++) {
@@ -184,7 +175,6 @@ static void test_no_help_by_sharing(void **state)
 
 static void test_loss(void **state)
 {
-    (void)state;
     struct donate *d = open_on(2, 1, 1);
     assert_int_equal(donate_poll(d, 0, 10), 0);
     assert_int_equal(donate_poll(d, 1, 90), -1);
@@ -253,7 +243,6 @@ static void *work(void *arg)
 /* No device ever has more users than may share it, and none gets lost: in the end all are free. */
 static void test_threads(void **state)
 {
-    (void)state;
     struct crowd c = {.d = open_on(WORKERS, DEVICES, SHARE)};
     struct member member[WORKERS];
     pthread_t thread[WORKERS];
@@ -281,7 +270,6 @@ static void test_threads(void **state)
  * single set may take a few per cent longer because of an unlucky straggler. */
 static void test_order(void **state)
 {
-    (void)state;
     static const struct {
         int workers, devices, share, shots;
         double skew;

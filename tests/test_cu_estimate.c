@@ -78,7 +78,6 @@ static double mean_error(void)
  * units. */
 static void one_step_tells_all(void **state)
 {
-    (void)state;
     begin(true, 1);
     step(0, 1);
     if (largest_error() > 1e-9)
@@ -91,7 +90,6 @@ static void one_step_tells_all(void **state)
 /* The same with a unit at half speed; the tolerance allows for units counted as equally fast. */
 static void one_step_tells_slow_units(void **state)
 {
-    (void)state;
     begin(true, 2);
     step(0, 1);
     if (mean_error() > 0.05)
@@ -102,7 +100,6 @@ static void one_step_tells_slow_units(void **state)
 
 static void without_costs_each_task_must_be_seen(void **state)
 {
-    (void)state;
     begin(false, 1);
     for (int shift = 0; shift < 4 * UNITS; shift++)
         step(shift % 2 ? 0 : 3, 1); /* each task on the same two units */
@@ -116,7 +113,6 @@ static void without_costs_each_task_must_be_seen(void **state)
 /* Once there are samples, a step ten times as slow leaves no trace. */
 static void one_slow_step_is_forgotten(void **state)
 {
-    (void)state;
     begin(true, 1);
     step(0, 1);
     step(0, 1);
@@ -132,7 +128,6 @@ static void one_slow_step_is_forgotten(void **state)
 /* A unit that stays slower is believed after two steps. */
 static void a_slower_unit_is_found(void **state)
 {
-    (void)state;
     begin(true, 1);
     step(0, 1);
     step(0, 1);
@@ -153,7 +148,6 @@ static void a_slower_unit_is_found(void **state)
 /* A range's seconds are divided among its tasks in proportion to their estimates. */
 static void ranges_are_divided(void **state)
 {
-    (void)state;
     begin(true, 1);
     step(0, 1);
     double a = truth(0, 0), b = truth(0, 1);
@@ -178,7 +172,6 @@ static void begin_known(const double *profile)
 /* If tasks take what their profile says, nothing is learnt about other kinds. */
 static void profiles_tell_nothing_of_other_kinds(void **state)
 {
-    (void)state;
     double profile[TASKS];
     for (int t = 0; t < TASKS; t++)
         profile[t] = t % 3 ? 1e-6 * t : 50;
@@ -197,7 +190,6 @@ static void profiles_tell_nothing_of_other_kinds(void **state)
  * task, each time another one. */
 static void single_tasks_tell_that_a_unit_slows_down(void **state)
 {
-    (void)state;
     static const double slower[] = {1.2, 3};
     double profile[TASKS];
     for (int t = 0; t < TASKS; t++)

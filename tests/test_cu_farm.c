@@ -138,7 +138,6 @@ static void play(const char *policy, size_t n, double failing)
 static void every_task_once(void **state)
 {
     static const size_t sizes[] = {0, 1, 2, 13, TASKS};
-    (void)state;
     for (int p = 0; p < POLICIES; p++)
         for (int round = 0; round < 20; round++)
             play(policies[p], sizes[round % 5], round % 2 * 0.05);
@@ -150,7 +149,6 @@ static void silent_nodes_lose_their_batch(void **state)
     const struct farm_job job = {.schedule = "static", .n = 2};
     struct ek_range mine, theirs, again;
     struct coordinator *c;
-    (void)state;
     assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
     assert_int_equal(coordinator_next(c, 1, one, 0, &theirs), COORDINATOR_BATCH);
     assert_int_equal(coordinator_next(c, 0, one, 0, &mine), COORDINATOR_BATCH);
@@ -173,7 +171,6 @@ static void absent_nodes_keep_nothing(void **state)
     struct ek_range b;
     struct coordinator *c;
     size_t tasks = 0;
-    (void)state;
     assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
     for (double now = 0; now < 100; now += 1) {
         if (coordinator_next(c, 1, one, now, &b) != COORDINATOR_BATCH)
@@ -195,7 +192,6 @@ static void failed_tasks_go_elsewhere(void **state)
     struct ek_range b;
     struct coordinator *c;
     bool aside;
-    (void)state;
     assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
     assert_int_equal(coordinator_next(c, 1, one, 0, &b), COORDINATOR_BATCH);
     assert_int_equal(coordinator_next(c, 2, one, 0, &b), COORDINATOR_WAIT);
@@ -216,7 +212,6 @@ static void unknown_options_are_refused(void **state)
 {
     const struct farm_job job = {.schedule = "hrdls:q=1", .n = 1};
     struct coordinator *c;
-    (void)state;
     status_mute(+1);
     assert_int_equal(coordinator_open(&job, 2, &c), EK_USAGE);
     status_mute(-1);
@@ -257,7 +252,6 @@ static void back_to_script(void *arg, int node, struct ek_range task)
 static enum ek_status hear_script(void *st, double seconds, struct transport_event *e)
 {
     struct script *s = st;
-    (void)seconds;
     *e = s->event;
     s->event.kind = TRANSPORT_NOTHING;
     return EK_OK;
@@ -267,7 +261,6 @@ static enum ek_status say_to_script(void *st, int peer, const void *data, size_t
 {
     struct script *s = st;
     const struct message_answer *a = data;
-    (void)peer;
     s->said = (int)a->kind;
     snprintf(s->text, sizeof s->text, "%s",
              bytes > sizeof *a ? (const char *)data + sizeof *a : "");
@@ -281,7 +274,6 @@ static double script_now(void *st)
 
 static void brief_of_script(void *arg, struct farm_batch *batch)
 {
-    (void)arg;
     batch->text = batch->tasks.begin ? "the second" : "the first";
 }
 
@@ -318,7 +310,6 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
     const struct server_ops ops = {.brief = brief_of_script, .grace = 40};
     struct coordinator *c;
     struct server *server;
-    (void)state;
     assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
     assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 0, &ops, &server), EK_OK);
     server_begin(server, 0, c);
@@ -352,7 +343,6 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
 {
     static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
                                                    NULL};
-    (void)state;
     for (int first = 0; first < 2; first++) { /* 1: the launcher is first to tell */
         struct script s = {.now = 1};
         const struct farm_source source = {
@@ -389,7 +379,6 @@ static void workers_of_another_job_get_no_task(void **state)
     const struct server_ops ops = {.grace = 40};
     struct coordinator *c;
     struct server *server;
-    (void)state;
     assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
     assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 1, &ops, &server), EK_OK);
     server_begin(server, 0, c);
@@ -446,7 +435,6 @@ static enum ek_status receive_from_wire(void *st, double seconds, struct transpo
     const struct wire_end *e = st;
     struct wire *w = e->wire;
     const int from = !e->end;
-    (void)seconds;
     *event = (struct transport_event){TRANSPORT_NOTHING, from, text, 0};
     if (w->cut[e->end]) {
         event->kind = e->end ? TRANSPORT_RENEWED : TRANSPORT_LOST;
@@ -462,7 +450,6 @@ static enum ek_status receive_from_wire(void *st, double seconds, struct transpo
 
 static void hang_up(void *st)
 {
-    (void)st;
 }
 
 /* Of the worker's messages those are lost that were under way, of rank 0's also those behind. */
@@ -483,7 +470,6 @@ static void messages_outlast_connections(void **state)
     struct transport t[2] = {{&below, &end[0]}, {&below, &end[1]}};
     static const int most[2] = {LETTERS, LETTERS / 2}; /* the worker falls silent before rank 0 */
     int sent[2] = {0, 0}, heard[2] = {0, 0}, renewed = 0;
-    (void)state;
     for (int e = 0; e < 2; e++)
         assert_int_equal(transport_lasting_open(&t[e], 2), EK_OK);
     for (int turn = 0; heard[0] < most[1] || heard[1] < most[0]; turn++) {
@@ -524,7 +510,6 @@ static enum ek_status count_batch(void *arg, int rank, const struct farm_batch *
 {
     struct world *w = arg;
     const uint64_t *task = result;
-    (void)rank;
     assert_false(failed);
     assert_int_equal(bytes, (b->tasks.end - b->tasks.begin) * sizeof *task);
     for (size_t t = b->tasks.begin; t < b->tasks.end; t++) {
@@ -609,7 +594,6 @@ static void serve_until_done(struct world *w, const struct transport *t, const c
 
 static void workers_die_and_come_back(void **state)
 {
-    (void)state;
     for (int p = 0; p < POLICIES; p += 2) {
         static struct world w;
         struct transport t;
@@ -664,7 +648,6 @@ static void dead_and_frozen_processes_are_missed(void **state)
     struct transport t;
     bool gone = false;
     int peer;
-    (void)state;
     listen_here(&w);
     const pid_t first = start_process(&w.family[1]), two = start_process(&w.family[2]);
     assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
@@ -697,7 +680,6 @@ static void strangers_are_refused(void **state)
     struct transport t, stranger;
     bool gone = false;
     int peer;
-    (void)state;
     listen_here(&w);
     listen_here(&other);
     assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);

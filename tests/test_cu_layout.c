@@ -9,7 +9,6 @@
 
 static void reads(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         struct cu_layout want;
@@ -44,7 +43,6 @@ static void reads(void **state)
 
 static void writes_what_it_reads(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"7x2+2",    "1x1",   "0x0+3",   "1048576x1",
                                         "512x2048", "1x1+9", "0x0+2x3", "1x1+1x1048575"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -56,7 +54,6 @@ static void writes_what_it_reads(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "x",

@@ -19,7 +19,6 @@ static int ascending(const void *a, const void *b)
 
 static void selection_is_sorting(void **state)
 {
-    (void)state;
     for (size_t n = 1; n <= 40; n++)
         for (size_t at = 0; at < n; at++) {
             double v[40], sorted[40];
@@ -49,7 +48,6 @@ static struct line fit(const double *x, double *y, size_t m)
 
 static void a_line_is_found(void **state)
 {
-    (void)state;
     double x[POINTS], y[POINTS];
     points(x, y, 5, 0.25);
     struct line l = fit(x, y, POINTS);
@@ -60,7 +58,6 @@ static void a_line_is_found(void **state)
 /* A fifth of the points are anywhere; the line stays near the others. */
 static void wild_points_change_little(void **state)
 {
-    (void)state;
     double x[POINTS], y[POINTS];
     points(x, y, 5, 0.25);
     for (int i = 0; i < POINTS; i += 5)
@@ -73,7 +70,6 @@ static void wild_points_change_little(void **state)
 /* Times that fall with size, few points, or sizes all alike: proportional to size. */
 static void no_model_of_work(void **state)
 {
-    (void)state;
     double x[POINTS], y[POINTS];
     points(x, y, 100, -1);
     assert_true(fit(x, y, POINTS).b >= 0);
@@ -93,7 +89,6 @@ static void no_model_of_work(void **state)
 /* Most points have neither size nor time; the others give the slope. */
 static void most_are_nothing(void **state)
 {
-    (void)state;
     double x[POINTS], y[POINTS];
     for (int i = 0; i < POINTS; i++) {
         x[i] = i < POINTS / 10 ? 2 : 0;
@@ -108,7 +103,6 @@ static void most_are_nothing(void **state)
 /* All but two points have one size; those two give the intercept. */
 static void nearly_all_are_alike(void **state)
 {
-    (void)state;
     double x[POINTS], y[POINTS];
     for (int i = 0; i < POINTS; i++) {
         x[i] = i < POINTS - 2 ? 2 : 0;

@@ -36,7 +36,6 @@ static void assert_true_link(double tolerance)
 
 static void moves_tell_the_link(void **state)
 {
-    (void)state;
     memset(link_of, 0, sizeof link_of);
     for (int i = 0; i < 40; i++)
         note(i % UNITS, 1 + i % 2, 1e5 * (1 + i * 7 % 40), 1);
@@ -49,7 +48,6 @@ static void moves_tell_the_link(void **state)
 /* Old moves are forgotten: a change of the link's speed is seen. */
 static void the_latest_count(void **state)
 {
-    (void)state;
     memset(link_of, 0, sizeof link_of);
     for (int i = 0; i < LINK_MOVES; i++)
         note(0, 1, 1e5 * (1 + i), 3);
@@ -60,7 +58,6 @@ static void the_latest_count(void **state)
 
 static void too_few_tell_nothing(void **state)
 {
-    (void)state;
     const struct sched_link usual = SCHED_LINK_USUAL;
     memset(link_of, 0, sizeof link_of);
     note(0, 0, 1e6, 1); /* within the host, over no link */
@@ -74,7 +71,6 @@ static void too_few_tell_nothing(void **state)
  * taken to be free. */
 static void one_size_tells_one_factor(void **state)
 {
-    (void)state;
     const struct sched_link usual = SCHED_LINK_USUAL;
     memset(link_of, 0, sizeof link_of);
     for (int i = 0; i < 40; i++)
@@ -101,7 +97,6 @@ static void assert_scale(const struct exchange *x, double scale)
 
 static void exchanges_tell_what_faces_cost(void **state)
 {
-    (void)state;
     static const double times[] = {10, 1, 0.1};
     for (int i = 0; i < 3; i++) {
         struct exchange x = EXCHANGE_UNTIMED;
@@ -121,7 +116,6 @@ static void exchanges_tell_what_faces_cost(void **state)
  * from above. */
 static void an_exchange_may_have_more_to_do(void **state)
 {
-    (void)state;
     for (int slow = 0; slow <= 1; slow++) {
         struct exchange x = EXCHANGE_UNTIMED;
         if (slow)
@@ -138,7 +132,6 @@ static void an_exchange_may_have_more_to_do(void **state)
 /* A link declared free says nothing about faces: each gets an equal share of the time. */
 static void faces_of_a_free_link(void **state)
 {
-    (void)state;
     static const struct sched_link none;
     struct exchange x = EXCHANGE_UNTIMED;
     exchange_note(&x, &none, 1e-4);
@@ -150,7 +143,6 @@ static void faces_of_a_free_link(void **state)
 /* Three tasks in a row on the host and two devices: the busiest link counts. */
 static void the_busiest_link_counts(void **state)
 {
-    (void)state;
     static const size_t first[] = {0, 1, 3, 4}, neighbour[] = {1, 0, 2, 1};
     static const double bytes[] = {10, 20, 300, 400};
     static const int home[] = {0, 1, 2};

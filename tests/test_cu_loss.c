@@ -16,7 +16,6 @@ static double sum_of(const struct loss *l)
 
 static void causes_add_up(void **state)
 {
-    (void)state;
     static struct random_case c;
     static const char *const schedule[] = {"static", "dynamic", "clustered-guided", "evenkeel"};
     for (unsigned seed = 1; seed <= 2 * RANDOM_FAMILIES; seed++) {
@@ -67,7 +66,6 @@ static void assert_lost(const char *schedule, int cause, double seconds)
 
 static void each_cause_alone(void **state)
 {
-    (void)state;
     two_units();
     assert_lost("static", LOSS_IMBALANCE, 0);
     assert_lost("dynamic:chunk=3", LOSS_IMBALANCE, STEPS * 1.0); /* three and one */
@@ -90,7 +88,6 @@ static void each_cause_alone(void **state)
 /* A faster unit's time is worth more, so the slow one's idle time is cheap. */
 static void prices_are_speeds(void **state)
 {
-    (void)state;
     two_units();
     unit[1].speed = 3;
     double price[UNITS];
@@ -108,7 +105,6 @@ static void prices_are_speeds(void **state)
  * was lost, and none is negative. */
 static void no_cause_gives_time_back(void **state)
 {
-    (void)state;
     const struct loss_share fast = {.price = 0.5, .rule = 4, .tasks = 3, .launches = 0.2},
                             slow = {.price = 1, .rule = 1, .tasks = 5, .launches = 2, .moving = 2};
     struct loss l = loss_of(3, 1, 2, 1, &fast);
@@ -120,7 +116,6 @@ static void no_cause_gives_time_back(void **state)
 
 static void no_bound_no_causes(void **state)
 {
-    (void)state;
     struct loss l = loss_of(1, 2, NAN, 0, NULL);
     for (int i = 0; i < LOSS_CAUSES; i++)
         assert_true(isnan(l.seconds[i]));
@@ -132,7 +127,6 @@ static void no_bound_no_causes(void **state)
 /* A run that took as long as its bound lost nothing, whatever the mean prices say. */
 static void the_bound_itself_loses_nothing(void **state)
 {
-    (void)state;
     const struct loss_share share[] = {
         {.price = 0.4, .rule = 0.7, .tasks = 0.71, .launches = 1e-3, .moving = 0}};
     struct loss l = loss_of(0.7, 0, 0.7, 1, share);
@@ -143,7 +137,6 @@ static void the_bound_itself_loses_nothing(void **state)
 /* Duality: the prices add up to the area bound for any number of kinds. */
 static void prices_are_the_bound(void **state)
 {
-    (void)state;
     double row[3][40], price[3];
     const double *const rows[3] = {row[0], row[1], row[2]};
     const int units[3] = {3, 0, 2};

@@ -117,7 +117,6 @@ static void check_plan(const struct moldable_problem *p, const struct moldable_p
 
 static void every_method_obeys_the_laws(void **state)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct moldable_problem p;
         random_problem(&p, seed);
@@ -176,7 +175,6 @@ static void enumerate(struct exact *e, int left, double makespan)
 
 static void small_cases_are_near_the_optimum(void **state)
 {
-    (void)state;
     double worst = 1, sum = 0;
     int cases = 0, near = 0;
     for (unsigned seed = 1; seed <= 40; seed++, cases++) {
@@ -220,7 +218,6 @@ static double share_at(const struct moldable_problem *p, const struct moldable_p
  * have finished, gets fewer cores than it needs, or gets a core that is not free. */
 static void resources_and_dependencies_hold(void **state)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 30; seed++) {
         struct moldable_problem p = {0};
         double free[6] = {0, 0, 3, 1, 0, 2};
@@ -273,7 +270,6 @@ static void busy_neighbours_slow_tasks_down(void **state)
         int count;
         double makespan;
     } cases[] = {{1, 10}, {2, 10 * (1 + .6 / 3)}, {4, 16}, {8, 32}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct moldable_problem p = {0};
         char name[] = "t";
@@ -292,7 +288,6 @@ static void busy_neighbours_slow_tasks_down(void **state)
  * of the paper's best method. */
 static void many_unlike_nodes_obey_the_laws(void **state)
 {
-    (void)state;
     enum { TASKS = 900, UNLIKE = 420 };
     char tasks[64 * TASKS] = "", nodes[32 * UNLIKE] = "";
     unsigned s = 7;
@@ -319,7 +314,6 @@ static void many_unlike_nodes_obey_the_laws(void **state)
 static void wlsearch_is_best_on_fem_tasks(void **state)
 {
     static const char *const others[] = {"taskp", "datap", "hcpa", "dcts", "waterl"};
-    (void)state;
     for (int n = 1; n <= 200; n += n < 20 ? 1 : 9) {
         struct moldable_problem p;
         char tasks[64];
@@ -339,7 +333,6 @@ static void wlsearch_is_best_on_fem_tasks(void **state)
 static void perfect_tasks_fill_the_area(void **state)
 {
     static const char *const methods[] = {"datap", "evenkeel"};
-    (void)state;
     for (int n = 1; n <= 40; n++) {
         struct moldable_problem p;
         char tasks[32];
@@ -356,7 +349,6 @@ static void perfect_tasks_fill_the_area(void **state)
 
 static void many_unlike_tasks_come_within_two_percent(void **state)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 5; seed++) {
         struct moldable_problem p;
         char tasks[8192] = "";
@@ -390,7 +382,6 @@ static void laws_are_read(void **state)
     static const char *const wrong[] = {"",    "p/3",         "3/q", "[1,2",
                                         "1 +", "2/p + 3/p^2", "nan", "1e"};
     struct moldable_law law;
-    (void)state;
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         assert_int_equal(moldable_law_parse(&law, right[i].text), EK_OK);
         assert_true(fabs(moldable_seconds(&law, right[i].p) - right[i].seconds) < 1e-12);
@@ -409,7 +400,6 @@ static void nonsense_is_refused(void **state)
         {"3/p", "a:2:-1"},    {"3/p", "a:2:nan"},   {"3/p", "a:2:1,a:2:1"}, {"3/p", "a"},
         {"3/p", ""},          {"", "a:2:1"},        {"3/p", "a:2.5:1"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct moldable_problem p = {0};
         enum ek_status st = moldable_tasks_parse(&p, wrong[i].tasks);
@@ -425,7 +415,6 @@ static void nonsense_is_refused(void **state)
 
 static void waterl_keeps_up_with_taskp_on_dgemm_tasks(void **state)
 {
-    (void)state;
     double water = 0, task = 0;
     for (int n = 1; n <= 100; n++) {
         struct moldable_problem p;

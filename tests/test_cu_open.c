@@ -112,7 +112,6 @@ static const char *on_two_cpus(void)
 
 static void a_layout_alone_binds(void **state)
 {
-    (void)state;
     char want[128];
     assert_exits(units(on_two_cpus(), "2x1", ""), 0);
     for (int i = 0; i < 2; i++) {
@@ -125,7 +124,6 @@ static void a_layout_alone_binds(void **state)
 /* More threads than the places have cpus would only wait for one another. */
 static void the_default_team_fits_the_places(void **state)
 {
-    (void)state;
     assert_exits(units(on_two_cpus(), "1x1", ""), 0);
     assert_says("default team of 1\n");
     assert_exits(units(on_two_cpus(), "2x1", ""), 0);
@@ -134,7 +132,6 @@ static void the_default_team_fits_the_places(void **state)
 
 static void inner_threads_stay_in_their_unit(void **state)
 {
-    (void)state;
     char cpus[32], want[128];
     snprintf(cpus, sizeof cpus, allowed[1] == allowed[0] + 1 ? "%d-%d" : "%d,%d", allowed[0],
              allowed[1]);
@@ -148,7 +145,6 @@ static void inner_threads_stay_in_their_unit(void **state)
 
 static void devices_have_their_own_thread_and_memory(void **state)
 {
-    (void)state;
     char want[128];
     assert_exits(units(on_two_cpus(), "1x1+1", "host:0"), 0);
     snprintf(want, sizeof want, "unit host:0 width 1 space 1 thread 0 cpus %d\n", allowed[1]);
@@ -161,7 +157,6 @@ static void devices_have_their_own_thread_and_memory(void **state)
 /* All threads of a device are bound to its place, derived or given. */
 static void a_devices_threads_are_bound(void **state)
 {
-    (void)state;
     char cpus[32], want[128], environment[160];
     snprintf(cpus, sizeof cpus, allowed[1] == allowed[0] + 1 ? "%d-%d" : "%d,%d", allowed[0],
              allowed[1]);
@@ -192,7 +187,6 @@ static void a_devices_threads_are_bound(void **state)
 
 static void auto_leaves_a_core_to_each_device(void **state)
 {
-    (void)state;
     assert_exits(units(on_two_cpus(), "auto", "host:0"), 0);
     assert_int_equal(count("unit cpu"), 1);
     assert_int_equal(count("unit host"), 1);
@@ -203,7 +197,6 @@ static void auto_leaves_a_core_to_each_device(void **state)
 
 static void only_allowed_cpus_are_used(void **state)
 {
-    (void)state;
     char environment[64], want[64];
     snprintf(environment, sizeof environment, "taskset -c %d", allowed[1]);
     snprintf(want, sizeof want, "thread 0 cpus %d\n", allowed[1]);
@@ -214,7 +207,6 @@ static void only_allowed_cpus_are_used(void **state)
 
 static void places_and_layout_must_agree(void **state)
 {
-    (void)state;
     assert_exits(units(two_places(""), "1x1+1", "host:0"), 0);
     assert_int_equal(count("unit "), 2);
     assert_exits(units(two_places(""), "2x1+1", "host:0"), 2);
@@ -225,7 +217,6 @@ static void places_and_layout_must_agree(void **state)
 
 static void places_alone_mean_a_layout(void **state)
 {
-    (void)state;
     assert_exits(units(two_places(""), "", ""), 0);
     assert_int_equal(count("unit cpu"), 2);
     assert_exits(units(two_places(""), "auto", "host:0"), 0);
@@ -237,7 +228,6 @@ static void places_alone_mean_a_layout(void **state)
 
 static void places_without_binding_are_bound(void **state)
 {
-    (void)state;
     assert_exits(units(two_places("OMP_PROC_BIND=false"), "2x1", ""), 0);
     assert_says("warning: OMP_PROC_BIND=false leaves threads unbound");
     char want[64];
@@ -250,7 +240,6 @@ static void places_without_binding_are_bound(void **state)
 
 static void places_of_another_machine_are_refused(void **state)
 {
-    (void)state;
     assert_exits(units("OMP_PLACES='{0:2}:1:1,{70000}'", "", ""), 2); /* beyond any machine */
     assert_exits(units("OMP_PLACES='{9000:2}:2:2'", "2x2", ""), 3);
     assert_says("names cpus 9000-9003, which this process may not use");
@@ -260,7 +249,6 @@ static void places_of_another_machine_are_refused(void **state)
 
 static void a_restart_leaves_no_trace(void **state)
 {
-    (void)state;
     assert_exits(units(on_two_cpus(), "2x1", ""), 0);
     assert_says("env CU_PLACED=\nenv OMP_PLACES=\nenv OMP_PROC_BIND=\nenv OMP_DYNAMIC=\n");
     char environment[128];
@@ -272,7 +260,6 @@ static void a_restart_leaves_no_trace(void **state)
 
 static void a_guard_of_another_process_is_ignored(void **state)
 {
-    (void)state;
     static const char *const guards[] = {"CU_PLACED=1", "CU_PLACED='1 9x9+9 OMP_PLACES'",
                                          "CU_PLACED=nonsense", "CU_PLACED="};
     for (int i = 0; i < 4; i++) {
@@ -285,7 +272,6 @@ static void a_guard_of_another_process_is_ignored(void **state)
 
 static void more_threads_than_cpus(void **state)
 {
-    (void)state;
     char environment[128];
     assert_exits(units(on_two_cpus(), "2x1+1", "host:0"), 0);
     assert_int_equal(count("warning: layout 2x1+1: 3 threads on 2 cpus"), 1);
@@ -299,7 +285,6 @@ static void more_threads_than_cpus(void **state)
 
 static void devices_and_layout_must_agree(void **state)
 {
-    (void)state;
     assert_exits(units("", "1x1+2", "host:0"), 2);
     assert_says("layout 1x1+2 has 2 devices, but 'host:0' names 1");
     assert_exits(units("", "1x1+1", "hots:0"), 2);
@@ -311,7 +296,6 @@ static void devices_and_layout_must_agree(void **state)
 
 static void a_thread_limit_is_noticed(void **state)
 {
-    (void)state;
     assert_exits(units("OMP_THREAD_LIMIT=1", "2x1", ""), 3);
     assert_says("OMP_THREAD_LIMIT");
     assert_exits(units("OMP_THREAD_LIMIT=3", "2x2", ""), 3);
@@ -322,7 +306,6 @@ static void a_thread_limit_is_noticed(void **state)
 
 static void the_settings_are_shown(void **state)
 {
-    (void)state;
     char environment[128], want[128];
     snprintf(environment, sizeof environment, "CU_DISPLAY_ENV=1 %s", on_two_cpus());
     assert_exits(units(environment, "1x1+1", "host:0"), 0);
@@ -334,7 +317,6 @@ static void the_settings_are_shown(void **state)
 
 static void without_prepare_units_float(void **state)
 {
-    (void)state;
     assert_exits(units("FLOAT=1", "3x2+1", "host:0"), 0);
     assert_int_equal(count("unit cpu"), 6);
     assert_int_equal(count("unit host:0"), 1);

@@ -16,7 +16,6 @@
 
 static void reads_the_grammar(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -63,7 +62,6 @@ static const char *const malformed[] = {
 
 static void refuses_with_a_column(void **state)
 {
-    (void)state;
     status_mute(+1);
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
         struct place_list list = {.n = 77};
@@ -77,7 +75,6 @@ static void refuses_with_a_column(void **state)
 
 static void names_of_hardware(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int n, width;
@@ -101,7 +98,6 @@ static void names_of_hardware(void **state)
 
 static void names_respect_what_is_allowed(void **state)
 {
-    (void)state;
     hwloc_topology_t t;
     struct place_list list = {0};
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
@@ -127,7 +123,6 @@ static void random_place(hwloc_bitmap_t cpus)
 
 static void written_lists_read_back(void **state)
 {
-    (void)state;
     for (int round = 0; round < 500; round++) {
         struct place_list list = {0}, again = {0};
         int n = 1 + (int)any_below(12);
@@ -149,7 +144,6 @@ static void written_lists_read_back(void **state)
 
 static void writes_the_papers_forms(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"{0:2}:7:2,{14}:2:1",
                                         "{0:4}:3:4,{12}:4:1",
                                         "{0},{5:2}:2:-3",
@@ -258,7 +252,6 @@ static void agree_on(const char *text, hwloc_const_bitmap_t allowed)
 
 static void agrees_with_the_runtime(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "threads",        "cores", "sockets", "cores(1)", "Threads(1)",
 #ifndef __clang__
@@ -288,7 +281,6 @@ static void agrees_with_the_runtime(void **state)
 
 static void refuses_what_the_runtime_refuses(void **state)
 {
-    (void)state;
 #ifdef __clang__
     skip(); /* libomp accepts some texts outside the grammar and crashes on others */
 #endif
@@ -304,7 +296,6 @@ static void refuses_what_the_runtime_refuses(void **state)
 
 static void compares_with_the_layout(void **state)
 {
-    (void)state;
     static const struct {
         const char *layout, *places, *words; /* words NULL: agrees */
     } cases[] = {
@@ -338,7 +329,6 @@ static void compares_with_the_layout(void **state)
 
 static void infers_the_layout(void **state)
 {
-    (void)state;
     static const struct {
         const char *places;
         int ndev;

@@ -83,7 +83,6 @@ static int straddlers(hwloc_topology_t t, const struct place_list *list, hwloc_o
 
 static void the_papers_layouts_anywhere(void **state)
 {
-    (void)state;
     static const char *const machines[] = {
         "pack:2 core:64 pu:2",
         "pack:2 core:64 pu:2(indexes=pack:core:pu)",
@@ -112,7 +111,6 @@ static void the_papers_layouts_anywhere(void **state)
 /* On 16 cpus without structure, the derived text is that of the papers. */
 static void the_papers_texts(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"1x2+4", "{0:2},{2}:4:1"},
         {"1x4+1", "{0:4},{4}"},
@@ -135,7 +133,6 @@ static void the_papers_texts(void **state)
 
 static void random_layouts_are_disjoint(void **state)
 {
-    (void)state;
     static const char *const machines[] = {"pack:2 core:64 pu:2", "numa:8 l3:2 core:4 pu:2",
                                            "pack:2 l3:4 core:3 pu:1", "pack:3 core:5 pu:4"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
@@ -164,7 +161,6 @@ static void random_layouts_are_disjoint(void **state)
 
 static void units_stay_within_a_node(void **state)
 {
-    (void)state;
     static const struct {
         const char *machine, *layout;
         hwloc_obj_type_t within;
@@ -198,7 +194,6 @@ static void units_stay_within_a_node(void **state)
 
 static void fast_cores_come_first(void **state)
 {
-    (void)state;
     /* 8 slow cpus, numbers 0-7, then 8 fast ones, 8-15; cores have two each. */
     hwloc_topology_t t = machine("pack:1 core:8 pu:2");
     hwloc_bitmap_t slow = hwloc_bitmap_alloc(), fast = hwloc_bitmap_alloc();
@@ -222,7 +217,6 @@ static void fast_cores_come_first(void **state)
 
 static void device_threads_sit_near_their_device(void **state)
 {
-    (void)state;
     hwloc_topology_t t = machine("numa:4 core:8 pu:2");
     hwloc_const_bitmap_t near[4];
     for (int d = 0; d < 4; d++) /* device d is attached to node 3-d */
@@ -243,7 +237,6 @@ static void device_threads_sit_near_their_device(void **state)
  * together. */
 static void who_feeds_a_device_sits_together(void **state)
 {
-    (void)state;
     static const char *const layouts[] = {"4x5+4x3", "4x7+4x1", "1x2+4x8", "4x3+4x5", "4x9+4x7"};
     hwloc_topology_t t = machine("numa:4 core:8 pu:2");
     hwloc_const_bitmap_t near[4];
@@ -273,7 +266,6 @@ static void who_feeds_a_device_sits_together(void **state)
 
 static void stays_on_allowed_cpus(void **state)
 {
-    (void)state;
     hwloc_topology_t t = machine("pack:2 core:4 pu:2");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), all = hwloc_bitmap_alloc();
     hwloc_bitmap_list_sscanf(allowed, "1,4-7,9,13");
@@ -292,7 +284,6 @@ static void stays_on_allowed_cpus(void **state)
 
 static void more_threads_than_cpus_are_spread_evenly(void **state)
 {
-    (void)state;
     static const struct {
         const char *layout;
         int most; /* most threads on one cpu, if each unit uses its whole place */
@@ -345,7 +336,6 @@ static hwloc_topology_t machine_with_gpu(const char *pci)
 
 static void a_pci_address_tells_what_is_near(void **state)
 {
-    (void)state;
     char text[64];
     hwloc_topology_t t = machine_with_gpu("0000:81:00.0");
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();

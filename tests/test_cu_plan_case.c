@@ -10,7 +10,6 @@
 
 static void reads_everything(void **state)
 {
-    (void)state;
     struct plan_case c;
     assert_int_equal(
         plan_case_text(&c,
@@ -60,7 +59,6 @@ static void reads_everything(void **state)
 
 static void assumes_little(void **state)
 {
-    (void)state;
     struct plan_case c;
     assert_int_equal(plan_case_text(&c, "{\"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": "
                                         "1}], \"tasks\": {\"cost\": [1]}, \"steps\": 1}"),
@@ -134,7 +132,6 @@ static const char good[] = "{\"units\": [{\"kind\": \"cpu\", \"count\": 3, \"spe
 
 static void refuses_by_name(void **state)
 {
-    (void)state;
     struct plan_case c;
     assert_int_equal(plan_case_text(&c, good), EK_OK);
     plan_case_close(&c);
@@ -158,7 +155,6 @@ static void refuses_by_name(void **state)
 /* NaN in a string is a word, not a number. */
 static void leaves_texts_alone(void **state)
 {
-    (void)state;
     struct plan_case c;
     static const char text[] = "{\"name\": \"NaN \\\"1e999\", \"steps\": 1,"
                                " \"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1}],"

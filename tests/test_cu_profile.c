@@ -88,7 +88,6 @@ static void assert_refused(const char *path, const char *because)
 
 static void units_of_one_kind_share_an_entry(void **state)
 {
-    (void)state;
     struct profile p;
     open_full(&p);
     assert_int_equal(p.nkinds, 3);
@@ -101,7 +100,6 @@ static void units_of_one_kind_share_an_entry(void **state)
 /* CPU units take (t+1)/3, the two kinds of devices 1/7 and 1/13 of that. */
 static void factor_is_the_ratio_of_means(void **state)
 {
-    (void)state;
     struct profile p;
     open_full(&p);
     assert_true(fabs(profile_factor(&p) - 2 / (1 / 7.0 + 1 / 13.0)) < 1e-12);
@@ -113,7 +111,6 @@ static void factor_is_the_ratio_of_means(void **state)
 
 static void what_is_written_is_read(void **state)
 {
-    (void)state;
     struct profile p, q, any;
     char path[PROFILE_PATH];
     open_full(&p);
@@ -136,7 +133,6 @@ static void what_is_written_is_read(void **state)
 /* All kinds of damage to a good file, with a word of the message. */
 static void damage_is_refused(void **state)
 {
-    (void)state;
     static char good[TEXT], bad[TEXT];
     const struct {
         const char *from, *to, *because;
@@ -167,7 +163,6 @@ static void damage_is_refused(void **state)
 /* A file cut off after any number of bytes is refused. */
 static void half_a_file_is_refused(void **state)
 {
-    (void)state;
     static char text[TEXT];
     struct profile p;
     open_full(&p);
@@ -186,7 +181,6 @@ static void half_a_file_is_refused(void **state)
 /* Impossible times, with a correct checksum. */
 static void absurd_times_are_refused(void **state)
 {
-    (void)state;
     const double absurd[] = {-1, NAN, INFINITY, 1e10};
     for (size_t i = 0; i < sizeof absurd / sizeof *absurd; i++) {
         struct profile p;
@@ -200,7 +194,6 @@ static void absurd_times_are_refused(void **state)
 
 static void foreign_profiles_are_refused(void **state)
 {
-    (void)state;
     const char *path = path_of("foreign.json");
     const struct {
         const char *program, *problem;
@@ -247,7 +240,6 @@ static void foreign_profiles_are_refused(void **state)
 /* Other problems, machines and layouts have files of their own. */
 static void names_differ_where_keys_do(void **state)
 {
-    (void)state;
     struct profile p;
     char first[PROFILE_PATH], second[PROFILE_PATH];
     open_full(&p);
@@ -285,7 +277,6 @@ static void set_below(const char *name, const char *rest)
  * somebody else may have made, is not followed. */
 static void folders_in_their_order(void **state)
 {
-    (void)state;
     char own[64], name[PROFILE_PATH];
     set_below("XDG_CACHE_HOME", "/x/y");
     set_below("HOME", "/h");
@@ -315,7 +306,6 @@ static void folders_in_their_order(void **state)
 /* Missing folders are made; an incomplete profile replaces nothing. */
 static void saving_is_all_or_nothing(void **state)
 {
-    (void)state;
     struct profile p, q;
     struct stat s;
     char path[128];

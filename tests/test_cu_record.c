@@ -21,7 +21,6 @@ static void assert_close(double a, double b, double tolerance)
 /* y = 2 + 3 x; a quarter of the points are ten times too high. */
 static void far_off_points_do_not_matter(void **state)
 {
-    (void)state;
     struct fit_row row[40];
     double beta[3];
     for (int i = 0; i < 40; i++) {
@@ -38,7 +37,6 @@ static void far_off_points_do_not_matter(void **state)
 
 static void nothing_is_negative(void **state)
 {
-    (void)state;
     struct fit_row row[20];
     double beta[2];
     for (int i = 0; i < 20; i++)
@@ -52,7 +50,6 @@ static void nothing_is_negative(void **state)
 
 static void medians_by_weight(void **state)
 {
-    (void)state;
     struct fit_row row[] = {{.y = 3, .weight = 1}, {.y = 1, .weight = 1}, {.y = 2, .weight = 5}};
     assert_true(fit_median(row, 3) == 2);
     struct fit_row even[] = {{.y = 4, .weight = 1}, {.y = 2, .weight = 1}};
@@ -96,7 +93,6 @@ static void measure(unsigned longest, double launch)
 
 static void single_tasks(void **state)
 {
-    (void)state;
     double seconds[TASKS];
     struct record_kind kind = {.seconds = seconds};
     measure(1, 0);
@@ -111,7 +107,6 @@ static void single_tasks(void **state)
 /* Every seventh measurement was disturbed. */
 static void disturbed(void **state)
 {
-    (void)state;
     double seconds[TASKS];
     struct record_kind kind = {.seconds = seconds};
     measure(1, 0);
@@ -128,7 +123,6 @@ static void disturbed(void **state)
  * task. */
 static void ranges_and_launches(void **state)
 {
-    (void)state;
     double seconds[TASKS];
     struct record_kind kind = {.seconds = seconds};
     measure(6, 0.05);
@@ -148,7 +142,6 @@ static void ranges_and_launches(void **state)
  * fit. */
 static void tasks_without_a_sample(void **state)
 {
-    (void)state;
     double seconds[TASKS];
     struct record_kind kind = {.seconds = seconds};
     measure(1, 0);
@@ -230,7 +223,6 @@ static void record_simulated(struct record *r, struct sim_case *c, const char *s
  * pauses. */
 static void a_run_comes_back(void **state)
 {
-    (void)state;
     static const char *const schedules[] = {"static", "dynamic", "sorted-greedy", "evenkeel"};
     const struct sched_job job = {.n = CELLS, .grain = 1, .cost = weight};
     struct sim_case c = {.job = job,
@@ -267,7 +259,6 @@ static void a_run_comes_back(void **state)
  * that never works there is no case, unless its times are known. */
 static void links_and_idle_units(void **state)
 {
-    (void)state;
     const double bytes[] = {1000, 3000}, known[] = {7, 8};
     struct sched_unit unit[UNITS] = {{.seconds = NULL}};
     struct sched_job job = {.n = 2, .grain = 1, .bytes = bytes, .unit = unit};
@@ -318,7 +309,6 @@ static void links_and_idle_units(void **state)
 /* A run that went on with another, shorter list of tasks contributes nothing to either. */
 static void a_job_described_anew_is_left_out(void **state)
 {
-    (void)state;
     struct sched_job job = {.n = 5, .grain = 1};
     struct events one = {0}, none = {0};
     const struct events *all[UNITS] = {&one, &none, &none};

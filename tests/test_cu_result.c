@@ -53,7 +53,6 @@ static const json_t *verdict_at(const json_t *root, size_t i)
 static void test_an_interrupted_or_wrong_run_is_never_first(void **state)
 {
     struct fixture f;
-    (void)state;
     make(&f);
     json_t *root = result_json(&f.results, true);
     assert_string_equal(schedule_at(root, 0), "fast");
@@ -71,7 +70,6 @@ static void test_an_interrupted_or_wrong_run_is_never_first(void **state)
 static void test_no_run_is_best_where_all_went_wrong(void **state)
 {
     struct fixture f;
-    (void)state;
     make(&f);
     f.results.nschedules = 2;
     assert_null(result_best(&f.results));
@@ -81,7 +79,6 @@ static void test_no_run_is_best_where_all_went_wrong(void **state)
 static void test_a_wrong_repeat_speaks_for_its_policy(void **state)
 {
     struct fixture f;
-    (void)state;
     make(&f);
     f.results.nschedules = 1;
     f.results.repeat = 4;
@@ -105,7 +102,6 @@ static double both_tails(int n, int k)
 
 static void test_the_interval_is_the_narrowest_that_holds_the_median(void **state)
 {
-    (void)state;
     for (int n = 1; n <= 64; n++) {
         double x[64], low, high;
         for (int i = 0; i < n; i++)
@@ -121,7 +117,6 @@ static void test_the_interval_is_the_narrowest_that_holds_the_median(void **stat
 
 static void test_repeats_say_how_sure_their_median_is(void **state)
 {
-    (void)state;
     struct fixture f;
     struct result_run run[7];
     char *text = NULL;

@@ -78,7 +78,6 @@ static double on_device(const struct hybrid *h)
  * zones brought to the card. */
 static void class_c(void **state)
 {
-    (void)state;
     static double size[MOST_TASKS];
     double sum = 0, span[STEPS];
     for (int t = 0; t < MOST_TASKS; t++)
@@ -118,7 +117,6 @@ static void class_c(void **state)
  * brings tasks, or the device never got two tasks in a row. */
 static void drawn(void **state)
 {
-    (void)state;
     enum { CASES = 300, UNLUCKY = 16 };
     static double cost[MOST_TASKS];
     char last[200] = "";

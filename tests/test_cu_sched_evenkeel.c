@@ -25,7 +25,6 @@ enum { STORED = sizeof stored / sizeof *stored };
 
 static void reference_results(void **state)
 {
-    (void)state;
     static const struct {
         const char *policy, *key;
     } row[] = {{"static", "static_s"}, {"sorted-greedy", "sorted_greedy_s"}, {"heft", "heft_s"}};
@@ -69,7 +68,6 @@ static void keeps_its_promise(const struct sim_case *c, const char *name, double
 
 static void stored_cases(void **state)
 {
-    (void)state;
     for (int i = 0; i < STORED; i++) {
         struct plan_case c;
         open_case(&c, stored[i].name);
@@ -83,7 +81,6 @@ static void stored_cases(void **state)
 /* A short `make bench BENCH=cu_random`: every family, with few tasks and with many. */
 static void random_cases(void **state)
 {
-    (void)state;
     static struct random_case c;
     const unsigned cases = getenv("EK_LONG") ? 60 : 4;
     int all = 0, beyond = 0, far = 0;
@@ -109,7 +106,6 @@ static void random_cases(void **state)
  * speeds. */
 static void fine_cases(void **state)
 {
-    (void)state;
     enum { TASKS = 2000, UNITS = 18 };
     static double cost[TASKS];
     static struct sim_unit unit[UNITS];
@@ -134,7 +130,6 @@ static void fine_cases(void **state)
 
 static void noisy(void **state)
 {
-    (void)state;
     static const char *const name[] = {"bt-mz-D-16x1+1", "sp-mz-D-32x1+2", "lognormal-0"};
     for (int i = 0; i < 3; i++) {
         struct plan_case c;
@@ -150,7 +145,6 @@ static void noisy(void **state)
 /* After a unit slows to half speed or dies, a few steps bring the makespan near the new bound. */
 static void units_that_fail(void **state)
 {
-    (void)state;
     struct plan_case c;
     open_case(&c, "bt-mz-D-62x1+2");
     c.sim.steps = 30;
@@ -242,7 +236,6 @@ static double ratio_of_death(struct random_case *r)
 /* Suitable units take over a lost unit's tasks: no slow unit delays the step with them. */
 static void takes_over_well(void **state)
 {
-    (void)state;
     enum { CASES = 500 };
     static struct random_case r = {.state = 15};
     int beyond = 0;
@@ -260,7 +253,6 @@ static void takes_over_well(void **state)
  * both cheap, and afterwards everything is as before. */
 static void a_hiccup(void **state)
 {
-    (void)state;
     struct plan_case c;
     open_case(&c, "bt-mz-D-16x1+1");
     double span[12];
@@ -283,7 +275,6 @@ static void a_hiccup(void **state)
  * recovered. */
 static void a_unit_that_recovers(void **state)
 {
-    (void)state;
     enum { N = 40, STEPS = 120 };
     double cost[N], span[STEPS];
     struct sim_unit unit[4];
@@ -313,7 +304,6 @@ static void a_unit_that_recovers(void **state)
  * no worse than the core alone or heft. */
 static void heat_stencil(void **state)
 {
-    (void)state;
     enum { SIDE = 12, N = SIDE * SIDE };
     static size_t first[N + 1], neighbour[4 * N];
     static double face[4 * N], bytes[N];
@@ -386,7 +376,6 @@ static size_t step_of(struct sched *s, bool is_away, size_t away)
  * more. */
 static void an_interruption(void **state)
 {
-    (void)state;
     static double bytes[ZONES];
     const struct sched_unit unit[] = {{.width = 1}, {.kind = CU_DEVICE, .width = 1, .memory = 1}};
     for (int t = 0; t < ZONES; t++)
@@ -407,7 +396,6 @@ static void an_interruption(void **state)
 /* A unit on its own has no helpers, so it gets all its tasks as one range per step. */
 static void a_unit_alone(void **state)
 {
-    (void)state;
     static double each[ZONES];
     for (int kind = 0; kind < 2; kind++) {
         const struct sched_unit unit = {
@@ -436,7 +424,6 @@ static void a_unit_alone(void **state)
  * that slows down is found all the same. */
 static void fine_steps(void **state)
 {
-    (void)state;
     enum { N = 64, STEPS = 3000 };
     static double cost[N], span[STEPS];
     for (int t = 0; t < N; t++)
@@ -465,7 +452,6 @@ static void fine_steps(void **state)
  * device; a unit retried with a task from the middle of a range. */
 static void once_wrong(void **state)
 {
-    (void)state;
     static const struct {
         enum random_family family;
         unsigned seed;
@@ -491,7 +477,6 @@ static void once_wrong(void **state)
  * this out by itself, at the price of more exchange. */
 static void large_tasks_to_the_device(void **state)
 {
-    (void)state;
     struct plan_case c;
     open_case(&c, "bt-mz-D-16x1+1");
     struct sim_unit *unit = malloc((size_t)c.sim.ncu * sizeof *unit);
@@ -509,7 +494,6 @@ static void large_tasks_to_the_device(void **state)
 /* If the link costs more than the device gains, the device stays idle. */
 static void a_device_not_worth_its_link(void **state)
 {
-    (void)state;
     struct plan_case c;
     open_case(&c, "lu-mz-D-1x16+1");
     const struct sched_link dear = {1, 1e-6};
@@ -524,7 +508,6 @@ static void a_device_not_worth_its_link(void **state)
  * already there stay unless the remaining steps repay moving them. */
 static void an_unknown_link(void **state)
 {
-    (void)state;
     enum { N = 500 };
     static double cost[N], bytes[N];
     struct random_case drawn = {.state = 3};
@@ -557,7 +540,6 @@ static void an_unknown_link(void **state)
  * fast. */
 static void busy_neighbours(void **state)
 {
-    (void)state;
     static struct random_case c;
     int far = 0;
     for (unsigned seed = 1001; seed <= 1101; seed++) {
@@ -596,7 +578,6 @@ static double most_per_second(const int units[2], const double speed[2], const d
 /* If fewer units have a higher throughput than all, the others are left out. */
 static void fewer_units(void **state)
 {
-    (void)state;
     enum { N = 1500, MOST = 40, STEPS = 8 };
     static double cost[N], span[STEPS];
     static struct random_case draw;
@@ -646,7 +627,6 @@ static void fewer_units(void **state)
  * help, so all must soon be in use again. */
 static void nobody_is_to_blame(void **state)
 {
-    (void)state;
     enum { N = 600, MOST = 16, STEPS = 12 };
     static double cost[N], span[STEPS];
     static struct random_case draw;
@@ -689,7 +669,6 @@ static void nobody_is_to_blame(void **state)
  * compute the two large tasks, which are among the first, so its stretch must come first. */
 static void large_tasks_first(void **state)
 {
-    (void)state;
     static const double cost[] = {3, 2, 29, 7, 6, 33, 8, 9, 9, 2, 5, 5, 6, 4, 7, 6, 9, 1, 4, 1};
     struct sim_unit unit[4];
     for (int i = 0; i < 4; i++)
@@ -709,7 +688,6 @@ static void large_tasks_first(void **state)
  * unit's speed. */
 static void launches_as_declared(void **state)
 {
-    (void)state;
     static const double cost[] = {2.487, 0.2409, 0.747, 4.865, 0.3787};
     static const struct sim_unit unit[] = {{.width = 1, .speed = 1, .launch = 1},
                                            {.width = 1, .speed = 0.613, .launch = 1}};

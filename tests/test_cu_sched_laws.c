@@ -112,7 +112,6 @@ static const int unit_counts[] = {1, 2, 3, 8, 17};
 
 static void each_task_once(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++)
         for
@@ -134,7 +133,6 @@ static void each_task_once(void **state)
 
 static void same_with_nothing_declared(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++) {
         struct sched *s;
@@ -153,7 +151,6 @@ static void same_with_nothing_declared(void **state)
 /* The same with threads that really run at once. */
 static void each_task_once_in_parallel(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++) {
         struct sched *s;
@@ -176,7 +173,6 @@ static void each_task_once_in_parallel(void **state)
 /* A unit that never asks holds up only its own tasks, and others do them once it is retired. */
 static void silent_unit(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++)
         for (int quiet = 0; quiet < 3; quiet++) {
@@ -203,7 +199,6 @@ static void silent_unit(void **state)
 /* Units die one after another while they hold tasks; the last one cannot be retired. */
 static void dying_units(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++) {
         struct sched *s;
@@ -244,7 +239,6 @@ static void work_until_empty(struct load *l, struct sched *s, int cu, int victim
  * round must make progress. */
 static void dying_in_parallel(void **state)
 {
-    (void)state;
     static struct load l;
     for (int p = 0; p < sched_count(); p++)
         for (int known = 0; known <= 1; known++) {
@@ -269,7 +263,6 @@ static void dying_in_parallel(void **state)
 
 static void bad_specs(void **state)
 {
-    (void)state;
     static struct load l;
     struct sched *s;
     make_load(&l, 10, 2, 1);

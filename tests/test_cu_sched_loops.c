@@ -39,7 +39,6 @@ static void check(const char *spec, size_t tasks, const double *speed, const siz
 
 static void fixed_pieces(void **state)
 {
-    (void)state;
     CHECK("chunk:size=30", 100, NULL, 30, 30, 30, 10, 0, 0);
     CHECK("chunk", 1280, NULL, 11, 11, 11);
 }
@@ -69,7 +68,6 @@ static void factoring(void **state)
 /* Unit i does 1 + i tasks a second. First batches of c, doubled twice, then limited to b PF_i. */
 static void real_time(void **state)
 {
-    (void)state;
     CHECK("hrdls:b=0.1,c=10,s=2,t_min=0", 10000, NULL, 10, 10, 10, 10, /* c 2^0 */
           20, 20, 20, 20,                                              /* c 2^1 */
           40, 40, 40, 40,                                              /* c 2^2, k = s */
@@ -97,7 +95,6 @@ static void *ask(void *arg)
  * unit that waited in vain goes on, and from then on nobody waits for the late ones. */
 static void the_first_tasks_go_in_order(void **state)
 {
-    (void)state;
     struct take take = {0};
     const struct sched_job job = {.n = 100, .grain = 1};
     take_chunks(&take, &job, 7);

@@ -29,7 +29,6 @@ static int add_devices(struct sim_unit *unit, int at, int devices, int memory, d
  * failures must not keep evenkeel from reacting. */
 static void a_slow_unit_after_much_noise(void **state)
 {
-    (void)state;
     enum { STEPS = 50, AT = 18 };
     double span[STEPS];
     struct plan_case c;
@@ -45,7 +44,6 @@ static void a_slow_unit_after_much_noise(void **state)
 /* Equal tasks run in long ranges, then one by one: the differences are noise, not launches. */
 static void noise_is_no_launch(void **state)
 {
-    (void)state;
     enum { N = 693, UNITS = 20, STEPS = 10 };
     static size_t first[N + 1], neighbour[2 * N];
     static double span[STEPS], cost[N];
@@ -87,7 +85,6 @@ static void noise_is_no_launch(void **state)
  * a range. */
 static void launches_of_their_own(void **state)
 {
-    (void)state;
     enum { N = 343, UNITS = 16, STEPS = 12 };
     static double cost[N], span[STEPS];
     struct sim_unit unit[UNITS];
@@ -110,7 +107,6 @@ static void launches_of_their_own(void **state)
 /* A task that costs nothing says nothing about the times of others on its unit. */
 static void tasks_of_no_cost(void **state)
 {
-    (void)state;
     enum { UNITS = 35 };
     static const double cost[] = {0, 8e-4, 16e-4};
     struct sim_unit unit[UNITS];
@@ -131,7 +127,6 @@ static void tasks_of_no_cost(void **state)
  * only make it later. */
 static void late_by_launches(void **state)
 {
-    (void)state;
     enum { N = 435, UNITS = 5, STEPS = 4 };
     static double cost[N], span[STEPS];
     struct sim_unit unit[UNITS];
@@ -166,7 +161,6 @@ static void late_by_launches(void **state)
 /* Devices only: tasks that start on the host, where nobody computes, all cross one link. */
 static void devices_alone(void **state)
 {
-    (void)state;
     struct plan_case c;
     open_case(&c, "devices-alone");
     assert_true(run(&c.sim, "evenkeel").total < 1.01 * run(&c.sim, "dynamic").total);
@@ -211,7 +205,6 @@ static void help_over_a_link(double latency)
 
 static void help_past_small_tasks(void **state)
 {
-    (void)state;
     help_over_a_link(5e-5);
     help_over_a_link(5e-4);
 }
@@ -220,7 +213,6 @@ static void help_past_small_tasks(void **state)
  * yet. */
 static void most_cost_nothing(void **state)
 {
-    (void)state;
     enum { N = 600, UNITS = 6, STEPS = 8 };
     static double cost[N], span[STEPS];
     struct sim_unit unit[UNITS];
@@ -246,7 +238,6 @@ static void most_cost_nothing(void **state)
  * make the times look proportional. */
 static void nothing_is_in_proportion(void **state)
 {
-    (void)state;
     enum { N = 301, UNITS = 3 };
     static double cost[N], host[N], device[N];
     struct sim_unit unit[UNITS];
@@ -268,7 +259,6 @@ static void nothing_is_in_proportion(void **state)
  * declared. */
 static void the_living_are_known(void **state)
 {
-    (void)state;
     enum { N = 200, UNITS = 5, STEPS = 4 };
     static const double speed[UNITS] = {2.7, 0.37, 4.5, 0.4, 1.2};
     static double cost[N], span[STEPS];
@@ -293,7 +283,6 @@ static void the_living_are_known(void **state)
 /* Random cases that once went wrong. */
 static void random_cases(void **state)
 {
-    (void)state;
     static const struct {
         enum random_family family;
         unsigned seed;
@@ -322,7 +311,6 @@ static void random_cases(void **state)
  * units would wait, and the first of three steps would take half as long again. */
 static void brought_little_by_little(void **state)
 {
-    (void)state;
     enum { N = 464, UNITS = 13, STEPS = 3 };
     static double cost[N], span[STEPS];
     struct sim_unit unit[UNITS];
@@ -347,7 +335,6 @@ static void brought_little_by_little(void **state)
  * steps: planning only with transfers included made every step five percent slower. */
 static void brought_once(void **state)
 {
-    (void)state;
     enum { N = 8000, CORES = 8, UNITS = CORES + 2, STEPS = 12 };
     static double cost[N], bytes[N], span[STEPS];
     struct sim_unit unit[UNITS];
@@ -374,7 +361,6 @@ static void brought_once(void **state)
  * work. */
 static void brought_in_parts(void **state)
 {
-    (void)state;
     enum { N = 900, ROW = 30, CORES = 3 };
     static double cost[N], bytes[N], face[4 * N];
     static size_t first[N + 1], neighbour[4 * N];
@@ -412,7 +398,6 @@ static void brought_in_parts(void **state)
 /* Twelve long tasks fit in pairs on the devices only if these give several short ones for each. */
 static void one_for_several(void **state)
 {
-    (void)state;
     enum { N = 107, CORES = 24, DEVICES = 6 };
     static double cost[N], span[2];
     struct sim_unit unit[CORES + DEVICES];
@@ -436,7 +421,6 @@ static void one_for_several(void **state)
  * time, in every second step. */
 static void lists_follow_neighbours(void **state)
 {
-    (void)state;
     static struct random_case c;
     static double span[64];
     struct sim_result r;
@@ -497,7 +481,6 @@ static double exchange_unlike_the_link(double share, double times, double *last)
  * they cost a thirtieth, they do not. */
 static void faces_cost_what_they_take(void **state)
 {
-    (void)state;
     double last;
     assert_true(exchange_unlike_the_link(0.02, 30, &last) < 0.2);
     assert_true(last < 1.7);
@@ -508,7 +491,6 @@ static void faces_cost_what_they_take(void **state)
 /* Small cases: evenkeel's total must stay below `most` times the rival's. */
 static void beside_others(void **state)
 {
-    (void)state;
     static const struct {
         const char *why, *text, *rival;
         double most;
@@ -557,7 +539,6 @@ static void beside_others(void **state)
  * tasks, which must not make a slow unit look fast. */
 static void small_tasks_off_the_line(void **state)
 {
-    (void)state;
     enum { N = 106, UNITS = 37, STEPS = 20 };
     struct sim_unit unit[UNITS];
     int at = add_units(unit, 0, 8, &(struct sim_unit){.width = 1, .speed = 0.47});
@@ -589,7 +570,6 @@ static void small_tasks_off_the_line(void **state)
  * speed was declared or given by a profile. */
 static void speeds_survive_a_death(void **state)
 {
-    (void)state;
     enum { STEPS = 8, SLOW = 2, DEATH = 4, UNITS = 16, TASKS = 64 };
     for (unsigned seed = 1; seed <= 60; seed++) {
         uint64_t draw = seed;

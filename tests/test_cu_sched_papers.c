@@ -96,7 +96,6 @@ static void assert_once(struct world *w, const char *policy, const int *expected
 /* Eight zones on two CPUs and two GPUs: Fig. 9 of Gonzalez & Morancho. */
 static void eight_zones(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 8, 2, 2, 3);
     assert_once(&w, "static", (int[]){0, 0, 1, 1, 2, 2, 3, 3});
@@ -112,7 +111,6 @@ static void eight_zones(void **state)
 
 static void remainder_to_the_last(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 11, 4, 0, 1);
     assert_once(&w, "naive", (int[]){0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3});
@@ -141,7 +139,6 @@ static void make_ring(struct world *w, size_t n)
  * shares the largest faces with those the unit already has. */
 static void zones_as_the_suite_balances_them(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 5, 2, 0, 1);
     memcpy(w.cost, (double[]){3, 7, 4, 6, 5}, 5 * sizeof *w.cost);
@@ -166,7 +163,6 @@ static void zones_as_the_suite_balances_them(void **state)
 /* Without declared speeds, weights are numbers of cores: 3 to 1. */
 static void weights_are_cores(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 32, 2, 0, 1);
     w.unit[0].width = 3;
@@ -180,7 +176,6 @@ static void weights_are_cores(void **state)
  * that devices can take. */
 static void factor(void **state)
 {
-    (void)state;
     static const struct {
         size_t tasks;
         int ncpu, ndev;
@@ -209,7 +204,6 @@ static void factor(void **state)
 /* The factor by speeds, by profiles, or measured in a first step. */
 static void factor_known_and_measured(void **state)
 {
-    (void)state;
     static struct world w;
     double slow[40], fast[40];
     make(&w, 40, 1, 1, 4);
@@ -236,7 +230,6 @@ static void factor_known_and_measured(void **state)
 /* Sizes 4 1 1 1 1 2 2 4 on three units: the target is 16/3, the chunks are 5, 5 and 6. */
 static void walk(void **state)
 {
-    (void)state;
     static struct world w;
     static const double size[] = {4, 1, 1, 1, 1, 2, 2, 4};
     make(&w, 8, 3, 0, 1);
@@ -253,7 +246,6 @@ static void walk(void **state)
 /* A unit three times as fast gets three times as many tasks. */
 static void walk_by_seconds(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 32, 1, 1, 3);
     start(&w, "guided-runtime");
@@ -267,7 +259,6 @@ static void walk_by_seconds(void **state)
 /* The search ends within 4 log2 n steps; afterwards nothing migrates. */
 static void search_ends(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 64, 3, 1, 5);
     start(&w, "clustered-guided");
@@ -288,7 +279,6 @@ static void search_ends(void **state)
  * best. */
 static void greedy(void **state)
 {
-    (void)state;
     static struct world w;
     static const double cost[] = {2, 3, 2, 3, 2};
     make(&w, 5, 2, 0, 1);
@@ -314,7 +304,6 @@ static void thesis_load(struct world *w)
 
 static void thesis_round_robin(void **state)
 {
-    (void)state;
     static struct world w;
     thesis_load(&w);
     start(&w, "round-robin");
@@ -330,7 +319,6 @@ static void thesis_round_robin(void **state)
 
 static void thesis_heft(void **state)
 {
-    (void)state;
     static struct world w;
     thesis_load(&w);
     double ready[8] = {0}, load[8] = {0}, makespan = 0, worst = 0;
@@ -364,7 +352,6 @@ static void thesis_heft(void **state)
 /* Without speeds HEFT and ABE start blind, measure, and then do as well as with speeds given. */
 static void learning(void **state)
 {
-    (void)state;
     static const char *const policy[] = {"heft", "abe"};
     for (int i = 0; i < 2; i++) {
         static struct world w;
@@ -383,7 +370,6 @@ static void learning(void **state)
 /* Six tasks on two CPUs and a device four times as fast: the linear programme's optimum is 1. */
 static void area_bound(void **state)
 {
-    (void)state;
     static struct world w;
     make(&w, 6, 2, 1, 4);
     reveal(&w);
@@ -396,7 +382,6 @@ static void area_bound(void **state)
 /* Two kinds of tasks, each fast on one unit by its profile: each goes to that unit. */
 static void area_bound_uses_profiles(void **state)
 {
-    (void)state;
     static struct world w;
     double cpu[] = {1, 1, 1, 1, 9, 9, 9, 9}, device[] = {9, 9, 9, 9, 1, 1, 1, 1};
     make(&w, 8, 1, 1, 1);

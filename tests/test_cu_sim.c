@@ -46,7 +46,6 @@ static struct sim_case ring(void)
  * each. */
 static void by_hand(void **state)
 {
-    (void)state;
     struct sim_case c = ring();
     struct sim_result r;
     double span[3];
@@ -70,7 +69,6 @@ static void by_hand(void **state)
 /* A block that moves from device to device crosses both links. */
 static void two_links(void **state)
 {
-    (void)state;
     static const struct sim_unit devices[] = {{.kind = CU_DEVICE, .memory = 1, .speed = 1},
                                               {.kind = CU_DEVICE, .memory = 2, .speed = 1}};
     struct sim_case c = ring();
@@ -84,7 +82,6 @@ static void two_links(void **state)
 
 static void fixed_part_and_crowd(void **state)
 {
-    (void)state;
     static const double cost[] = {1, 1}, fifth[][2] = {{1, 0.2}};
     static const struct sim_unit crowded[] = {
         {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .slowed = {{1, fifth}}},
@@ -101,7 +98,6 @@ static void fixed_part_and_crowd(void **state)
  * the CPU is not slowed. Each pays 0.5 s to launch its range. */
 static void neighbours_that_stop(void **state)
 {
-    (void)state;
     static const double cost[] = {1, 1, 4, 4}, twice[][2] = {{1, 1}};
     static const struct sim_unit crowded[] = {
         {.kind = CU_CPU, .speed = 1, .launch = 0.5},
@@ -116,7 +112,6 @@ static void neighbours_that_stop(void **state)
 /* Points (2, 0.5) and (4, 2): linear between them and beyond; 0 with no busy neighbours. */
 static void curves(void **state)
 {
-    (void)state;
     static const double point[][2] = {{2, 0.5}, {4, 2}};
     const struct sim_curve curve = {2, point}, none = {0, NULL};
     static const double share[] = {0, 0.25, 0.5, 1.25, 2, 2.75};
@@ -129,7 +124,6 @@ static void curves(void **state)
  * device, 20 bytes across; 0.5 s between steps. */
 static void exchange_by_parts(void **state)
 {
-    (void)state;
     static const struct sim_exchange parts = {
         {[SIM_FIXED] = 1, [SIM_HOST] = 0.1, [SIM_DEVICE] = 0.2, [SIM_CROSS] = 2, [SIM_LINK] = 0.5}};
     struct sim_case c = ring();
@@ -168,7 +162,6 @@ static struct sim_case machine(void)
 
 static void same_seed_same_bits(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     c.noise = 0.2;
     for (int p = 0; p < sched_count(); p++) {
@@ -186,7 +179,6 @@ static void same_seed_same_bits(void **state)
 
 static void nobody_beats_the_bound(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     for (int cold = 0; cold <= 1; cold++)
         for (int p = 0; p < sched_count(); p++) {
@@ -231,7 +223,6 @@ static double certified(const struct sim_case *c, int step, const double *of_uni
  * bound. */
 static void bounds_are_proven(void **state)
 {
-    (void)state;
     static struct random_case c;
     for (int f = 0; f < RANDOM_FAMILIES; f++)
         for (unsigned seed = 1; seed <= 6; seed++) {
@@ -334,7 +325,6 @@ static void make_extreme(struct extreme *x, struct random_case *r)
  * certificate proves the bound. */
 static void extreme_numbers(void **state)
 {
-    (void)state;
     static struct extreme x;
     struct random_case r = {.state = 7};
     for (int i = 0; i < 1500; i++) {
@@ -359,7 +349,6 @@ static void extreme_numbers(void **state)
 /* If all tasks take no time, the bound is 0. */
 static void nothing_is_proven_of_nothing(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     double price[UNITS + TASKS];
     memset(cost, 0, sizeof cost);
@@ -377,7 +366,6 @@ static void nothing_is_proven_of_nothing(void **state)
  * the bound accounts for the deaths. */
 static void a_unit_dies(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     const struct sim_change death[] = {{.unit = 9, .step = 7, .after = 10},
                                        {.unit = 2, .step = 12, .after = 0}};
@@ -394,7 +382,6 @@ static void a_unit_dies(void **state)
 
 static void all_units_die(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     struct sim_change death[UNITS];
     struct sim_result r;
@@ -411,7 +398,6 @@ static void all_units_die(void **state)
 /* A unit runs at half speed from step 5 on: `static` stays slow. */
 static void a_unit_slows_down(void **state)
 {
-    (void)state;
     struct sim_case c = machine();
     const struct sim_change slow = {.unit = 0, .step = 5, .factor = 0.5};
     double span[STEPS];
@@ -430,7 +416,6 @@ static void a_unit_slows_down(void **state)
  * + 2 / 2 s of work are done by then. With a single unit, policies make no difference. */
 static void a_task_under_way_slows_down(void **state)
 {
-    (void)state;
     static const double four[] = {4};
     static const struct sim_unit one = {.speed = 1, .launch = 0.5};
     static const struct sim_change changes[] = {{.after = 1, .factor = 0.5},
@@ -489,7 +474,6 @@ static struct sim_case unlike(unsigned seed, double scale, double *times)
 /* Plans and bounds do not depend on the unit of time. */
 static void times_have_no_scale(void **state)
 {
-    (void)state;
     double times[80];
     for (unsigned seed = 1; seed <= 3; seed++)
         for (int p = 0; p < sched_count(); p++) {
@@ -509,7 +493,6 @@ static void times_have_no_scale(void **state)
  * beats the bound. */
 static void hardly_any_time(void **state)
 {
-    (void)state;
     double times[80];
     for (unsigned seed = 1; seed <= 20; seed++)
         for (int p = 0; p < sched_count(); p++) {
@@ -527,7 +510,6 @@ static void hardly_any_time(void **state)
  * slow. */
 static void large(void **state)
 {
-    (void)state;
     enum { MANY = 1000000, CROWD = 1000 };
     double *many = malloc(MANY * sizeof *many), start = clock_now();
     struct sim_unit *crowd = calloc(CROWD, sizeof *crowd);

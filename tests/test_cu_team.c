@@ -61,7 +61,6 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
 static enum ek_status compute_anywhere(void *ctx, const struct cu *cu, struct ek_range r,
                                        double *seconds)
 {
-    (void)cu;
     for (size_t t = r.begin; t < r.end; t++)
         seconds[t - r.begin] += 1e-3;
     __atomic_add_fetch(&((struct board *)ctx)->count, (int)(r.end - r.begin), __ATOMIC_RELAXED);
@@ -91,7 +90,6 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
 
 static int exchange_phases(const void *ctx)
 {
-    (void)ctx;
     return 2;
 }
 
@@ -127,7 +125,6 @@ static struct team *open_team(struct board *b, const char *schedule)
 
 static void every_policy_counts_alike(void **state)
 {
-    (void)state;
     for (int p = 0; p < sched_count(); p++) {
         struct board b = {0};
         struct team *t = open_team(&b, sched_at(p)->name);
@@ -159,7 +156,6 @@ static void every_policy_counts_alike(void **state)
 
 static void static_moves_once(void **state)
 {
-    (void)state;
     struct board b = {0};
     struct team *t = open_team(&b, "static");
     assert_int_equal(team_run(t, STEPS), EK_OK);
@@ -170,7 +166,6 @@ static void static_moves_once(void **state)
 
 static void failure_is_passed_on(void **state)
 {
-    (void)state;
     struct board b = {.fail_at = 2 * TASKS + 7};
     struct team *t = open_team(&b, "dynamic");
     status_mute(1);
@@ -182,7 +177,6 @@ static void failure_is_passed_on(void **state)
 
 static void records_events(void **state)
 {
-    (void)state;
     struct board b = {0};
     struct team *t = open_team(&b, "dynamic:chunk=2");
     team_record(t);
@@ -213,7 +207,6 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
 
 static void a_run_may_be_done_early(void **state)
 {
-    (void)state;
     struct team_ops ending = verbs;
     ending.finish = finish;
     struct board b = {0};
@@ -227,7 +220,6 @@ static void a_run_may_be_done_early(void **state)
 /* If tasks have no data of their own, nothing is lost, whichever unit dies. */
 static void without_data_no_step_is_repeated(void **state)
 {
-    (void)state;
     struct team_ops bare = verbs;
     bare.move = NULL;
     bare.compute = compute_anywhere;
@@ -253,7 +245,6 @@ static void without_data_no_step_is_repeated(void **state)
  * again. */
 static void survives_lost_units(void **state)
 {
-    (void)state;
     for (int p = 0; p < sched_count(); p++)
         for (int unit = 0; unit < UNITS; unit++) {
             char fault[32];
@@ -297,7 +288,6 @@ static enum ek_status compute_fed(void *ctx, const struct cu *cu, struct ek_rang
 /* A device fed by several threads is still a single unit; its threads end when it is lost. */
 static void several_threads_feed_a_device(void **state)
 {
-    (void)state;
     struct team_ops bare = verbs;
     bare.move = NULL;
     bare.compute = compute_fed;
@@ -353,7 +343,6 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
  * lost. */
 static void tasks_come_and_go(void **state)
 {
-    (void)state;
     struct team_ops changing = verbs;
     changing.repartition = repartition;
     for (int p = 0; p < sched_count(); p++)
@@ -380,7 +369,6 @@ static void tasks_come_and_go(void **state)
 
 static void known_times_follow_their_tasks(void **state)
 {
-    (void)state;
     const double cost[] = {2, 1, 10};
     const struct sched_job other = {.n = 3, .cost = cost};
     const int was[] = {1, -1, 0};
@@ -405,7 +393,6 @@ static void known_times_follow_their_tasks(void **state)
  * that bounds over all ranks include it. */
 static void tasks_leave_their_times(void **state)
 {
-    (void)state;
     const int first[] = {7, 4, 9}, then[] = {9, 2}, last[] = {2, 7, 9};
     const int stays[] = {2, -1}, back[] = {1, -1, 0};
     struct sched_job at = {.n = 3, .all = 10, .number = first};
@@ -433,7 +420,6 @@ static void tasks_leave_their_times(void **state)
 /* Among the last tests, because a request to stop stays for the life of the process. */
 static void stop_keeps_finished_steps(void **state)
 {
-    (void)state;
     struct board b = {.stop_at = 3 * TASKS + 5};
     struct team *t = open_team(&b, "dynamic");
     assert_int_equal(team_run(t, 100), EK_STOPPED);
@@ -451,7 +437,6 @@ static enum ek_status save(void *ctx, int step)
 /* After a request to stop, a run that saves its state still finishes and saves the current step. */
 static void stop_saves_the_state(void **state)
 {
-    (void)state;
     struct team_ops saving = verbs;
     saving.save = save;
     struct board b = {0};
@@ -482,7 +467,6 @@ static bool has_tasks(const struct sleeper *s, int cu)
 
 static enum ek_status sleeper_begin(void *st, const struct sched_job *j)
 {
-    (void)j;
     *(struct sleeper *)st = (struct sleeper){0};
     return EK_OK;
 }
@@ -510,7 +494,6 @@ static bool sleeper_rests(void *st, int cu)
 
 static void a_device_rests(void **state)
 {
-    (void)state;
     static const struct sched_ops sleeper = {.name = "sleeper",
                                              .summary = "lets a device rest",
                                              .state_size = sizeof(struct sleeper),
@@ -581,7 +564,6 @@ static enum ek_status slow_exchange(void *ctx, const struct cu *cu, int phase,
 
 static void policies_hear_what_faces_cost(void **state)
 {
-    (void)state;
     static const struct sched_ops listener = {.name = "listener",
                                               .summary = "hears what faces cost",
                                               .state_size = sizeof(struct listener),

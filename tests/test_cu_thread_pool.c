@@ -14,7 +14,6 @@ enum { THREADS = 5, ROUNDS = 2000 };
 
 static void nobody_passes_early(void **state)
 {
-    (void)state;
     for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
         struct barrier barrier;
         atomic_int inside = 0, wrong = 0;
@@ -45,7 +44,6 @@ static void tally(void *arg, int part)
 
 static void each_part_on_its_thread(void **state)
 {
-    (void)state;
     struct tally t = {0};
     struct thread_pool pool;
     thread_pool_init(&pool, THREADS, true);
@@ -65,7 +63,6 @@ static void each_part_on_its_thread(void **state)
 
 static void alone_does_all_parts(void **state)
 {
-    (void)state;
     struct tally t = {0};
     thread_pool_run(NULL, 3, tally, &t);
     for (int i = 0; i < THREADS; i++)
@@ -89,7 +86,6 @@ static void ask_again(void *arg, int part)
 /* If the leader's own part calls the pool, the leader does all those parts by itself. */
 static void within_a_part_the_leader_is_alone(void **state)
 {
-    (void)state;
     struct thread_pool pool;
     struct nested n = {.pool = &pool};
     struct tally after = {0};

@@ -40,7 +40,6 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 
 static int phases(const void *ctx)
 {
-    (void)ctx;
     return 1;
 }
 
@@ -150,7 +149,6 @@ static void check_event(const json_t *e, struct seen *s)
 
 static void the_format_is_kept(void **state)
 {
-    (void)state;
     struct seen s = {.process = {0}};
     json_t *root = traced(), *e;
     size_t i;

@@ -55,7 +55,6 @@ static struct cu_layout climb_to(struct hill *h, const char *top, unsigned devic
 
 static void finds_the_top(void **state)
 {
-    (void)state;
     static const struct {
         int cores, ndev;
         const char *top;
@@ -85,7 +84,6 @@ static void finds_the_top(void **state)
 /* When time is up, the best layout so far is the answer; failures are passed on. */
 static void stops_in_time(void **state)
 {
-    (void)state;
     struct hill h = {.room = {.cores = 64, .ndev = 1, .keeps = true, .width = 1}, .most = 3};
     struct tune t;
     climb_to(&h, "8x8", 0, &t);
@@ -111,7 +109,6 @@ static enum ek_status lucky(void *ctx, const struct tune_point *p, double *rate)
 
 static void the_best_are_measured_again(void **state)
 {
-    (void)state;
     const struct tune_ops ops = {tune_layout_move, lucky};
     struct luck l = {.calls = 2};
     static struct tune t = {.trial = {{{{0}}, 5}, {{{1}}, 4}, {{{2}}, 1}}, .n = 3, .best = 0};
@@ -131,7 +128,6 @@ static enum ek_status refuse(void *ctx, const struct tune_point *p, double *rate
 
 static void failures_pass(void **state)
 {
-    (void)state;
     const struct tune_ops ops = {tune_layout_move, refuse};
     struct hill h = {.room = {.cores = 4, .width = 1}};
     const struct tune_point first = tune_layout_first(&h.room);
@@ -142,7 +138,6 @@ static void failures_pass(void **state)
 /* Given widths stay; the first guess leaves cores to the devices' threads. */
 static void first_guess_and_rigid_widths(void **state)
 {
-    (void)state;
     struct hill h = {.room = {.cores = 16, .ndev = 2, .keeps = true, .width = 1}, .most = 100};
     unsigned devices;
     struct tune_point p = tune_layout_first(&h.room);
@@ -184,7 +179,6 @@ static struct sim_case sp_mz(void)
 /* A policy that uses all cores does worse than one with fewer. */
 static void fewer_cores_win(void **state)
 {
-    (void)state;
     struct sim_case c = sp_mz();
     struct simulate_layout l;
     struct sim_result all, best, given;
@@ -200,7 +194,6 @@ static void fewer_cores_win(void **state)
 /* If units do not slow one another, leaving some out never makes a policy slower. */
 static void all_cores_where_they_are_free(void **state)
 {
-    (void)state;
     struct sim_case c = sp_mz();
     struct simulate_layout l;
     struct sim_result all, best;
@@ -216,7 +209,6 @@ static void all_cores_where_they_are_free(void **state)
 /* A change of speed follows its unit, and has no effect if the layout leaves the unit out. */
 static void changes_follow_their_units(void **state)
 {
-    (void)state;
     struct sim_case c = sp_mz();
     const struct sim_change change[] = {{.unit = 61, .step = 1, .factor = 0.5},
                                         {.unit = 62, .step = 1, .factor = 0.1}};
@@ -234,7 +226,6 @@ static void changes_follow_their_units(void **state)
 
 static void bad_layouts(void **state)
 {
-    (void)state;
     struct sim_case c = sp_mz();
     struct simulate_layout l;
     struct sim_result r;

@@ -34,7 +34,6 @@ static int width_of(const struct width_selection *m, int cores)
 
 static void as_wide_as_tasks_are_few(void **state)
 {
-    (void)state;
     static const struct {
         int tasks, cores, width;
         double power;
@@ -54,7 +53,6 @@ static void as_wide_as_tasks_are_few(void **state)
 
 static void what_is_unknown_is_no_proposal(void **state)
 {
-    (void)state;
     struct width_selection m = {0};
     struct width_tasks tasks;
     assert_int_equal(width_of(&m, 8), 0);
@@ -74,7 +72,6 @@ static void what_is_unknown_is_no_proposal(void **state)
 /* Tasks that do not get faster on wider units stay on narrow ones, however few they are. */
 static void width_must_pay(void **state)
 {
-    (void)state;
     struct width_selection m = {0};
     see(&m, 2, true, 0, 4);
     see(&m, 2, true, 0, 1);
@@ -85,7 +82,6 @@ static void width_must_pay(void **state)
 
 static void the_faster_measurement_counts(void **state)
 {
-    (void)state;
     struct width_selection m = {0};
     double slow[] = {4, 2}, fast[] = {1, 3}, slower[] = {9, 9};
     double *seconds[] = {slow, fast, slower};
@@ -101,7 +97,6 @@ static void the_faster_measurement_counts(void **state)
 /* Levels represent tasks from the smallest to the largest. */
 static void levels_keep_the_distribution(void **state)
 {
-    (void)state;
     static double seconds[MOST];
     struct width_tasks tasks;
     double mean = 0;

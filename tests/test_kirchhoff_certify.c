@@ -17,7 +17,6 @@ static struct ttable *exact(const struct velocity *v, double x, double y, double
 
 static void exact_tables_pass(void **state)
 {
-    (void)state;
     static const char *const models[] = {"const:v=1500", "gradient:v0=1800,k=0.7",
                                          "gradient:v0=2500,kx=0.3,ky=-0.2,kz=0.4"};
     for (int m = 0; m < 3; m++) {
@@ -39,7 +38,6 @@ static void exact_tables_pass(void **state)
 
 static void wrong_ones_fail(void **state)
 {
-    (void)state;
     struct velocity *v;
     assert_int_equal(velocity_open("gradient:v0=1800,k=0.7", &v), EK_OK);
     for (int what = 0; what < 4; what++) {
@@ -68,7 +66,6 @@ static void wrong_ones_fail(void **state)
 
 static void times_go_both_ways(void **state)
 {
-    (void)state;
     static const double at[3][3] = {{100, 100, 0}, {800, 700, 0}, {410, 333, 600}};
     struct velocity *v;
     double time[9] = {0};
@@ -98,7 +95,6 @@ static void times_go_both_ways(void **state)
 /* Rounding puts a place beside the only node of an axis; the table ends with it. */
 static void lines_have_times(void **state)
 {
-    (void)state;
     const struct grid line = {{5, 1, 1}, {0, 0, 0}, {40, 50, 30}};
     struct velocity *v;
     struct ttable *t;

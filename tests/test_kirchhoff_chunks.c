@@ -46,7 +46,6 @@ static float *filled(const struct filter_bank *b, double f)
 
 static void traces_are_differentiated_and_refined(void **state)
 {
-    (void)state;
     for (int derivative = 0; derivative < 2; derivative++)
         for (int factor = 1; factor <= 4; factor *= 2) {
             const struct filter_bank_options o = {
@@ -69,7 +68,6 @@ static void traces_are_differentiated_and_refined(void **state)
 /* A spike becomes the wavelet, centred on its sample. */
 static void spikes_become_wavelets(void **state)
 {
-    (void)state;
     for (int factor = 1; factor <= 4; factor += 3) {
         const struct filter_bank_options o = {NS, 0.004, factor, 1, FILTER_NONE, 17};
         struct filter_bank *b;
@@ -93,7 +91,6 @@ static void spikes_become_wavelets(void **state)
 
 static void levels_pass_what_lies_below(void **state)
 {
-    (void)state;
     const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, FILTER_NONE, 0};
     struct filter_bank *b;
     assert_int_equal(filter_bank_open(&o, &b), EK_OK);
@@ -138,7 +135,6 @@ static struct traveltime_cache *few_tables(size_t budget)
 
 static void chunks_hold_each_trace_once(void **state)
 {
-    (void)state;
     struct segy *segy = medium_survey();
     struct traveltime_cache *t = few_tables(1 << 20);
     for (long wanted = 1; wanted <= 5000; wanted *= 8) {
@@ -166,7 +162,6 @@ static void chunks_hold_each_trace_once(void **state)
 
 static void traces_without_use_are_counted(void **state)
 {
-    (void)state;
     struct segy *segy = medium_survey();
     struct traveltime_cache *t = few_tables(1 << 20);
     const struct chunks_options o = {
@@ -197,7 +192,6 @@ static void traces_without_use_are_counted(void **state)
 
 static void tables_stay_within_their_budget(void **state)
 {
-    (void)state;
     const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
     struct traveltime_cache *t = few_tables(5 * bytes);
     const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
@@ -221,7 +215,6 @@ static void tables_stay_within_their_budget(void **state)
  * budget is held. Each thread must get the same tables as if it ran alone. */
 static void units_share_what_they_bring(void **state)
 {
-    (void)state;
     const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
     struct traveltime_cache *t = few_tables(14 * bytes), *alone = few_tables(200 * bytes);
     atomic_int wrong = 0;
@@ -255,7 +248,6 @@ static void units_share_what_they_bring(void **state)
 
 static void corners_blend_to_the_place(void **state)
 {
-    (void)state;
     struct traveltime_cache *t = few_tables(1 << 20);
     struct traveltime_corners c;
     static const double place[][3] = {{0, 0, 1}, {250, 0, 2}, {0, 3300, 2}, {1234, 777, 4}};

@@ -58,7 +58,6 @@ static void write_traces(double above, double below)
 
 static int drop_traces(void **state)
 {
-    (void)state;
     unlink(path);
     return 0;
 }
@@ -122,7 +121,6 @@ static double error_of(int nz, double dz, const char *tables)
 /* Tables that end with the image, and deeper ones. */
 static void every_number_of_depths(void **state)
 {
-    (void)state;
     write_traces(0, 0);
     for (int nz = 1; nz <= MOST_DEPTHS; nz++)
         for (int step = 0; step < 3; step++) {
@@ -138,7 +136,6 @@ static void every_number_of_depths(void **state)
  * shot. */
 static void every_shape(void **state)
 {
-    (void)state;
     static const int shape[][3] = {{1, 1, 1}, {2, 1, 13}, {1, 2, 2}, {5, 3, 31}, {3, 7, 1}};
     for (int i = 0; i < 5; i++) {
         struct migrate_options o;
@@ -172,7 +169,6 @@ static void every_shape(void **state)
 /* Ends on mountains, in boreholes, on the sea floor. */
 static void any_elevation(void **state)
 {
-    (void)state;
     static const double range[][2] = {{-150, 0}, {0, 100},     {-80, 80},     {-60, -50},
                                       {40, 40},  {-900, -700}, {-1400, -1350}};
     for (int i = 0; i < 7; i++) {
@@ -187,7 +183,6 @@ static void any_elevation(void **state)
  * too. */
 static void above_the_ends(void **state)
 {
-    (void)state;
     write_traces(100, 300);
     const double most = error_at((const double[]){700, 800, 80}, 45, 5, NULL);
     if (!(most < 0.05))
@@ -197,7 +192,6 @@ static void above_the_ends(void **state)
 /* Just beside and below a source, where times curve most from depth to depth. */
 static void coarse_and_shallow(void **state)
 {
-    (void)state;
     pulses = 40;
     write_traces(0, 0);
     for (int i = 0; i < 9; i++) {
@@ -215,7 +209,6 @@ static void coarse_and_shallow(void **state)
  * computed. */
 static void levels_that_are_read(void **state)
 {
-    (void)state;
     write_traces(0, 0);
     for (double spacing = 2; spacing < 500; spacing *= 1.3) {
         struct migrate_options o;
@@ -238,7 +231,6 @@ static void levels_that_are_read(void **state)
 /* The image and its check take the same level at the last depths, which fill no whole block. */
 static void levels_of_the_last_depths(void **state)
 {
-    (void)state;
     pulses = 40;
     write_traces(0, 0);
     for (int nz = 1; nz <= MOST_DEPTHS; nz++) {
@@ -293,7 +285,6 @@ static double weight_error(enum migrate_weight weight, const char *grid)
 /* Near the surface, with sources farther apart than the image is deep. */
 static void shallow_spreading(void **state)
 {
-    (void)state;
     pulses = 0.02;
     write_traces(0, 0);
     assert_true(weight_error(MIGRATE_DIFFRACTOR, "1x1x31:50x50x7@700,800,90") < 0.01);
@@ -303,7 +294,6 @@ static void shallow_spreading(void **state)
 /* Straight below an end, where weights bend most from depth to depth. */
 static void weights_below_the_ends(void **state)
 {
-    (void)state;
     char grid[96];
     pulses = 0.02;
     write_traces(0, 0);
@@ -376,7 +366,6 @@ static double peak_of(enum migrate_weight weight, const char *velocity, const ch
  * plane's reflectivity, come out as from a level survey. */
 static void images_from_any_elevation(void **state)
 {
-    (void)state;
     static const double range[][2] = {{0, 0}, {-150, 50}, {0, 120}};
     static const struct {
         double v0, k;

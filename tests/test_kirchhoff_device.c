@@ -20,7 +20,6 @@ static void open_job(const char *model, struct velocity **v, struct shot_job *jo
 
 static void test_rays(void **state)
 {
-    (void)state;
     const struct ray_layer way[] = {{0.01, 20}, {0.005, 30}};
     for (int m = 0; m < MODELS; m++) {
         struct velocity *v;
@@ -72,7 +71,6 @@ static struct ttable *run(const struct shot_job *job, struct ray_device *d, int 
 
 static void test_switching(void **state)
 {
-    (void)state;
     struct velocity *v;
     struct shot_job job;
     struct ray_device *d;

@@ -47,7 +47,6 @@ static double times_off(const struct ttable *t, const struct ttable *fine, int m
 
 static void closed_forms(void **state)
 {
-    (void)state;
     static const struct {
         const char *model;
         struct grid grid;
@@ -91,7 +90,6 @@ static void closed_forms(void **state)
 /* Direct, transmitted and head waves at an unsmoothed interface, at a node or between two. */
 static void sharp_layers(void **state)
 {
-    (void)state;
     static const struct analytic_layers models[] = {
         {1500, 2500, 400}, {2500, 1600, 300}, {1800, 3000, 309}};
     const struct grid g = {{61, 7, 31}, {0, 0, 0}, {20, 20, 20}};
@@ -125,7 +123,6 @@ static void sharp_layers(void **state)
 
 static void finer_grids_agree(void **state)
 {
-    (void)state;
     const int finer = getenv("EK_LONG") ? 4 : 3;
     struct grid g = {{31, 25, 25}, {0, 0, 0}, {20, 20, 20}}, fine = g;
     struct velocity *v = salt(true);
@@ -145,7 +142,6 @@ static void finer_grids_agree(void **state)
 
 static void same_bits(void **state)
 {
-    (void)state;
     const struct grid g = {{23, 19, 29}, {0, 0, 0}, {20, 25, 15}};
     const double s[3] = {111, 222, 33};
     struct velocity *v;
@@ -174,7 +170,6 @@ static void same_bits(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     const struct grid g = {{5, 5, 5}, {0, 0, 0}, {10, 10, 10}};
     const double low[3] = {0, 0, 0}, high[3] = {40, 40, 40};
     struct velocity *v;

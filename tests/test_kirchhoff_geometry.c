@@ -48,7 +48,6 @@ static double mean_share(const struct geometry *g)
 
 static void regular_ones_have_their_steps(void **state)
 {
-    (void)state;
     static const double steps[][2] = {{50, 50}, {25, 200}, {12.5, 12.5}, {400, 100}, {1, 7}};
     for (int i = 0; i < 5; i++)
         for (int turned = 0; turned < 2; turned++) {
@@ -67,7 +66,6 @@ static void regular_ones_have_their_steps(void **state)
 
 static void jitter_changes_little(void **state)
 {
-    (void)state;
     srand(18);
     for (int i = 0; i < 4; i++) {
         survey(2, 21, 17, 50, 50 * (1 + i), 2, 0.1 * i);
@@ -82,7 +80,6 @@ static void jitter_changes_little(void **state)
  * the sum stays. */
 static void areas_follow_the_density(void **state)
 {
-    (void)state;
     segy.n = 0;
     for (int i = 0; i < 40; i++)
         for (int j = 0; j < 20; j++, segy.n++) {
@@ -98,7 +95,6 @@ static void areas_follow_the_density(void **state)
 
 static void lines_and_single_places(void **state)
 {
-    (void)state;
     survey(2, 40, 1, 25, 1, 0, 0.4);
     struct geometry g = found();
     assert_true(fabs(g.spacing[1] - 25) < 1e-6 && fabs(g.area - 625) < 1e-6);
@@ -121,7 +117,6 @@ static void lines_and_single_places(void **state)
 
 static void impossible_ones_are_refused(void **state)
 {
-    (void)state;
     survey(4, 5, 5, 50, 50, 0, 0);
     struct geometry g = found();
     assert_int_equal(geometry_check(&segy, segy.n, &g), EK_OK);

@@ -116,7 +116,6 @@ static void write_plane(double k, double dip, bool line_source, double dx, doubl
 
 static void planes_have_their_reflectivity(void **state)
 {
-    (void)state;
     static const struct {
         double k, dip, dx, jitter, near;
         bool line_source;
@@ -144,7 +143,6 @@ static void planes_have_their_reflectivity(void **state)
 /* The 3-D filter and weight are both wrong for a line. */
 static void space_is_no_line(void **state)
 {
-    (void)state;
     float column[NZ];
     struct migrate_options o = usual(0);
     write_plane(0, 0, false, 20, 0);
@@ -190,7 +188,6 @@ static double strength(const struct migrate_options *o)
 
 static void points_have_their_strength(void **state)
 {
-    (void)state;
     struct migrate_options o = usual(0.5);
     o.grid = "1x1x41:10x10x7@1500,1500,860";
     o.weight = MIGRATE_DIFFRACTOR;
@@ -215,7 +212,6 @@ static void points_have_their_strength(void **state)
 
 static void silent_traces_are_counted(void **state)
 {
-    (void)state;
     struct migrate_options o = usual(0.5);
     o.grid = "1x1x3:10x10x7@1500,1500,860";
     write_points(2, 0);
@@ -227,7 +223,6 @@ static void silent_traces_are_counted(void **state)
 /* A single sample is a signal unless it is 0; a single trace is a line. */
 static void one_trace_of_one_sample(void **state)
 {
-    (void)state;
     for (int zero = 0; zero < 2; zero++) {
         const struct segy_new file = {.ns = 1, .dt = DT};
         const struct segy_put one = {.sx = 1400, .sy = 3, .gx = 1600, .gy = -3, .delay = 1};
@@ -246,7 +241,6 @@ static void one_trace_of_one_sample(void **state)
 
 static void mutes_are_linear(void **state)
 {
-    (void)state;
     struct mute m;
     float sample[100];
     assert_int_equal(mute_parse("100:0.2,300:0.6,301:1", 0.05, &m), EK_OK);
@@ -282,7 +276,6 @@ static void on_arc(double s, double r, double beside, double x[3])
 
 static void crooked_lines_are_straightened(void **state)
 {
-    (void)state;
     const struct generate_plane plane = {1000, 5000, 0, {0, 0}, 0.1};
     const struct generate_events e = {.nplanes = 1, .plane = &plane};
     static const double radius[] = {1e9, 9000, 4000};
@@ -329,7 +322,6 @@ static void crooked_lines_are_straightened(void **state)
 
 static int drop(void **state)
 {
-    (void)state;
     unlink(path);
     return 0;
 }

@@ -14,14 +14,12 @@ static double draw(void)
 
 static int name_file(void **state)
 {
-    (void)state;
     snprintf(path, sizeof path, "/tmp/test_kirchhoff_lsm-%d.segy", (int)getpid());
     return 0;
 }
 
 static int drop_file(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -76,7 +74,6 @@ static float *modelled(const struct migrate *m, const double *image, int width)
 /* <M d, x> = <d, M^T x> for random d and x. */
 static void demigration_is_adjoint(void **state)
 {
-    (void)state;
     static const struct {
         const char *grid;
         int weight, filter, classes, oversample;
@@ -162,7 +159,6 @@ static double blur(const struct migrate *m, const double at[3])
 
 static void points_become_sharper(void **state)
 {
-    (void)state;
     enum { ITERATIONS = 6 };
     const struct generate_diffractor point = {.at = {1000, 1000, 800}, .strength = 1};
     struct migrate_options o = usual("9x9x41:40x40x10@840,840,600");

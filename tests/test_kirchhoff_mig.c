@@ -91,7 +91,6 @@ static struct peak find_peak(const struct migrate *m, int class)
 
 static void diffractors_come_back(void **state)
 {
-    (void)state;
     const struct generate_events *e = &generate_events[GENERATE_POINTS];
     double least = INFINITY, most = 0;
     for (int d = 0; d < e->ndiffractors; d++) {
@@ -118,7 +117,6 @@ static void diffractors_come_back(void **state)
 
 static void offset_classes_are_flat(void **state)
 {
-    (void)state;
     struct migrate_options o = usual(points_path);
     o.grid = "7x7x41:20x20x5@1440,1440,900";
     o.weight = MIGRATE_DIFFRACTOR;
@@ -154,7 +152,6 @@ static double depth_at(const struct migrate *m, int i, int j)
 
 static void planes_have_depth_and_dip(void **state)
 {
-    (void)state;
     struct migrate_options o = usual(plane_path);
     o.grid = "5x5x97:300x300x5@900,900,960";
     o.weight = MIGRATE_AMPLITUDE;
@@ -214,7 +211,6 @@ static void write_shot(const char *path, double x, double y)
 
 static void reflectivity_comes_back(void **state)
 {
-    (void)state;
     static const double shot[][2] = {{1900, 1500}, {1700, 1300}, {1500, 1700}};
     static const double point[][2] = {{1500, 1500}, {1450, 1400}};
     char path[80];
@@ -237,7 +233,6 @@ static void reflectivity_comes_back(void **state)
 /* A trace with one spike images its isochron; tests/data has points on it. */
 static void spikes_become_isochrons(void **state)
 {
-    (void)state;
     enum { NS = 1001 };
     struct table *t;
     int column[8];
@@ -346,7 +341,6 @@ static double tapered(const struct migrate_options *o, double source, double rec
 /* The limits of one constant trace at v = 2000, against their definition at each depth. */
 static void limits_are_exact_at_each_depth(void **state)
 {
-    (void)state;
     enum { NS = 2000 };
     const struct segy_new file = {.ns = NS, .dt = 0.004};
     uint64_t seed = 5;
@@ -396,7 +390,6 @@ static void limits_are_exact_at_each_depth(void **state)
 /* A one-trace image consists mostly of its limits: the check must know where they cut. */
 static void limited_images_are_judged(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     char path[80], grid[80];
     snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-limits.segy", (int)getpid());
@@ -424,7 +417,6 @@ static void limited_images_are_judged(void **state)
  * is kept, nothing above it. */
 static void dips_are_limited_at_any_angle(void **state)
 {
-    (void)state;
     enum { NS = 1001 };
     const struct segy_new file = {.ns = NS, .dt = 0.004};
     const struct segy_put put = {.sx = -1000, .gx = 1000};
@@ -459,7 +451,6 @@ static void dips_are_limited_at_any_angle(void **state)
 
 static int write_surveys(void **state)
 {
-    (void)state;
     snprintf(points_path, sizeof points_path, "/tmp/test_kirchhoff_mig-%d-d.segy", (int)getpid());
     snprintf(plane_path, sizeof plane_path, "/tmp/test_kirchhoff_mig-%d-p.segy", (int)getpid());
     return generate_file("medium", "diffractors", points_path) ||
@@ -468,7 +459,6 @@ static int write_surveys(void **state)
 
 static int drop_surveys(void **state)
 {
-    (void)state;
     unlink(points_path);
     unlink(plane_path);
     return 0;
@@ -479,7 +469,6 @@ static int drop_surveys(void **state)
 /* A small image with one level of anti-aliasing and with eight. */
 static void migrate_small(void *arg, double *to)
 {
-    (void)arg;
     for (int alias = 0; alias < 2; alias++) {
         struct migrate_options o = usual(points_path);
         o.grid = "3x3x41:60x60x5@1500,1500,700";
@@ -494,7 +483,6 @@ static void migrate_small(void *arg, double *to)
 
 static void every_level_has_the_same_bits(void **state)
 {
-    (void)state;
     isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
 }
 
@@ -531,7 +519,6 @@ static void shorten_second(const char *path, int ns, int shorter)
  * traces; places, lengths and steps are random. */
 static void folds_count_depths(void **state)
 {
-    (void)state;
     uint64_t seed = 3;
     char path[80], grid[80];
     float zero[1000];
@@ -593,7 +580,6 @@ static void sum_any(void *arg, double *to)
     int level[NODES];
     uint64_t seed = 7;
     const struct sum_nodes nodes = {u, c, w, open, upright, fade, level};
-    (void)arg;
     assert_non_null(sample);
     par[PAR_ANGLE1] = par[PAR_DIP1] = 5;
     par[PAR_LEVEL] = 0.8F;
@@ -634,7 +620,6 @@ static void sum_any(void *arg, double *to)
 
 static void every_level_sums_the_same(void **state)
 {
-    (void)state;
     isa_compare("sum", SLOPES * 2 * DEPTHS, false, 0, sum_any, NULL);
 }
 

@@ -151,7 +151,6 @@ static void fill_again(void *arg, double *to)
 /* Errors are far below a sample, from formulas and from tables of fronts. */
 static void every_depth(void **state)
 {
-    (void)state;
     for (int c = 0; c < CASES; c++) {
         const bool front = c % 6 == 5;
         struct scene s;
@@ -203,7 +202,6 @@ static void compare_table(const struct velocity *v, const double source[3], cons
 /* Tables by formula, including the node at the source. */
 static void tables_have_the_closed_forms(void **state)
 {
-    (void)state;
     float data[3 * 2 * TABLE_FIELDS * 13];
     for (uint64_t i = 0; i < 200; i++) {
         uint64_t seed = i;

@@ -60,7 +60,6 @@ static void check_lens(const struct table *t, size_t row)
 
 static void test_lens(void **state)
 {
-    (void)state;
     struct table *t;
     int rows = 0, passed = 0;
     assert_int_equal(table_open(KIRCHHOFF_REFERENCE, NULL, &t), EK_OK);
@@ -78,7 +77,6 @@ static void test_lens(void **state)
 /* On the axis of a lens the ray passes two caustics at once. */
 static void test_focus(void **state)
 {
-    (void)state;
     struct velocity *v = model("lens:v0=2000,kz=0,dv=800,x=0,y=0,z=900,sigma=300");
     const double s[3] = {0, 0, 0}, down[3] = {0, 0, 1};
     struct ray_end e;
@@ -136,7 +134,6 @@ static void check_fan(const char *text, double cell_size, double error)
 
 static void test_fronts(void **state)
 {
-    (void)state;
     check_fan("const:v=1500", 20, 1e-9);
     check_fan("gradient:v0=1500,k=0.6", 20, 1e-3);
     check_fan("gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5", 20, 1e-3);
@@ -146,7 +143,6 @@ static void test_fronts(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     const double low[3] = {0, 0, -5000}, high[3] = {1e5, 1e5, 1e5};
     struct velocity *v = model("gradient:v0=1500,k=0.6");
     struct ray_field f;
@@ -175,7 +171,6 @@ static void advance_fan(void *text, double *to)
 
 static void test_levels(void **state)
 {
-    (void)state;
     isa_compare("linear", RAY_ROWS * PITCH, true, 1e-12, advance_fan,
                 "gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5");
     isa_compare("cube", RAY_ROWS * PITCH, true, 1e-6, advance_fan,

@@ -178,7 +178,6 @@ static void check_whole(struct made *m, const struct segy_options *o)
 
 static void formats_in_both_orders(void **state)
 {
-    (void)state;
     static const int codes[] = {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         for (int revision = 0; revision < 3; revision++)
@@ -195,7 +194,6 @@ static void formats_in_both_orders(void **state)
 
 static void extended_texts_and_headers(void **state)
 {
-    (void)state;
     for (int texts = -3; texts <= 2; texts++)
         for (int extra = 0; extra < 3; extra++) {
             struct made *m = new_made();
@@ -212,7 +210,6 @@ static void extended_texts_and_headers(void **state)
  * reader must not take them for traces, even if they have a trace's length. */
 static void texts_behind_traces(void **state)
 {
-    (void)state;
     static const long ns[] = {NS, (SEGY_TEXT - SEGY_HEADER) / 4};
     for (int n = 0; n < 16; n++) {
         struct made *m = new_made();
@@ -235,7 +232,6 @@ static void texts_behind_traces(void **state)
  * is. */
 static void traces_begin_where_is_said(void **state)
 {
-    (void)state;
     enum { SIZE = SEGY_HEADER + 4 * NS, MANY = 50000 };
     for (int little = 0; little < 2; little++) {
         struct segy *s;
@@ -257,7 +253,6 @@ static void traces_begin_where_is_said(void **state)
 
 static void many_samples(void **state)
 {
-    (void)state;
     static const long ns[] = {32767, 32768, 40000, 65535, 70000};
     for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
         struct made *m = new_made();
@@ -271,7 +266,6 @@ static void many_samples(void **state)
 
 static void su_in_both_orders(void **state)
 {
-    (void)state;
     for (int little = 0; little < 2; little++)
         for (int said = 0; said < 2; said++) {
             struct made *m = new_made();
@@ -287,7 +281,6 @@ static void su_in_both_orders(void **state)
 
 static void words_elsewhere(void **state)
 {
-    (void)state;
     struct made *m = new_made();
     struct segy_options o = {0};
     build(m, 1);
@@ -309,7 +302,6 @@ static void words_elsewhere(void **state)
 
 static void ibm_numbers(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t bits;
         float x;
@@ -331,7 +323,6 @@ static void ibm_numbers(void **state)
 
 static void written_and_read(void **state)
 {
-    (void)state;
     static const struct {
         bool su;
         int format;
@@ -398,7 +389,6 @@ static void refused(struct made *m, const char *words)
 
 static void damaged_words(void **state)
 {
-    (void)state;
     enum { FIRST = SEGY_TEXT + SEGY_BINARY, SECOND = FIRST + SEGY_HEADER + 4 * NS };
     static const struct {
         int at, bytes;
@@ -426,7 +416,6 @@ static void damaged_words(void **state)
 
 static void cut_anywhere(void **state)
 {
-    (void)state;
     struct made *m = new_made();
     build(m, 1);
     const size_t whole = m->n, trace = SEGY_HEADER + 4 * NS;
@@ -442,7 +431,6 @@ static void cut_anywhere(void **state)
 
 static void dead_and_short_traces(void **state)
 {
-    (void)state;
     struct made *m = new_made();
     struct segy *s;
     float x[NS];
@@ -483,7 +471,6 @@ static void check_odd(struct made *m, double dt, bool all_dead)
 /* Headers that contradict one another, as found in public files. */
 static void headers_against_one_another(void **state)
 {
-    (void)state;
     enum { LONG = SEGY_HEADER + 4 * NS };
     for (int what = 0; what < 9; what++) {
         struct made *m = new_made();
@@ -524,7 +511,6 @@ static void headers_against_one_another(void **state)
 
 static void what_is_set_beats_headers(void **state)
 {
-    (void)state;
     struct made *m = new_made();
     struct segy_options o = {0};
     struct segy *s;
@@ -550,7 +536,6 @@ static void what_is_set_beats_headers(void **state)
 /* Lengths in feet, by the binary header or by option; coordinates from a table in any order. */
 static void feet_and_tables(void **state)
 {
-    (void)state;
     const struct segy_new file = {.ns = 3, .dt = 0.004};
     const char *const table = "gy,trace,sy,sx,gx,gz\n5,2,6,7,8,-9\n1,1,2,3.25,4,5\n0,77,0,0,0,0\n";
     char path[80], places[96];
@@ -607,7 +592,6 @@ static void feet_and_tables(void **state)
 
 static void images_keep_depths(void **state)
 {
-    (void)state;
     static const struct {
         double dz, z0;
         long ns;
@@ -639,7 +623,6 @@ static void images_keep_depths(void **state)
 
 static void full_disk(void **state)
 {
-    (void)state;
     const struct segy_new file = {.ns = 4, .dt = 0.004};
     struct segy_writer *w;
     status_mute(1);

@@ -87,7 +87,6 @@ static struct errors errors_of(const char *model, const struct grid *g, const do
 
 static void test_closed_forms(void **state)
 {
-    (void)state;
     static const struct {
         const char *model;
         struct grid grid;
@@ -124,7 +123,6 @@ static const char vertical[] = "gradient:v0=1500,k=0.6";
 /* When limited to fewer rays, the front gets coarser without holes, and says so. */
 static void test_cap(void **state)
 {
-    (void)state;
     const double s[3] = {450, 450, 0};
     struct shot_options o = SHOT_OPTIONS;
     struct shot_numbers free_numbers, capped;
@@ -143,7 +141,6 @@ static void test_cap(void **state)
 /* Rays that dive below the grid return to it; without a margin they would be lost. */
 static void test_diving_rays(void **state)
 {
-    (void)state;
     const struct grid flat = {{101, 3, 5}, {0, 0, 0}, {50, 50, 50}};
     const double s[3] = {0, 50, 0};
     struct shot_options o = SHOT_OPTIONS;
@@ -155,7 +152,6 @@ static void test_diving_rays(void **state)
 /* A shot that is to end early leaves the later nodes unfilled and gives no wrong times. */
 static void test_last(void **state)
 {
-    (void)state;
     const double s[3] = {450, 450, 0};
     struct shot_options o = SHOT_OPTIONS;
     o.last = 0.3;
@@ -168,7 +164,6 @@ static void test_last(void **state)
  * is no earlier than the first arrival, which the eikonal equation gives. */
 static void test_arrivals(void **state)
 {
-    (void)state;
     static const char lens[] = "lens:v0=2000,kz=0.5,dv=900,x=600,y=600,z=500,sigma=150";
     const struct grid g = {{41, 41, 61}, {0, 0, 0}, {30, 30, 30}};
     const double s[3] = {600, 600, 0};
@@ -203,7 +198,6 @@ static void test_arrivals(void **state)
  * time, of the strongest arrival or of the first. */
 static void test_mended(void **state)
 {
-    (void)state;
     static const struct analytic_layers models[] = {
         {1500, 2500, 400}, {2500, 1600, 311}, {1800, 2200, 389}};
     const struct grid g = {{31, 5, 31}, {0, 0, 0}, {25, 25, 25}};
@@ -242,7 +236,6 @@ static void test_mended(void **state)
  * same, and no time is earlier than the first arrival. */
 static void test_given_up(void **state)
 {
-    (void)state;
     static const double source[2][3] = {{140, 240, 0}, {330, 250, 240}};
     static const struct grid g = {{31, 25, 25}, {0, 0, 0}, {20, 20, 20}};
     for (int m = 0; m < 2; m++) {

@@ -30,7 +30,6 @@ static void check_row(const struct table *t, size_t row, const struct analytic *
 
 static void test_reference(void **state)
 {
-    (void)state;
     struct table *t;
     int rows[2] = {0, 0};
     assert_int_equal(table_open(KIRCHHOFF_REFERENCE, NULL, &t), EK_OK);
@@ -65,7 +64,6 @@ static void test_reference(void **state)
 /* Time and spreading are the same in both directions. */
 static void test_reciprocity(void **state)
 {
-    (void)state;
     const struct analytic_layers m = {1500, 2500, 800};
     const double k[3] = {0.1, -0.2, 0.6};
     const double s[3] = {100, -50, 20}, x[3] = {1700, 900, 1900};
@@ -84,7 +82,6 @@ static void test_reciprocity(void **state)
 /* Limits: a zero gradient equals a tiny one; the source itself. */
 static void test_limits(void **state)
 {
-    (void)state;
     const double none[3] = {0, 0, 0}, tiny[3] = {0, 0, 1e-9}, s[3] = {0, 0, 0}, x[3] = {3, 4, 12};
     struct analytic a, b;
     analytic_linear(2000, none, s, x, &a);
@@ -127,7 +124,6 @@ static void check_derivatives(const struct velocity *v, const double x[3], doubl
 
 static void test_derivatives(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"const:v=1500", "gradient:v0=1500,k=0.6",
                                         "gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6",
                                         "lens:v0=2000,kz=0.5,dv=500,x=200,y=-150,z=900,sigma=300",
@@ -142,7 +138,6 @@ static void test_derivatives(void **state)
 
 static void test_values(void **state)
 {
-    (void)state;
     const double x[3] = {1, 2, 1000};
     struct velocity *v = model("gradient:v0=1500,k=0.6");
     assert_true(velocity_at(v, x, NULL) == 2100);
@@ -155,7 +150,6 @@ static void test_values(void **state)
 
 static void test_bad_models(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"",
                                         "water",
                                         "const:",
@@ -182,7 +176,6 @@ static void test_bad_models(void **state)
 /* A cube sampled from a linear model equals that model; smoothing leaves its middle unchanged. */
 static void test_cube(void **state)
 {
-    (void)state;
     const struct grid g = {{11, 9, 13}, {-100, 50, 0}, {20, 25, 30}};
     struct velocity *linear = model("gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6"), *v = NULL;
     float *speed = malloc(grid_nodes(&g) * sizeof *speed), *node;
@@ -218,7 +211,6 @@ static void write_file(const char *path, const void *data, size_t size)
 
 static void test_cube_files(void **state)
 {
-    (void)state;
     char folder[64], path[128], text[256];
     float speed[24];
     struct velocity *v;
@@ -250,7 +242,6 @@ static void test_cube_files(void **state)
 /* v = 1500 + (x y + y z + z x) / 1000 at the nodes; outside, it is as on the nearest face. */
 static void test_outside_cube(void **state)
 {
-    (void)state;
     const struct grid g = {{4, 4, 4}, {0, 0, 0}, {100, 100, 100}};
     float speed[64];
     struct velocity *v = NULL;
@@ -290,7 +281,6 @@ static void write_segy(const char *path, bool su, int without, double aside)
 
 static void test_segy_files(void **state)
 {
-    (void)state;
     char folder[64], path[128], text[256];
     double gradient[3];
     struct velocity *v;
@@ -319,7 +309,6 @@ static void test_segy_files(void **state)
 
 static void test_grids(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"",          "10x10:5",    "10x10x10",        "0x1x1:5",
                                       "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",       "9x9x9:1@0,0",
                                       "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1", "9mx9x9:1",
@@ -355,7 +344,6 @@ static void change_byte(const char *path, long at)
 
 static void test_table(void **state)
 {
-    (void)state;
     const struct grid g = {{5, 6, 7}, {0, 0, 0}, {20, 20, 20}};
     const double s[3] = {40, 30, 0};
     char folder[64], path[128];
@@ -450,7 +438,6 @@ static void change(struct ttable *t, int way, size_t node, const struct ttable *
 
 static void test_rounded(void **state)
 {
-    (void)state;
     static const int shape[][3] = {{5, 6, 7}, {1, 1, 40}, {9, 1, 2}, {4, 8, 1}};
     char folder[64], path[128];
     uint64_t seed = 20;
@@ -486,7 +473,6 @@ static void test_rounded(void **state)
 
 static void test_folder(void **state)
 {
-    (void)state;
     const struct grid g = {{3, 3, 3}, {0, 0, 0}, {20, 20, 20}};
     const struct tfolder_surface surface = {{2, 1}, {0, 10}, {20, 0.5}, 5};
     const double place[2][3] = {{0, 10, 5}, {20, 10, 5}};

@@ -136,7 +136,6 @@ static void explicit_sums(const struct survey *s, const struct earth *e, int fil
 
 static void sums_are_the_product_of_the_jacobian(void **state)
 {
-    (void)state;
     for (int log_phase = 0; log_phase < 2; log_phase++)
         for (size_t npairs = 1; npairs <= 70; npairs += 69) { /* one pair; more than a block */
             struct earth *e = random_earth(LAYERS);
@@ -188,7 +187,6 @@ static void check_gradient(const struct survey *s, struct earth *e, const struct
  * only one part of each datum. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
-    (void)state;
     struct earth *e = random_earth(LAYERS);
     struct survey *s = random_survey(&near_and_far, 10, e);
     for (int how = 0; how < 24; how++) {
@@ -217,7 +215,6 @@ static void sums_have_the_misfit_s_gradient(void **state)
 /* Wires that dip into the sediments also see the layers beside them; no table covers them. */
 static void wires_in_the_sediments_have_the_misfit_s_gradient(void **state)
 {
-    (void)state;
     static const struct kind dipping = {600, 6000, 40, 5, 0.6, 200, true, false};
     struct earth *e = random_earth(LAYERS);
     struct survey *s = random_survey(&dipping, 10, e);
@@ -308,7 +305,6 @@ static void compare_modes(const struct kind *kind, int nz, size_t npairs)
 
 static void shared_mode_is_exact_mode(void **state)
 {
-    (void)state;
     for (int k = 0; k < KINDS; k++)
         for (int i = 0; i < EARTHS; i++)
             compare_modes(&kinds[k], i ? 3 + (int)(lrand48() % 15) : 1, i == 1 ? 1 : MOST);
@@ -317,7 +313,6 @@ static void shared_mode_is_exact_mode(void **state)
 /* Threads share a cell's table; its bits do not depend on the number of threads. */
 static void any_number_of_threads_gives_the_same_table(void **state)
 {
-    (void)state;
     static double complex one[MOST * FREQUENCIES], other[MOST * FREQUENCIES];
     struct earth *e = random_earth(20);
     struct survey *s = random_survey(&kinds[2], MOST, e);
@@ -342,7 +337,6 @@ static void compute_shared(void *arg, double *to)
     static double complex response[MOST * FREQUENCIES];
     struct cell_options o = exact;
     struct cell_report report;
-    (void)arg;
     o.mode = CELL_SHARED;
     srand48(12);
     struct earth *e = random_earth(13);
@@ -355,14 +349,12 @@ static void compute_shared(void *arg, double *to)
 
 static void every_level_has_the_same_table(void **state)
 {
-    (void)state;
     isa_compare("shared mode", (int)cell_sums(13) + 2 * MOST * FREQUENCIES, false, 0,
                 compute_shared, NULL);
 }
 
 static int seed(void **state)
 {
-    (void)state;
     srand48(4);
     return 0;
 }

@@ -45,7 +45,6 @@ static double number(const struct table *t, size_t r, const char *name)
 
 static void fields_are_the_reference_s(void **state)
 {
-    (void)state;
     struct cases c;
     assert_int_equal(cases_open("tests/data/mcsem/fields.csv", &c), EK_OK);
     for (size_t r = 0; r < c.table->nrows; r += 13) {
@@ -64,7 +63,6 @@ static void fields_are_the_reference_s(void **state)
 
 static void derivatives_are_the_reference_s(void **state)
 {
-    (void)state;
     struct cases c;
     int compared = 0;
     assert_int_equal(cases_open("tests/data/mcsem/derivatives.csv", &c), EK_OK);
@@ -101,7 +99,6 @@ static const double freq[FREQ] = {0.1, 1.7};
 /* Each field equals the one computed alone and stands where empymod puts it. */
 static void each_is_in_its_place(void **state)
 {
-    (void)state;
     const struct mcsem_survey all = {SRC, REC, FREQ, src, rec, freq, false, 0, false};
     double got[FREQ][REC][SRC][2], slope[FREQ][REC][SRC][FEW][2], one[2], its[FEW][2];
     assert_int_equal(mcsem_forward(&few, &all, got[0][0][0], slope[0][0][0][0]), EK_OK);
@@ -123,7 +120,6 @@ static void each_is_in_its_place(void **state)
 /* Derivatives agree with finite differences of fields. */
 static void derivatives_are_slopes(void **state)
 {
-    (void)state;
     static const double deep[1][6] = {{0, 0, 500, 30, 40, 0}};
     const struct mcsem_survey surveys[] = {{1, 1, 1, src + 1, rec + 1, freq, true, 1e-10, false},
                                            {1, 1, 1, deep, rec + 2, freq + 1, true, 1e-10, true},
@@ -149,7 +145,6 @@ static void derivatives_are_slopes(void **state)
  * dipoles along it. */
 static void wires_pass_through_skin_depths(void **state)
 {
-    (void)state;
     enum { PIECES = 32 };
     const double z[] = {0, 300}, rho[] = {1e12, 0.25, 1}, high[] = {20}, half = 135;
     const double to[1][5] = {{2500, 100, 299.9, 0, 0}}, whole[1][6] = {{0, 0, 200, 0, 40, 270}};
@@ -174,7 +169,6 @@ static void wires_pass_through_skin_depths(void **state)
  * which the fields are smooth. */
 static void wires_pass_through_interfaces(void **state)
 {
-    (void)state;
     static const double cut[] = {-1, -0.6, 0.3, 1};
     const double dips[] = {90, -35}, half = 60;
     for (int n = 0; n < 4; n++) {
@@ -208,7 +202,6 @@ static void wires_pass_through_interfaces(void **state)
  * below. */
 static void on_an_interface_is_above_it(void **state)
 {
-    (void)state;
     const double z[] = {0, 900, 950, 1300}, rho[] = {1e12, 0.3, 2, 50, 7}, step = 1e-7;
     const struct mcsem_layers l = {5, z, rho, NULL};
     for (int n = 0; n < 12; n++) {
@@ -234,7 +227,6 @@ static void on_an_interface_is_above_it(void **state)
  * pi r^3). */
 static void magnetic_sources_are_loops(void **state)
 {
-    (void)state;
     const double pi = acos(-1), z[] = {0}, rho[] = {2, 2}, high[2] = {5, 0.3};
     const double loop[2][6] = {{10, -20, 300, 40, 25, 0}, {0, 0, 500, 0, -90, 0}};
     const double to[2][5] = {{250, 90, 420, 10, -35}, {400, 0, 300, 90, 0}};
@@ -316,7 +308,6 @@ static void square(const struct mcsem_layers *l, const struct mcsem_survey *loop
 /* The E and H of a loop in layers are those of a small square of wires. */
 static void loops_are_squares_of_wires(void **state)
 {
-    (void)state;
     static const double stretch[] = {1, 1, 1.4, 1.2}, high[] = {3};
     static const double loop[][6] = {
         {0, 0, 250, 30, 20, 0}, {0, 0, 700, -50, -60, 0}, {0, 0, 280, 0, -90, 0}};
@@ -376,7 +367,6 @@ static double curl(double complex field[POINTS][3], double step, double complex 
 /* curl E = -i w mu H and curl H = E / rho in each layer, around dipoles, wires and loops. */
 static void fields_obey_maxwell_s_equations(void **state)
 {
-    (void)state;
     static const double stretch[] = {1, 1, 1.4, 1.2}, f[] = {1};
     static const double from[][6] = {
         {0, 0, 250, 30, 20, 0}, {0, 0, 255, -50, 5, 270}, {0, 0, 700, 10, -60, 100}};
@@ -405,7 +395,6 @@ static void fields_obey_maxwell_s_equations(void **state)
 
 static void what_makes_no_sense_is_refused(void **state)
 {
-    (void)state;
     const struct mcsem_survey good = {1, 1, 1, src, rec, freq, false, 0, false};
     const double high[1][5] = {{2000, 0, -1, 0, 0}}, on[1][5] = {{0, 0, 250, 0, 0}}, still[] = {0};
     const double crossed[] = {0, 300, 300}, negative[] = {1e12, 0.3, -2, 20};

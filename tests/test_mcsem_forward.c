@@ -29,7 +29,6 @@ static double complex number(const struct table *t, size_t r, const char *re, co
 
 static void fields_are_the_reference_s(void **state)
 {
-    (void)state;
     const struct forward_control control = {1e-8, 1e-17};
     struct cases c;
     assert_int_equal(cases_open("tests/data/mcsem/fields.csv", &c), EK_OK);
@@ -52,7 +51,6 @@ static void fields_are_the_reference_s(void **state)
 
 static void derivatives_are_the_reference_s(void **state)
 {
-    (void)state;
     static double complex got[LAYERS];
     struct cases c;
     assert_int_equal(cases_open("tests/data/mcsem/derivatives.csv", &c), EK_OK);
@@ -75,7 +73,6 @@ static void derivatives_are_the_reference_s(void **state)
 
 static void the_finest_filters_agree(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     for (int p = 0; p < MCSEM_PAIRS; p++) {
         double complex fine, finest;
@@ -92,7 +89,6 @@ static void the_finest_filters_agree(void **state)
 
 static void fields_scale(void **state)
 {
-    (void)state;
     const double s = 3;
     const struct earth_layers l = mcsem_sea_floor();
     struct earth_layers more = l;
@@ -110,7 +106,6 @@ static void fields_scale(void **state)
 /* E scales when rho and f are scaled together, so its derivatives add up to E. */
 static void derivatives_obey_euler(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double step = 1e-4, freq[5] = {0.5, 0.5 * exp(step), 0.5 * exp(-step),
                                          0.5 * exp(2 * step), 0.5 * exp(-2 * step)};
@@ -132,7 +127,6 @@ static void derivatives_obey_euler(void **state)
 /* Every layer's derivative of both kinds agrees with fourth-order differences. */
 static void derivatives_are_differences(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double step = 1e-3, freq = 0.5;
     double complex derivative[8], field, moved[4];
@@ -160,7 +154,6 @@ static void derivatives_are_differences(void **state)
 
 static void layers_below_have_the_same_derivatives_alone(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     for (int p = 0; p < 6; p++) { /* both ends in the sea */
@@ -180,7 +173,6 @@ static void layers_below_have_the_same_derivatives_alone(void **state)
  * layer, and a receiver in the second: derivatives for the sediments agree with differences. */
 static void sediments_beside_the_pair_have_derivatives(void **state)
 {
-    (void)state;
     static const struct survey_pair buried[] = {
         {.source = {0, 0, 1001},
          .receiver = {800, 300, 999.9},
@@ -235,7 +227,6 @@ static struct survey_pair turned_round(const struct survey_pair *p)
 
 static void source_and_receiver_change_places(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     for (int p = 0; p < MCSEM_PAIRS; p++) {
         struct survey_pair there = mcsem_pairs[p];
@@ -252,7 +243,6 @@ static void source_and_receiver_change_places(void **state)
  * over points along one of them. */
 static void receivers_may_be_wires(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     for (int p = 0; p < 3; p++) {
         struct survey_pair there = mcsem_pairs[p];
@@ -289,7 +279,6 @@ static void receivers_may_be_wires(void **state)
 /* Wires whose ends come close although their middles are far apart. */
 static void wires_may_come_close(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     static const double x[] = {650, 350, 800}, span[] = {1000, 400, 1000};
     enum { PIECES = 400 };
@@ -313,7 +302,6 @@ static void wires_may_come_close(void **state)
 
 static void a_layer_may_be_two(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     for (int cut = 1; cut < l.n; cut++) {
@@ -343,7 +331,6 @@ static void a_layer_may_be_two(void **state)
 
 static void the_vertical_resistivity_counts_where_it_differs(void **state)
 {
-    (void)state;
     struct earth_layers l = mcsem_sea_floor();
     const struct survey_pair *hz = &(const struct survey_pair){.source = {0, 0, 960},
                                                                .receiver = {900, 1500, 999.9},
@@ -391,7 +378,6 @@ static double complex whole_space(const struct survey_pair *p, double rho, doubl
  * such. */
 static void errors_are_told_at_the_extremes(void **state)
 {
-    (void)state;
     const struct forward_control control = {1e-8, 1e-17};
     struct earth_layers l = mcsem_sea_floor();
     for (int n = 0; n < 600; n++) {
@@ -417,7 +403,6 @@ static void errors_are_told_at_the_extremes(void **state)
 
 static void equal_layers_are_a_whole_space(void **state)
 {
-    (void)state;
     struct earth_layers l = mcsem_sea_floor();
     for (int k = 0; k < l.n; k++)
         l.rho_h[k] = l.rho_v[k] = 1.3;
@@ -445,7 +430,6 @@ static void equal_layers_are_a_whole_space(void **state)
 
 static void a_wire_is_its_points(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     double last = 0;
     for (double length = 200; length >= 50; length /= 2) {
@@ -464,7 +448,6 @@ static void a_wire_is_its_points(void **state)
  * direction to the receiver is rho / (2 pi r^3) (cos phi (1 + u), sin phi (2 - u)). */
 static void the_surface_of_a_half_space(void **state)
 {
-    (void)state;
     const double rho = 2.5, freq = 0.5, mu = 4e-7 * acos(-1);
     struct earth_layers l = mcsem_sea_floor();
     for (int k = 1; k < l.n; k++)
@@ -488,7 +471,6 @@ static void the_surface_of_a_half_space(void **state)
 /* At any distance of the receiver: the rule halves its panels towards it. */
 static void a_wire_is_its_pieces(void **state)
 {
-    (void)state;
     enum { PIECES = 5 };
     const struct earth_layers l = mcsem_sea_floor();
     for (double below = 40; below > 0.5; below /= 3)
@@ -515,7 +497,6 @@ static void long_wires_in_conductors_are_told(void **state)
 {
     const struct earth_layers sea = {.n = 2, .rho_h = {1e12, 0.25}, .rho_v = {1e12, 0.25}};
     const struct forward_control control = {1e-8, 1e-17};
-    (void)state;
     for (double freq = 0.1; freq < 1e4; freq *= 5) {
         const struct survey_pair whole = {.source = {0, 0, 1220.2},
                                           .receiver = {8000, 0, 0},
@@ -550,7 +531,6 @@ static void straight_above_in_flat_layers(void **state)
     const double rho = 2, a = 0.02, z = 300, freq = 1e-6;
     const struct earth_layers flat = {
         .n = 2, .rho_h = {rho, rho}, .rho_v = {a * a * rho, a * a * rho}};
-    (void)state;
     for (double x = 0.5; x < 8; x *= 2) {
         const struct survey_pair p = {
             .source = {0, 0, 100}, .receiver = {x, 0, 100 + z}, .direction = {1, 0, 0}};
@@ -562,7 +542,6 @@ static void straight_above_in_flat_layers(void **state)
 
 static void what_touches_is_refused(void **state)
 {
-    (void)state;
     const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     double complex field;
@@ -580,13 +559,11 @@ static void what_touches_is_refused(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     return forward_open(LAYERS, 1, &forward);
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     forward_close(forward);
     return 0;
 }
@@ -597,7 +574,6 @@ static void compute_pairs(void *arg, double *to)
     const struct earth_layers l = mcsem_sea_floor();
     const double freq[] = {0.25, 2};
     struct forward *f;
-    (void)arg;
     assert_int_equal(forward_open(l.n, 2, &f), EK_OK);
     for (int p = 0; p < MCSEM_PAIRS; p++) {
         double complex field[2], derivative[2 * 8];
@@ -613,7 +589,6 @@ static void compute_pairs(void *arg, double *to)
 
 static void every_level_has_the_same_bits(void **state)
 {
-    (void)state;
     isa_compare("exact mode", (int)MCSEM_PAIRS * 36, false, 0, compute_pairs, NULL);
 }
 

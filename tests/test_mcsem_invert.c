@@ -111,7 +111,6 @@ static void solve_dense(double *x)
 
 static void the_sparse_solution_is_the_dense_one(void **state)
 {
-    (void)state;
     const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3}}, {{5, 0}}, {{0, 0}}};
     double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
     struct normal *n;
@@ -146,7 +145,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 /* A nested team would have to share the one cpu to which our first thread is bound. */
 static void a_factorisation_opens_no_team_of_its_own(void **state)
 {
-    (void)state;
     enum { WIDE = 14, DEEP = 12 };
     struct earth *wide;
     struct prior *p;
@@ -180,7 +178,6 @@ static void a_factorisation_opens_no_team_of_its_own(void **state)
 
 static void a_column_without_data_follows_its_neighbours(void **state)
 {
-    (void)state;
     const struct prior_weights mu = {{1e-6, 1e-3}};
     double m[UNKNOWNS] = {0}, dm[UNKNOWNS];
     struct normal *n;
@@ -198,7 +195,6 @@ static void a_column_without_data_follows_its_neighbours(void **state)
 
 static void predictions_are_what_linear_data_do(void **state)
 {
-    (void)state;
     double m[UNKNOWNS], dm[UNKNOWNS], fall = 0;
     double *after = calloc(COLUMNS * cell_sums(NZ), sizeof *after);
     for (int i = 0; i < UNKNOWNS; i++) {
@@ -254,7 +250,6 @@ static struct prior *open_prior(const struct prior_options *o, const char *text)
 /* Each option agrees with least squares by dense rows over the unknowns that are not fixed. */
 static void controls_are_those_of_dense_least_squares(void **state)
 {
-    (void)state;
     static const struct {
         struct prior_options options;
         const char *controls;
@@ -325,7 +320,6 @@ static void controls_are_those_of_dense_least_squares(void **state)
 
 static void controls_that_say_nothing_are_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "column,layer,fixed\n9,0,1\n",
         "column,layer,fixed\n0,4,1\n",
@@ -345,7 +339,6 @@ static void controls_that_say_nothing_are_refused(void **state)
 /* Steps of any size stay within the bounds of their own cell; small steps are not lost. */
 static void changes_keep_the_bounds_of_their_cell(void **state)
 {
-    (void)state;
     for (int transform = 0; transform < 2; transform++) {
         const struct prior_options o = {.differences = 1, .transform = transform};
         struct prior *p = open_prior(&o, "column,layer,rho_min,rho_max,fixed\n1,2,2,3,\n,3,,,1\n");
@@ -378,7 +371,6 @@ static void dense_inverse(struct prior_weights mu, int i, double *column)
 
 static void certainty_is_that_of_the_dense_inverse(void **state)
 {
-    (void)state;
     const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3, 0.05}}, {{5, 0, 0.1}}};
     const double zero[UNKNOWNS] = {0};
     double variance[UNKNOWNS], share[UNKNOWNS], column[UNKNOWNS], product[UNKNOWNS][UNKNOWNS];
@@ -434,7 +426,6 @@ static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
  * one standard deviation. */
 static void one_sigma_covers_its_share(void **state)
 {
-    (void)state;
     const struct prior_weights mu = {{2, 1, 0.3}};
     const double zero[UNKNOWNS] = {0};
     double kept[COLUMNS][ROWS], variance[UNKNOWNS], share[UNKNOWNS], m[UNKNOWNS], found[UNKNOWNS];
@@ -498,7 +489,6 @@ static void go_on(struct invert *inv)
 
 static void linear_data_are_explained(void **state)
 {
-    (void)state;
     struct invert *inv = open_inversion(&usual);
     while (!inv->stop)
         go_on(inv);
@@ -529,7 +519,6 @@ static void weigh_last_layers(double by)
 /* Layers that hardly affect the data are also found in few steps. */
 static void weak_layers_are_not_held(void **state)
 {
-    (void)state;
     struct invert_options o = usual;
     o.smooth = (struct prior_weights){{1e-7, 1e-7}};
     weigh_last_layers(0.01);
@@ -545,7 +534,6 @@ static void weak_layers_are_not_held(void **state)
 /* The run ends even before the least number of iterations, because nothing is left to explain. */
 static void perfect_data_end_it(void **state)
 {
-    (void)state;
     double kept[COLUMNS][ROWS];
     memcpy(kept, data, sizeof data);
     memset(data, 0, sizeof data);
@@ -566,7 +554,6 @@ static void perfect_data_end_it(void **state)
 
 static void limits_hold(void **state)
 {
-    (void)state;
     struct invert_options o = usual;
     struct prior *wide = prior;
     o.iterations = 5;
@@ -592,7 +579,6 @@ static void limits_hold(void **state)
 
 static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
 {
-    (void)state;
     struct invert *inv = open_inversion(&usual);
     go_on(inv);
     const double rms = inv->rms;
@@ -633,7 +619,6 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
 
 static void it_stops_by_rule(void **state)
 {
-    (void)state;
     struct invert_options o = usual;
     o.iterations = 3;
     o.target = 0;
@@ -697,7 +682,6 @@ static void save_and_go_on(int saved, int bad)
 
 static void what_was_saved_goes_on_alike(void **state)
 {
-    (void)state;
     for (int saved = 1; saved < 5; saved++)
         for (int bad = 2; bad <= saved + 1; bad++)
             save_and_go_on(saved, bad);
@@ -705,7 +689,6 @@ static void what_was_saved_goes_on_alike(void **state)
 
 static void no_data_are_refused(void **state)
 {
-    (void)state;
     struct survey *none;
     struct invert *inv;
     assert_int_equal(survey_open(1, 1, &none), EK_OK);
@@ -719,7 +702,6 @@ static void no_data_are_refused(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     sums = calloc(COLUMNS * cell_sums(NZ), sizeof *sums);
     if (!sums || earth_open(NX, NY, NZ, 100, 1000, 1, &earth) ||
         survey_open(COLUMNS * ROWS / 2, 1, &survey))
@@ -742,7 +724,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     earth_close(earth);
     prior_close(prior);
     survey_close(survey);

@@ -207,7 +207,6 @@ static void promised_tolerances_are_kept(void **state)
     const struct forward_control control = {1e-8, 1e-40};
     const int cases = getenv("EK_LONG") ? 1500 : 80;
     int kept = 0;
-    (void)state;
     srand48(17);
     for (int n = 0; n < cases; n++) {
         const struct earth_layers l = any_layers(n % 2 ? 5 : 3);
@@ -297,7 +296,6 @@ static const struct {
 static void unlucky_rows_are_right_or_told(void **state)
 {
     const struct forward_control control = {1e-8, 1e-17};
-    (void)state;
     for (size_t n = 0; n < sizeof unlucky / sizeof *unlucky; n++) {
         const struct earth_layers *l = &unlucky[n].layers;
         const struct survey_pair *p = &unlucky[n].pair;

@@ -25,7 +25,6 @@ static double column_of(const struct table *t, size_t row, const char *name)
  * cells. */
 static void the_published_survey_has_its_counts(void **state)
 {
-    (void)state;
     const struct generate_design *design;
     struct earth *earth;
     struct survey *s;
@@ -57,7 +56,6 @@ static void the_published_survey_has_its_counts(void **state)
 
 static void a_seed_gives_one_survey(void **state)
 {
-    (void)state;
     const struct generate_design *design;
     struct earth *earth;
     struct survey *a, *b, *c;
@@ -78,7 +76,6 @@ static void a_seed_gives_one_survey(void **state)
 
 static void unknown_designs_are_refused(void **state)
 {
-    (void)state;
     const struct generate_design *design;
     status_mute(1);
     assert_int_equal(generate_find("smal", &design), EK_USAGE);
@@ -161,7 +158,6 @@ static void same_survey(const struct survey *a, const struct survey *b, size_t p
 
 static void surveys_survive_their_files(void **state)
 {
-    (void)state;
     static const char *const names[] = {".csv", ".emdata"};
     struct survey *s = mixed_survey(), *back;
     struct earth *earth, *read;
@@ -219,7 +215,6 @@ static enum ek_status read_text(const char *text, struct survey **s, struct eart
 
 static void emdata_says_what_it_means(void **state)
 {
-    (void)state;
     struct survey *s;
     struct earth *earth;
     /* Frequencies out of order, phase lags, a receiver turned by 90 degrees, B. */
@@ -244,7 +239,6 @@ static void emdata_says_what_it_means(void **state)
 /* An error of 0 is that of --noise, also if it is only one of a datum's two. */
 static void errors_of_zero_are_usual(void **state)
 {
-    (void)state;
     struct survey *s;
     struct earth *earth;
     const double usual = hypot(0.05 * 5e-13, 1e-15);
@@ -276,7 +270,6 @@ static void emdata_has_blocks_in_any_order(void **state)
         ("# Data: 3\n11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n"
          "1 2 1 1 3e-13 1e-14\n")};
     enum { BLOCKS = sizeof block / sizeof *block };
-    (void)state;
     for (int first = 0; first < BLOCKS; first++) {
         char text[1000] = "Format: EMData_2.2\n";
         struct survey *s;
@@ -300,7 +293,6 @@ static void rows_of_a_pair_may_be_apart(void **state)
                       "src_len_m,rec_x,rec_y,rec_z,component,freq_hz,re,im\n";
     struct survey *s;
     struct earth *earth;
-    (void)state;
     for (int q = 2; q > 0; q--)
         for (int i = 0; i < 12; i++)
             sprintf(text + strlen(text), "%d,%s,960,0,0,0,%d,0,999.9,%s,%d,%de-15,1e-15\n",
@@ -321,7 +313,6 @@ static void rows_of_a_pair_may_be_apart(void **state)
 
 static void wrong_emdata_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -353,7 +344,6 @@ static void wrong_emdata_is_refused(void **state)
 
 static void pairs_go_to_the_nearest_column(void **state)
 {
-    (void)state;
     struct survey *s;
     struct earth *earth;
     const double x[] = {-600, -251, -250, 249.9, 250, 1249, 1250, 1800};
@@ -441,7 +431,6 @@ static double floor_below(double x, double y, double (*const point)[3], const in
 /* Removing all but the nearest points leaves the floor the same to the last bit. */
 static void the_floor_follows_its_nearest_points(void **state)
 {
-    (void)state;
     srand48(11);
     for (int kind = 0; kind < 3; kind++) {
         scatter(kind);
@@ -480,7 +469,6 @@ static void the_floor_is_the_first_segment_below_the_sea(void **state)
     } wrong[] = {{"14 2", "140 2"},  {"9 1 2", "9 15 2"},       {"2 0 0", "2 0 x"},
                  {"3 400", "4 400"}, {"13 1 #", "2000000 1 #"}, {"13 2000 0", "13 2000 -9"}};
     char path[] = "/tmp/mcsem-floor-XXXXXX.poly", table[] = "/tmp/mcsem-floor-XXXXXX";
-    (void)state;
     FILE *f = fdopen(mkstemps(path, 5), "w");
     assert_non_null(f);
     fputs(section, f);
@@ -521,7 +509,6 @@ static void layers_of_the_sea_are_no_floor(void **state)
         "12 0\n1 1 2\n2 3 4\n3 4 5\n4 5 6\n5 4 7\n6 7 8\n7 5 12\n8 12 9\n9 10 11\n10 2 8\n11 8 "
         "9\n12 9 6\n";
     char path[] = "/tmp/mcsem-floor-XXXXXX.poly";
-    (void)state;
     FILE *f = fdopen(mkstemps(path, 5), "w");
     assert_non_null(f);
     fputs(section, f);

@@ -144,7 +144,6 @@ static void shapes(void **state)
                                    {7, 41, 9, 1, 2, 1, 1000}, {23, 13, 7, 3, 1, 2, 12},
                                    {6, 9, 36, 2, 1, 0, 8},    {13, 7, 71, 1, 2, 0, 40},
                                    {9, 17, 101, 1, 1, 0, 2},  {67, 11, 6, 1, 1, 0, 5}};
-    (void)state;
     for (int i = 0; i < LENGTH(table); i++) {
         const int *t = table[i];
         const struct problem_of_blocks p = {
@@ -156,7 +155,6 @@ static void shapes(void **state)
 static void drawn_shapes(void **state)
 {
     uint64_t chance = 1126;
-    (void)state;
     for (int i = 0; i < 12; i++) {
         const int nx = 6 + (int)random_below(&chance, 20), ny = 6 + (int)random_below(&chance, 40);
         const int nz = 6 + (int)random_below(&chance, i % 4 ? 10 : 70);
@@ -172,7 +170,6 @@ static void drawn_shapes(void **state)
 /* Zones that come for a step only take turns in the same scratch. */
 static void zones_that_come_for_a_step(void **state)
 {
-    (void)state;
     const struct problem_of_blocks p = {
         .mesh = mesh_of(11, 19, 8, 3, 2), .units = 20, .staged = true};
     compare("cuda", &p);
@@ -186,7 +183,6 @@ static void numbers_that_are_none_pass(void **state)
     struct mz *mz = open_it(&p, &ops);
     struct backend *b = open_device("cuda", 0);
     struct device *d = NULL;
-    (void)state;
     b->info.compute_units = p.units;
     assert_int_equal(device_open(mz, b, &d), EK_OK);
     mz->u[mz->zone[0].plane + mz->zone[0].pitch + 1] = NAN;
@@ -343,7 +339,6 @@ static void block_waits(int sign, int along)
 
 static void a_block_waits_for_its_mail(void **state)
 {
-    (void)state;
     for (int along = 1; along <= 2; along++)
         for (int sign = 1; sign >= -1; sign -= 2)
             block_waits(sign, along);

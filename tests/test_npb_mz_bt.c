@@ -21,7 +21,6 @@ static double apart(const struct mz_zone *z, const double *x, const double *y)
 
 static void uniform_flow_stays(void **state)
 {
-    (void)state;
     static const double flow[MZ_VARS] = {1.3, 0.4, -0.7, 0.2, 3.1};
     struct rig r = open_rig("bt-mz", 'A', 1);
     for (int zone = 0; zone < r.mz->nzones; zone++) {
@@ -44,7 +43,6 @@ static void uniform_flow_stays(void **state)
 
 static void forcing_holds_the_exact_solution(void **state)
 {
-    (void)state;
     struct rig r = open_rig("bt-mz", 'W', 2);
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
@@ -76,7 +74,6 @@ static double exact_at(const double x[3], int m)
 
 static void faces_of_the_initial_state_are_exact(void **state)
 {
-    (void)state;
     struct rig r = open_rig("bt-mz", 'S', 1);
     const struct mz_zone *z = &r.mz->zone[0];
     const double *u = mz_zone_u(r.mz, 0);
@@ -193,7 +190,6 @@ static void step_solves_the_three_systems(int problem)
 
 static void a_step_solves_the_three_systems(void **state)
 {
-    (void)state;
     step_solves_the_three_systems(0);
     step_solves_the_three_systems(2);
 }
@@ -202,7 +198,6 @@ static void a_step_solves_the_three_systems(void **state)
 
 static void norms_are_the_reference_s(void **state)
 {
-    (void)state;
     for (const char *letter = "SW"; *letter; letter++) {
         struct rig r = open_rig("bt-mz", *letter, 2);
         struct mz_norms norms;
@@ -222,7 +217,6 @@ static void norms_are_the_reference_s(void **state)
 
 static void any_width_gives_the_same_bits(void **state)
 {
-    (void)state;
     struct rig one = open_rig("bt-mz", 'W', 1);
     struct mz_norms first, norms;
     for (int s = 0; s < 5; s++)
@@ -245,14 +239,12 @@ static void any_width_gives_the_same_bits(void **state)
 
 static void device_like_host(void **state)
 {
-    (void)state;
     moves_between_host_and_device("bt-mz", 'S', always);
     moves_between_host_and_device("bt-mz", 'S', now_and_then);
 }
 
 static void device_takes_zones_together(void **state)
 {
-    (void)state;
     a_launch_serves_many_zones("bt-mz", 'S');
     a_launch_serves_many_zones("bt-mz", 'W');
     zones_that_do_not_fit_come_for_a_step("bt-mz", 'W');
@@ -260,7 +252,6 @@ static void device_takes_zones_together(void **state)
 
 static void same_bits_on_every_level(void **state)
 {
-    (void)state;
     gives_the_same_bits_on_every_level("bt-mz");
 }
 

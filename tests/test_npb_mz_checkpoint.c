@@ -15,7 +15,6 @@ enum { HEADER = 88 }; /* bytes before the first zone */
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return 1;
     snprintf(at, sizeof at, "%s/state", folder);
@@ -26,7 +25,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(at);
     unlink(other);
     unlink(link_at);
@@ -89,7 +87,6 @@ static long zone_bytes(const struct mz *mz, int zone)
 
 static void test_a_state_comes_back_bit_for_bit(void **state)
 {
-    (void)state;
     for (int i = 0; mz_at(i); i++) {
         struct rig a = open_rig(mz_at(i)->name, 'S', 1), b = open_rig(mz_at(i)->name, 'S', 1);
         int step = -1;
@@ -108,7 +105,6 @@ static void test_a_state_comes_back_bit_for_bit(void **state)
 /* Flips the sign bits of two numbers of a zone, which would cancel in a plain sum of words. */
 static void test_pairs_of_flipped_bits_are_noticed(void **state)
 {
-    (void)state;
     struct rig r = open_rig("bt-mz", 'S', 1);
     int step = -1;
     save(at, r.mz, 1);
@@ -129,7 +125,6 @@ static void test_pairs_of_flipped_bits_are_noticed(void **state)
 
 static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
 {
-    (void)state;
     struct rig r = open_rig("sp-mz", 'S', 1);
     const long bytes = zone_bytes(r.mz, 0); /* in SP all zones have the same size */
     int step = -1;
@@ -152,7 +147,6 @@ static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
 
 static void test_one_run_at_a_time(void **state)
 {
-    (void)state;
     struct rig r = open_rig("bt-mz", 'S', 1);
     struct checkpoint *c = opened(at), *second;
     status_mute(+1);
@@ -174,7 +168,6 @@ static void test_one_run_at_a_time(void **state)
 static void test_what_a_killed_run_left_is_removed(void **state)
 {
     char part[80];
-    (void)state;
     snprintf(part, sizeof part, "%s.part-1", at);
     fclose(fopen(part, "w"));
     mz_checkpoint_close(opened(at));

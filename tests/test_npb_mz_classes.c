@@ -30,7 +30,6 @@ static const char *solver(char *name)
 
 static void classes_are_the_reference_s(void **state)
 {
-    (void)state;
     FILE *f = open_rows("tests/data/npb_mz/classes.csv");
     char name[8], letter;
     int points[3], zones[2], steps, rows = 0;
@@ -61,7 +60,6 @@ static double norm(const struct mz_class *c, const char *metric, int index)
 
 static void norms_are_the_reference_s(void **state)
 {
-    (void)state;
     FILE *f = open_rows("tests/data/npb_mz/verify.csv");
     char name[8], letter, metric[8];
     int steps, index, rows = 0;
@@ -80,7 +78,6 @@ static void norms_are_the_reference_s(void **state)
 
 static void the_surface_is_a_norm_of_lu_alone(void **state)
 {
-    (void)state;
     for (int i = 0; mz_at(i); i++)
         for (const char *l = "SWABCDEF"; *l; l++) {
             const struct mz_class *c = mz_class_find(mz_at(i)->name, *l, 0);
@@ -92,7 +89,6 @@ static void the_surface_is_a_norm_of_lu_alone(void **state)
  * the zones of any class, because they take memory only when claimed. */
 static void work_is_the_nominal_one(void **state)
 {
-    (void)state;
     static const struct {
         const char *solver;
         double gop[8];

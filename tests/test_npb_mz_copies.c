@@ -26,7 +26,6 @@ enum ek_status survive_take(size_t bytes, uint64_t **out)
 
 void survive_leave(bool over)
 {
-    (void)over;
 }
 
 static void fill(struct mz *mz, double x)
@@ -103,7 +102,6 @@ static void torn(const char *solver)
 
 static void test_torn(void **state)
 {
-    (void)state;
     torn("bt-mz");
     torn("lu-mz"); /* LU's zones carry additional state */
 }
@@ -113,7 +111,6 @@ static void test_damaged(void **state)
 {
     struct rig r = open_rig("lu-mz", 'S', 1);
     uint64_t seed = 19;
-    (void)state;
     for (int i = 0; i < 40; i++) {
         struct copies *c = found(r.mz, 0);
         keep(c, r.mz, 3);
@@ -139,7 +136,6 @@ static void test_displaced(void **state)
 {
     struct rig r = open_rig("sp-mz", 'S', 1);
     struct copies *c = found(r.mz, 0);
-    (void)state;
     keep(c, r.mz, 4);
     copies_close(c);
     const size_t zone = (size - 4096) / 2 / (size_t)r.mz->nzones;

@@ -127,7 +127,6 @@ static void try_mappings(bool apart)
 
 static void any_mapping_gives_the_same(void **state)
 {
-    (void)state;
     try_mappings(false);
     try_mappings(true);
 }
@@ -135,7 +134,6 @@ static void any_mapping_gives_the_same(void **state)
 /* Between two devices a face is transferred once, or twice through the host. */
 static void faces_between_devices_go_directly(void **state)
 {
-    (void)state;
     static const int home[4] = {1, 2, 2, 1};
     for (int apart = 0; apart < 2; apart++) {
         struct rig r = {0};
@@ -157,7 +155,6 @@ static void faces_between_devices_go_directly(void **state)
 
 static void crossing_bytes_are_the_faces(void **state)
 {
-    (void)state;
     struct rig r = {0};
     open_rig(&r, 'S', false);
     const int home[4] = {0, 0, 0, 1};
@@ -178,7 +175,6 @@ static void crossing_bytes_are_the_faces(void **state)
 
 static void device_step_agrees_with_host(void **state)
 {
-    (void)state;
     struct rig r = {0};
     open_rig(&r, 'S', false);
     struct mz *mz = r.mz;

@@ -82,7 +82,6 @@ static double step_on(const char *vendor, const char *card, const char *solver, 
 /* Launches of many fronts, gathered in a graph, are launched together. */
 static void launches_that_come_again_cost_less(void **state)
 {
-    (void)state;
     fronts = true;
     for (int c = 0; c <= 2; c += 2) { /* a driver's first graph is refused once */
         const char *vendor = c == 2 ? "hip" : "cuda";
@@ -102,7 +101,6 @@ static void a_graph_serves_its_own_batch_alone(void **state)
     static const int batch[2][STEPS] = {{2, 2, 4, 2}, {4, 4, 4, 4}}; /* zones */
     const struct mz_class *class = mz_class_find("sp-mz", 'S', 0);
     struct mz *mz[2];
-    (void)state;
     for (int way = 0; way < 2; way++) {
         struct backend *b = open_device("cuda", 0);
         struct device *d;
@@ -128,7 +126,6 @@ static void a_graph_serves_its_own_batch_alone(void **state)
 static void a_batch_is_cheaper_than_its_zones(void **state)
 {
     static const char *const solvers[] = {"bt-mz", "sp-mz", "lu-mz"};
-    (void)state;
     for (int c = 0; c < LENGTH(cards); c++) {
         const char *vendor = c == 2 ? "hip" : "cuda", *solver = solvers[c % LENGTH(solvers)];
         const int zones = !strcmp(solver, "lu-mz") ? 16 : 4;
@@ -140,7 +137,6 @@ static void a_batch_is_cheaper_than_its_zones(void **state)
 
 static void a_better_card_is_not_slower(void **state)
 {
-    (void)state;
     double last = 0;
     for (int c = 0; c < LENGTH(cards); c++) {
         const double seconds = step_on("cuda", cards[c], "sp-mz", 'S', 4, 0);
@@ -172,7 +168,6 @@ static size_t least_memory(void)
 static void zones_travel_while_others_are_computed(void **state)
 {
     const size_t memory = least_memory();
-    (void)state;
     for (int c = 0; c < LENGTH(cards); c += LENGTH(cards) - 1) {
         const double stay = step_on("cuda", cards[c], "sp-mz", 'S', 4, 0);
         const double come = step_on("cuda", cards[c], "sp-mz", 'S', 4, memory);
@@ -265,7 +260,6 @@ static void same_part(struct mz_part a, struct mz_part b)
  * while it has not begun the last exchange; the small one has ended it. */
 static void zones_lie_anywhere_on_a_card_of_80_GB(void **state)
 {
-    (void)state;
     setenv("FAKEGPU_PRICE", "h100", 1);
     for (int i = 0; mz_at(i); i++) {
         struct mz_ops ops = *mz_at(i);

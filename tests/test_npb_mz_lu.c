@@ -137,7 +137,6 @@ static void reference_step(const struct mz *mz, struct mz_work *work, int zone, 
 
 static void steps_equal_the_method(void **state)
 {
-    (void)state;
     for (int i = 0; i < PROBLEMS; i++) {
         struct rig r = open_problem("lu-mz", i, 1), ref = open_problem("lu-mz", i, 1);
         double *residual = calloc(MZ_VARS * (size_t)r.mz->points, sizeof *residual);
@@ -181,7 +180,6 @@ static int different(const struct mz *a, const struct mz *b)
  * neighbour had sent it. */
 static void exchange_acts_one_step_later(void **state)
 {
-    (void)state;
     for (int side = 0; side < MZ_SIDES; side++) {
         struct rig r = open_rig("lu-mz", 'W', 1), ref = open_rig("lu-mz", 'W', 1);
         const struct mz_zone *z = &r.mz->zone[0];
@@ -203,14 +201,12 @@ static void exchange_acts_one_step_later(void **state)
 
 static void norms_of_classes_S_and_W(void **state)
 {
-    (void)state;
     reaches_reference_norms("lu-mz", 'S', 2);
     reaches_reference_norms("lu-mz", 'W', 1);
 }
 
 static void same_bits_for_any_width(void **state)
 {
-    (void)state;
     gives_the_same_bits_for_any_width("lu-mz", 'S');
     gives_the_same_bits_for_any_width("lu-mz", 'W');
 }
@@ -218,14 +214,12 @@ static void same_bits_for_any_width(void **state)
 /* The boundary values from before the exchange, which the residual uses, travel with the zone. */
 static void device_like_host(void **state)
 {
-    (void)state;
     moves_between_host_and_device("lu-mz", 'S', always);
     moves_between_host_and_device("lu-mz", 'S', now_and_then);
 }
 
 static void device_takes_zones_together(void **state)
 {
-    (void)state;
     a_launch_serves_many_zones("lu-mz", 'S');
     a_launch_serves_many_zones("lu-mz", 'W');
     zones_that_do_not_fit_come_for_a_step("lu-mz", 'S');
@@ -233,7 +227,6 @@ static void device_takes_zones_together(void **state)
 
 static void same_bits_on_every_level(void **state)
 {
-    (void)state;
     gives_the_same_bits_on_every_level("lu-mz");
 }
 

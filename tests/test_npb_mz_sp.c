@@ -58,7 +58,6 @@ static void enter(double r[5], struct node n)
 
 static void turn_y(double r[5], struct node n)
 {
-    (void)n;
     double t1 = root * r[2], t2 = (r[3] + r[4]) / 2;
     const double o[5] = {-r[1], r[0], root * (r[3] - r[4]), t2 - t1, t1 + t2};
     memcpy(r, o, sizeof o);
@@ -66,7 +65,6 @@ static void turn_y(double r[5], struct node n)
 
 static void turn_z(double r[5], struct node n)
 {
-    (void)n;
     double t1 = root * r[0], t2 = (r[3] + r[4]) / 2;
     const double o[5] = {root * (r[3] - r[4]), -r[2], r[1], t2 - t1, t1 + t2};
     memcpy(r, o, sizeof o);
@@ -142,7 +140,6 @@ static void reference_step(const struct mz *mz, struct mz_work *work, int zone, 
 
 static void step_equals_dense_solves(void **state)
 {
-    (void)state;
     for (int i = 0; i < PROBLEMS; i++) {
         struct rig r = open_problem("sp-mz", i, 1);
         const size_t bytes = MZ_VARS * (size_t)r.mz->points * sizeof(double);
@@ -165,28 +162,24 @@ static void step_equals_dense_solves(void **state)
 
 static void norms_of_classes_S_and_W(void **state)
 {
-    (void)state;
     reaches_reference_norms("sp-mz", 'S', 3);
     reaches_reference_norms("sp-mz", 'W', 1);
 }
 
 static void same_bits_for_any_width(void **state)
 {
-    (void)state;
     gives_the_same_bits_for_any_width("sp-mz", 'S');
     gives_the_same_bits_for_any_width("sp-mz", 'W');
 }
 
 static void device_like_host(void **state)
 {
-    (void)state;
     moves_between_host_and_device("sp-mz", 'S', always);
     moves_between_host_and_device("sp-mz", 'S', now_and_then);
 }
 
 static void device_takes_zones_together(void **state)
 {
-    (void)state;
     a_launch_serves_many_zones("sp-mz", 'S');
     a_launch_serves_many_zones("sp-mz", 'W');
     zones_that_do_not_fit_come_for_a_step("sp-mz", 'S');
@@ -194,7 +187,6 @@ static void device_takes_zones_together(void **state)
 
 static void same_bits_on_every_level(void **state)
 {
-    (void)state;
     gives_the_same_bits_on_every_level("sp-mz");
 }
 

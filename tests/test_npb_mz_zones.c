@@ -24,7 +24,6 @@ static int compare_axis(char letter, char axis, const int *size)
 
 static void sizes_are_the_reference_s(void **state)
 {
-    (void)state;
     for (const char *l = letters; *l; l++)
         for (int d = 0; d < 2; d++) {
             const struct mz_mesh *mesh = mz_mesh_find(*l);
@@ -38,7 +37,6 @@ static void sizes_are_the_reference_s(void **state)
 
 static void equal_zones_share_the_mesh(void **state)
 {
-    (void)state;
     int size[7], sum = 0;
     mz_zone_sizes(100, 7, 1.0, size);
     for (int i = 0; i < 7; i++) {
@@ -50,7 +48,6 @@ static void equal_zones_share_the_mesh(void **state)
 
 static void one_zone_has_all_points(void **state)
 {
-    (void)state;
     for (int points = 6; points < 200; points++)
         for (double ratio = 1; ratio < 5; ratio += 0.5) {
             int size = 0;
@@ -61,7 +58,6 @@ static void one_zone_has_all_points(void **state)
 
 static void zones_have_six_points_or_are_refused(void **state)
 {
-    (void)state;
     for (int i = 0; mz_at(i); i++)
         for (int d = 0; d < 3; d++) {
             struct mz_mesh mesh = {'S', {48, 48, 12}, {2, 2}};
@@ -79,7 +75,6 @@ static void zones_have_six_points_or_are_refused(void **state)
 /* The zones of LU class F have more numbers than an int can index, whatever the memory. */
 static void zones_that_kernels_cannot_address_are_refused(void **state)
 {
-    (void)state;
     const size_t memory = (size_t)1 << 50;
     for (int i = 0; mz_at(i); i++)
         for (const char *l = "SCEF"; *l; l++) {
@@ -137,7 +132,6 @@ static int zones_held(const struct mz *mz, size_t memory, size_t single, int zon
 /* Classes D and E at their true sizes; no memory is touched. */
 static void eight_cards_hold_class_e(void **state)
 {
-    (void)state;
     for (int i = 0; mz_at(i); i++)
         for (const char *l = "DE"; *l; l++) {
             const struct mz_class *class = mz_class_find(mz_at(i)->name, *l, 0);
@@ -157,7 +151,6 @@ static void eight_cards_hold_class_e(void **state)
 
 static void what_is_no_class_is_not_found(void **state)
 {
-    (void)state;
     assert_null(mz_class_find("bt-mz", 'G', 0));
     assert_null(mz_class_find("bt-mz", 'S', 61));
     assert_null(mz_find("ft"));
@@ -165,7 +158,6 @@ static void what_is_no_class_is_not_found(void **state)
 
 static void neighbours_are_mutual_and_faces_match(void **state)
 {
-    (void)state;
     struct mz *mz = NULL;
     const struct mz_ops *ops = mz_find("bt-mz");
     assert_int_equal(mz_open(ops, mz_class_find("bt-mz", 'W', 0), &mz), EK_OK);
@@ -192,7 +184,6 @@ static void neighbours_are_mutual_and_faces_match(void **state)
 /* Lines 4 KiB apart share a set of the first-level cache; a point's components must not. */
 static void components_lie_in_different_sets(void **state)
 {
-    (void)state;
     static const char *const solvers[] = {"sp-mz", "lu-mz"};
     static struct mz_zone zone[ZONES_MAX * ZONES_MAX];
     for (size_t s = 0; s < 2; s++)
@@ -207,7 +198,6 @@ static void components_lie_in_different_sets(void **state)
 /* Zones of the same size share one forcing, which is right for each of them. */
 static void equal_zones_share_a_forcing(void **state)
 {
-    (void)state;
     static const char *const solvers[] = {"sp-mz", "lu-mz"};
     for (size_t s = 0; s < 2; s++) {
         struct rig r = open_rig(solvers[s], 'S', 1);
@@ -234,7 +224,6 @@ static void equal_zones_share_a_forcing(void **state)
 /* Fields that no address space holds are refused with the size of this mesh, not of its class. */
 static void fields_too_large_are_named(void **state)
 {
-    (void)state;
     const struct mz_ops *ops = mz_find("sp-mz");
     const struct mz_mesh mesh = {'S', {89600, 89600, 700}, {128, 128}};
     char megabytes[32];
@@ -251,7 +240,6 @@ static void fields_too_large_are_named(void **state)
  * arrive. */
 static void settling_a_zone_changes_no_bit(void **state)
 {
-    (void)state;
     uint64_t chance = 20260107;
     for (int s = 0; mz_at(s); s++) {
         struct rig a = open_rig(mz_at(s)->name, 'S', 1), b = open_rig(mz_at(s)->name, 'S', 2);

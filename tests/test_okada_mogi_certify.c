@@ -225,7 +225,6 @@ static void seek(const struct job *job)
 
 static void test_random_jobs(void **state)
 {
-    (void)state;
     int certified = 0;
     for (int i = 0; i < 12; i++) {
         const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
@@ -256,7 +255,6 @@ static void test_random_jobs(void **state)
 static void test_grid(void **state)
 {
     size_t held = 0;
-    (void)state;
     for (int i = 0; i < 24; i++) {
         const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
                                 i % 2 ? 8e6 : -6e6, 0.25};
@@ -289,7 +287,6 @@ static void test_grid(void **state)
 /* Boxes and proof depend neither on the number of threads nor on their order. */
 static void test_threads(void **state)
 {
-    (void)state;
     const double truth[] = {500, -700, 3000, 8e6, 0.25};
     struct job *job = open_job(truth, 0.01, 2, true);
     struct certificate c, other;
@@ -309,7 +306,6 @@ static void test_threads(void **state)
 /* A proof that excludes the truth is refused. */
 static void test_holes(void **state)
 {
-    (void)state;
     const double truth[] = {500, -700, 3000, 8e6, 0.25};
     struct job *job = open_job(truth, 0, 1, false);
     struct certificate c;
@@ -329,7 +325,6 @@ static void test_holes(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     const double truth[] = {500, -700, 3000, 8e6, 0.25};
     struct job *job = open_job(truth, 0, 1, false);
     struct certificate c;

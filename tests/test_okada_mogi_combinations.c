@@ -232,7 +232,6 @@ static size_t compare(const struct job *job)
  * decide which does so best. */
 static void test_explained(void **state)
 {
-    (void)state;
     struct job *job;
     job_write("asc.csv", "E_m,N_m,value_m,sigma_m,lE,lN,lU\n1000,200,0.03,0.005,0.6,0,0.8\n"
                          "-2100,300,0.02,0.005,0.6,0,0.8\n700,-1900,0.01,0.005,0.6,0,0.8\n");
@@ -251,7 +250,6 @@ static void test_explained(void **state)
 
 static void test_combinations(void **state)
 {
-    (void)state;
     const int most = getenv("EK_LONG") ? 1000 : 50;
     size_t kept = 0;
     int decided = 0;

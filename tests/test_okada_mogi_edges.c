@@ -5,7 +5,6 @@
 /* Residuals that are k sigma in decimal numbers are accepted, whatever their quotient rounds to. */
 static void test_equality(void **state)
 {
-    (void)state;
     static const char *const cases[][3] = {{"0.07", "0.01", "7"},   {"0.03", "0.01", "3"},
                                            {"0.3", "0.1", "3"},     {"0.29", "0.01", "29"},
                                            {"0.021", "0.007", "3"}, {"0.0057", "0.0001", "57"}};
@@ -39,7 +38,6 @@ static void test_equality(void **state)
  * of these trials. */
 static void test_on_trace(void **state)
 {
-    (void)state;
     static const char *const more[] = {
         "\"accept\": {\"k_sigma\": 1e9}", "\"accept\": {\"keep_all\": true}",
         "\"accept\": {\"misfit\": \"rms\", \"misfit_below\": 1e9}",

@@ -16,7 +16,6 @@ static const double a[] = {1, 2, 3, 30, 60, 20, 10, 90, 1.5, 0.25},
 
 static void test_grammar(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool holds;
@@ -77,7 +76,6 @@ static double random_term(int depth, char *text)
 
 static void test_random(void **state)
 {
-    (void)state;
     for (int i = 0; i < 500; i++) {
         char left[2000], right[2000], text[4100];
         const double x = random_term(3, left), y = random_term(2, right);
@@ -88,7 +86,6 @@ static void test_random(void **state)
 
 static void test_sources(void **state)
 {
-    (void)state;
     struct expression e;
     const struct model *m = model_find("okada");
     assert_int_equal(expression_read("test", "key", "d_m < 5", m, 3, &e), EK_OK);
@@ -192,7 +189,6 @@ static void sift(int sources, const char *constraints, bool (*keeps)(const doubl
 
 static void test_searches(void **state)
 {
-    (void)state;
     job_write("stations.csv", "E_m,N_m,uU_m,sU_m\n0,0,0.02,0.05\n2500,-500,0.01,0.05\n");
     sift(1, "\"constraints\": [\"Es_m + Ns_m >= 0 and d_m / 1000 < 3\"], ", upper);
     sift(1, "\"constraints\": {\"expressions\": [\"Es_m >= -Ns_m\", \"3e3 > d_m\"]}, ", upper);

@@ -75,7 +75,6 @@ static void random_fault(double *x, int i)
 
 static void test_forms(void **state)
 {
-    (void)state;
     for (int i = 0; i < 400; i++) {
         double x[LAST + 1], y[LAST + 1];
         const int reference = i % 4;
@@ -195,7 +194,6 @@ static void assert_job(int reference, const char *slips, int what)
 
 static void test_jobs(void **state)
 {
-    (void)state;
     job_write("stations.csv", "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
                               "1000,-2000,0.02,0.01,0.15,0.15,0.15,0.15\n"
                               "-7000,5000,0,0.02,0.02,0.1,0.1,0.1\n");
@@ -213,7 +211,6 @@ static void test_jobs(void **state)
 /* Faults that would reach above the ground are no trials. */
 static void test_above_ground(void **state)
 {
-    (void)state;
     struct job *job =
         open_job(3, RAKES "{\"name\": \"slip_m\", \"value\": 1}", "\"keep_all\": true");
     struct accepted all = job_search(job, SEARCH_EXACT, 2);
@@ -247,7 +244,6 @@ static double uplift(const char *table)
  * and opening counts as well. */
 static void test_forward(void **state)
 {
-    (void)state;
 #define FAULT  "E_m,N_m,Ec_m,Nc_m,d_m,strike_deg,dip_deg,L_m,W_m,rake_deg"
 #define VALUES "3000,2000,0,0,3000,20,50,6000,4000,90"
     const double plain_one = uplift(FAULT ",slip_m\n" VALUES ",1\n"),
@@ -264,7 +260,6 @@ static void test_forward(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "\"model\": \"mogi\", \"reference\": \"top\", \"parameters\": []",
         "\"model\": \"okada\", \"reference\": \"middle\", \"parameters\": []",

@@ -80,7 +80,6 @@ static double narrowed[2 * KINDS * KINDS * KINDS * FREE];
 
 static void test_host(void **state)
 {
-    (void)state;
     const int rows = list_rows(row);
     for (int i = 0; i < rows; i++) {
         lanes least = REAL(row[i].least), most = REAL(row[i].most);
@@ -93,7 +92,6 @@ static void test_host(void **state)
 
 static void test_device_text(void **state)
 {
-    (void)state;
     static const struct backend_kernel kernels[] = {{"interval_narrow_rows", {64, 1, 1}}};
     const long rows = list_rows(row), global[3] = {rows, 1, 1};
     struct backend *b = open_device("host", 0);

@@ -63,7 +63,6 @@ static const struct way ways[] = {
 
 static void test_ways_to_write_stations(void **state)
 {
-    (void)state;
     static const double observed[] = {0.01, -0.02, 0.03}, sigma[] = {0.001, 0.002, 0.004};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct job *job = open_job(ways[w].text, ways[w].format, "\"k_sigma\": 2");
@@ -86,7 +85,6 @@ static void test_ways_to_write_stations(void **state)
 /* Stations on both sides of longitude 180, counted either way, are neighbours in zone 1. */
 static void test_date_line(void **state)
 {
-    (void)state;
     for (int east = 0; east < 2; east++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -107,7 +105,6 @@ static void test_date_line(void **state)
  * one with units is reported. */
 static void test_two_files(void **state)
 {
-    (void)state;
     for (int south = 0; south < 2; south++) {
         char text[1024];
         struct job *job;
@@ -133,7 +130,6 @@ static void test_two_files(void **state)
 /* Projected points convert back: both hemispheres, the equator, the date line, outside the zone. */
 static void test_projection(void **state)
 {
-    (void)state;
     for (int i = 0; i < 300; i++) {
         const double lat = i % 7 ? job_random(-79, 83) : i % 2 ? 0 : job_random(-1e-6, 1e-6);
         const double lon = i % 5 ? job_random(-180, 180) : 180 - job_random(0, 1e-7);
@@ -149,7 +145,6 @@ static void test_projection(void **state)
  * one each. */
 static void test_noise_floor(void **state)
 {
-    (void)state;
     static const char table[] = "site E_m N_m uE uN uU sE sN sU\nA 0 0 1 2 3 3 3 3\n";
     struct job *job = open_job(table, ", \"unit\": \"mm\", \"noise_floor\": 4", "\"k_sigma\": 2");
     for (int c = 0; c < 3; c++)
@@ -170,7 +165,6 @@ static const char three[] = "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
 
 static void test_ranges(void **state)
 {
-    (void)state;
     double x[JOB_AXES];
     struct job *job = open_job(three, "", "\"k_sigma\": 2");
     assert_true(job->trials == 5 * 1 * 4 * 4); /* 2000, 2300, 2600, 2900: three steps fit */
@@ -194,7 +188,6 @@ static size_t count(const struct accepted *all, double k)
 /* Every kind of acceptance, applied to the list of all trials. */
 static void test_acceptance(void **state)
 {
-    (void)state;
     struct job *job = open_job(three, "", "\"keep_all\": true");
     struct accepted all = job_search(job, SEARCH_EXACT, 1), some;
     assert_true(all.n == job->trials);
@@ -234,7 +227,6 @@ static void test_acceptance(void **state)
 /* Mw limits depend on the rock's rigidity. */
 static void test_rigidity(void **state)
 {
-    (void)state;
     struct job *job;
     char text[2048];
     job_write("stations.csv", three);
@@ -267,7 +259,6 @@ static void test_rigidity(void **state)
 /* Ranges in degrees contain what they say, extended no further than their ends require. */
 static void test_degrees(void **state)
 {
-    (void)state;
     for (int i = 0; i < 12; i++) {
         char text[1500];
         struct job *job;
@@ -327,7 +318,6 @@ static void test_degrees(void **state)
 /* Ranges with a step contain the last value as the user meant it, and nothing beyond. */
 static void test_steps(void **state)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int i = 0; i < 200; i++) {
         const int low = (int)(random_bits(&seed) % 2000) - 1000, n = (int)(random_bits(&seed) % 50),
@@ -356,7 +346,6 @@ static void test_steps(void **state)
 /* A checkpoint for one form of a model is not valid for another form with the same numbers. */
 static void test_sum(void **state)
 {
-    (void)state;
     static const char *const slips[] = {"rake_deg", "slip_m", "strike_slip_m", "dip_slip_m"};
     uint64_t sum[2];
     for (int i = 0; i < 2; i++) {

@@ -78,7 +78,6 @@ static const json_t *coordinates(const json_t *feature)
 
 static void test_fault(void **state)
 {
-    (void)state;
     write_places();
     struct job *job = open_job("\"stations.csv\"", true);
     json_t *root = read_map(job, 1), *list = json_object_get(root, "features"), *feature;
@@ -132,7 +131,6 @@ static void test_fault(void **state)
 
 static void test_chamber(void **state)
 {
-    (void)state;
     write_places();
     struct job *job = open_job("\"stations.csv\"", false);
     json_t *root = read_map(job, 0);
@@ -151,7 +149,6 @@ static void test_chamber(void **state)
 /* Jobs read the files written for GMT; a zone may be given in place of longitudes. */
 static void test_psvelo(void **state)
 {
-    (void)state;
     static const char *const endings[] = {"observed", "predicted", "residual", "faults"};
     const struct stations_format format = {.columns = "psvelo", .unit = 1, .usual = -19};
     struct stations back[3] = {{0}};
@@ -196,7 +193,6 @@ static void test_psvelo(void **state)
 
 static void test_zone(void **state)
 {
-    (void)state;
     job_write("stations.csv", "E_m,N_m,uU_m,sU_m\n500000,6100000,1,1\n");
     for (int i = 0; i < 2; i++) {
         double at[2];
@@ -223,7 +219,6 @@ static char *text_of(const char *name)
  * recovered. */
 static void test_synthetic(void **state)
 {
-    (void)state;
     write_places();
     for (int fault = 0; fault < 2; fault++) {
         struct job *job = open_job("\"stations.csv\"", fault);

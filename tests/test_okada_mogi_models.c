@@ -53,7 +53,6 @@ static void compare(const struct table *t, size_t row, const double *u, double r
 
 static void test_okada_reference(void **state)
 {
-    (void)state;
     struct table *t;
     double u[3];
     assert_int_equal(table_open(DATA "okada_ref_public.csv", NULL, &t), EK_OK);
@@ -69,7 +68,6 @@ static void test_okada_reference(void **state)
 
 static void test_mogi_reference(void **state)
 {
-    (void)state;
     struct table *t;
     double u[3];
     assert_int_equal(table_open(DATA "mogi_ref.csv", NULL, &t), EK_OK);
@@ -84,7 +82,6 @@ static void test_mogi_reference(void **state)
 /* The four published digits, for strike slip, dip slip and opening. */
 static void test_okada_check_list(void **state)
 {
-    (void)state;
     static const char *const names[] = {"Ec", "Nc", "d_top",    "strike_deg", "dip_deg",
                                         "L",  "W",  "rake_deg", "slip"};
     const struct model *m = model_find("okada")->wider;
@@ -168,7 +165,6 @@ static void fault_by_points(const double *x, double e, double n, double *u)
 
 static void test_sums_of_points(void **state)
 {
-    (void)state;
     static const double dips[] = {0, 1e-4, 20, 45, 70, 84.2, 84.3, 89.9, 89.9999, 90};
     static const double nus[] = {0.25, 0, 0.1, 0.5, -0.5, 0.33, 0.45};
     srand48(3);
@@ -200,7 +196,6 @@ static void test_sums_of_points(void **state)
 /* Mogi's source is linear in 1 - nu. */
 static void test_rocks(void **state)
 {
-    (void)state;
     double u[3], v[3];
     const double x[] = {0, 0, 3e3, 1e6, 0.25}, y[] = {0, 0, 3e3, 1e6, 0.4};
     model_forward(model_find("mogi"), x, 1e3, 2e3, u);
@@ -212,7 +207,6 @@ static void test_rocks(void **state)
 /* A lane's bits do not depend on its neighbours' values: both kinds of dips side by side. */
 static void test_lanes_are_apart(void **state)
 {
-    (void)state;
     const struct model *m = model_find("okada");
     double value[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES], north[MODEL_LANES];
     double together[6 * MODEL_LANES], alone[6 * MODEL_LANES], one[MODEL_VALUES];
@@ -239,7 +233,6 @@ static void test_lanes_are_apart(void **state)
 /* Above the edges, corners and plane of faults of all dips, results are finite and continuous. */
 static void test_singular_places(void **state)
 {
-    (void)state;
     const struct model *m = model_find("okada");
     static const double dips[] = {0, 1e-6, 30, 84.2608, 84.2609, 89.9999, 89.9999999, 90};
     static const double depths[] = {0, 1e-9, 1, 5000};
@@ -266,7 +259,6 @@ static void test_singular_places(void **state)
  * however the fault is given; a millimetre beside it and on its prolongation they are not. */
 static void test_trace(void **state)
 {
-    (void)state;
     static const double dips[] = {0, 12.5, 45, 60, 89.999, 90};
     const struct model *m = model_find("okada"), *placed = model_with(m, "reference", 9);
     for (int i = 0; i < 6 * 24; i++) {
@@ -349,7 +341,6 @@ static void agree_with_textbook(const struct model *m)
 
 static void test_textbook(void **state)
 {
-    (void)state;
     struct table *t;
     srand48(11);
     for (int i = 0; model_at(i); i++)
@@ -370,7 +361,6 @@ static void test_textbook(void **state)
 /* Values computed once for a whole grid of angles are exact at right angles. */
 static void test_right_angles(void **state)
 {
-    (void)state;
     const struct model *m = model_find("okada");
     const int strike = model_parameter_find(m, "strike_deg", 10);
     static const double sines[] = {0, 1, 0, -1};
@@ -414,7 +404,6 @@ static void respond_to_draws(void *name, double *to)
 
 static void test_levels(void **state)
 {
-    (void)state;
     isa_compare("okada", DRAWN * 6 * MODEL_LANES, true, 1e-12, respond_to_draws, "okada");
     isa_compare("mogi", DRAWN * 3 * MODEL_LANES, true, 1e-14, respond_to_draws, "mogi");
 }

@@ -122,7 +122,6 @@ static void compare(struct job *job)
 
 static void test_searches(void **state)
 {
-    (void)state;
     for (int seed = 1; seed <= 4; seed++) {
         write_lines(seed);
         compare(open_job(1));
@@ -133,7 +132,6 @@ static void test_searches(void **state)
 /* Depths down to the surface, below stations that stand above it. */
 static void test_faults(void **state)
 {
-    (void)state;
     write_lines(5);
     struct job *job;
     const char *text =
@@ -163,7 +161,6 @@ static void test_faults(void **state)
 /* Without a vector, a difference is the change of the line's length. Longitudes work as well. */
 static void test_lines(void **state)
 {
-    (void)state;
     struct stations s = {0}, t = {0};
     const struct stations_format format = {.unit = 0.001, .zone = 33};
     double at[2], to[2];
@@ -198,7 +195,6 @@ static void test_lines(void **state)
 /* A tilt is a difference over a few metres; synthetic data are recovered. */
 static void test_tilt(void **state)
 {
-    (void)state;
     const double x[] = {0, 0, 2000, 3e6}, e = 1500, n = 800, z = 300, d = x[2] + z;
     const double r2 = e * e + n * n + d * d, r5 = r2 * r2 * sqrt(r2);
     double *u;
@@ -232,7 +228,6 @@ static void test_tilt(void **state)
 /* chi2 of correlated data by the inverse of their covariance; the searches agree. */
 static void test_correlation(void **state)
 {
-    (void)state;
     char table[2000] = "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,correlation\n";
     const double floor = 0.03;
     for (int i = 0; i < 5; i++) {
@@ -309,7 +304,6 @@ static void test_correlation(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "E_m,N_m,E2_m,value_m,sigma_m\n0,0,5,1,1\n",
         "E_m,N_m,E2_m,N2_m,value_m,sigma_m\n0,0,0,0,1,1\n",

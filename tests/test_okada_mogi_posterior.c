@@ -69,7 +69,6 @@ static struct posterior posterior_of(const struct job *job, json_t **json)
  * intervals about the estimate with the widths of the normal distribution. */
 static void test_closed_form(void **state)
 {
-    (void)state;
     for (int round = 0; round < 5; round++) {
         const double truth[] = {2000, 1500, 3000, job_random(1e6, 3e6), 0.25},
                      unit[] = {2000, 1500, 3000, 1, 0.25};
@@ -118,7 +117,6 @@ static void test_closed_form(void **state)
  * accepted, it is exact. */
 static void test_bounds(void **state)
 {
-    (void)state;
     static const char *const accept[] = {"\"keep_all\": true",
                                          "\"k_sigma\": 3",
                                          "\"k_sigma\": [2, 4.5]",
@@ -172,7 +170,6 @@ static void test_bounds(void **state)
 
 static void test_factors(void **state)
 {
-    (void)state;
     const double truth[] = {500, -500, 3000, 2.5e6, 0.25};
     json_t *one, *two, *others, *factors;
     write_stations(truth, 0.01);

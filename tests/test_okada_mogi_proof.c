@@ -92,7 +92,6 @@ static void test_remainder(const struct model *m)
 
 static void test_remainders(void **state)
 {
-    (void)state;
     test_remainder(model_find("mogi"));
     test_remainder(model_find("okada"));
     test_remainder(model_with(model_find("okada"), "opening_m", 9));
@@ -101,7 +100,6 @@ static void test_remainders(void **state)
 /* Halving the edges divides the remainder by four; for a point it is zero. */
 static void test_order(void **state)
 {
-    (void)state;
     static const double at[] = {0, 0, 4e3, 30, 50, 1e4, 6e3, 0, 1, 0.25},
                         by[] = {300, 300, 300, 2, 2, 300, 300, 0, 0, 0.02};
     double before = 0;
@@ -591,7 +589,6 @@ static bool prove_one(int i, const double range[MODEL_PARAMETERS][2], unsigned f
 
 static void test_proofs(void **state)
 {
-    (void)state;
     static const unsigned bits[] = {1, 4, 5, 3, 8, 16, 32 + 64, 9, 2 + 4 + 16, 1 + 2};
     int certified = 0;
     job_seed = 7;
@@ -614,7 +611,6 @@ static void test_proofs(void **state)
 /* Dikes and sills, some of which also slip or have an unknown opening. */
 static void test_openings(void **state)
 {
-    (void)state;
     static const unsigned bits[] = {128 + 1, 1, 4, 16, 1, 2 + 4, 5, 128 + 8, 128 + 4, 5};
     int certified = 0;
     job_seed = 5;
@@ -638,7 +634,6 @@ static void test_openings(void **state)
 /* The checker's responses agree with the model's. */
 static void test_quadrature(void **state)
 {
-    (void)state;
     const double x[MODEL_PARAMETERS] = {0, 0, 6e3, 70, 40, 8e3, 7e3, 0, 1, 0.25},
                  place[] = {4e3, -7e3};
     struct dual y[GEOMETRY], u[3][3];

@@ -69,7 +69,6 @@ static bool holds(const struct accepted *all, trial_number trial)
 /* Three rounds with different factors. */
 static void test_nested(void **state)
 {
-    (void)state;
     static const char *const by[] = {NULL, "3", "1,d_m=2"};
     static const int factor[][4] = {{2, 2, 2, 2}, {3, 3, 3, 3}, {1, 1, 2, 1}};
     struct job *job = open_job(), *next;
@@ -119,7 +118,6 @@ static void test_nested(void **state)
 
 static void test_factors(void **state)
 {
-    (void)state;
     struct job *job = open_job();
     struct refine r;
     assert_int_equal(refine_begin(job, "4,dV_m3=1,Es_m=7", &r), EK_OK);
@@ -139,7 +137,6 @@ static void test_factors(void **state)
 /* A job file next to the job names its stations as the job does; one elsewhere also finds them. */
 static void test_files(void **state)
 {
-    (void)state;
     struct job *job = open_job(), *written;
     struct accepted all = job_search(job, SEARCH_EXACT, 1);
     struct stats *s = stats_of(job, &all);

@@ -81,7 +81,6 @@ static void spool_with_room(size_t memory)
 
 static void test_spool(void **state)
 {
-    (void)state;
     spool_with_room(SPOOL_MEMORY);
     spool_with_room(2 * EACH);
     spool_with_room(0);
@@ -89,7 +88,6 @@ static void test_spool(void **state)
 
 static void test_spool_without_disk(void **state)
 {
-    (void)state;
     struct spool *s;
     struct accepted a = {0};
     const struct accepted_record r = {.trial = 1};
@@ -132,7 +130,6 @@ static char *write_all(const struct job *job, enum accepted_format format, size_
 
 static void test_csv(void **state)
 {
-    (void)state;
     size_t size;
     struct job *job = open_fault("");
     char *text = write_all(job, ACCEPTED_CSV, &size);
@@ -161,7 +158,6 @@ static double real_at(const char *bytes)
 
 static void test_binary(void **state)
 {
-    (void)state;
     size_t size;
     struct job *job = open_fault("\"rigidity_Pa\": 40e9,");
     const char *bytes = write_all(job, ACCEPTED_BINARY, &size);
@@ -233,7 +229,6 @@ static void each_cell(struct clusters *s, const bool *there,
 /* Random cells, from few to most, against a flood fill over all pairs. */
 static void test_clusters(void **state)
 {
-    (void)state;
     static const long low[AXES] = {0}, high[AXES] = {SIDE - 1, SIDE - 1, SIDE - 1, SIDE - 1};
     size_t several = 0;
     for (int round = 0; round < 40; round++) {
@@ -279,7 +274,6 @@ static void test_clusters(void **state)
 /* With little memory, two distant blocks stay apart and all trials are counted. */
 static void test_coarse_clusters(void **state)
 {
-    (void)state;
     static const long low[2] = {-50, 10}, high[2] = {949, 1009};
     struct clusters *s;
     assert_int_equal(clusters_open(2, low, high, 64, &s), EK_OK);
@@ -306,7 +300,6 @@ static void test_coarse_clusters(void **state)
  * does so by a descent. */
 static void test_lost_trial(void **state)
 {
-    (void)state;
     const char *const path[ACCEPTED_FORMATS] = {NULL};
     for (int away = 0; away < 2; away++) {
         const struct model *m = model_find("mogi");
@@ -419,7 +412,6 @@ static void check_small_job(bool wrong, bool lost, bool expected)
  * valley is narrow; but outside of a few boxes nothing fits, and in these all trials are judged. */
 static void test_lost_needle(void **state)
 {
-    (void)state;
     const double truth[] = {6000, 2000, 500, 1e6, 0.25};
     const double place[][2] = {{3720, 480}, {2394, 2780}, {5687, -1916}, {-4324, -6933}};
     const char *const path[ACCEPTED_FORMATS] = {NULL};
@@ -463,7 +455,6 @@ static void test_lost_needle(void **state)
  * few trials that has lost one. */
 static void test_small_jobs(void **state)
 {
-    (void)state;
     check_small_job(false, false, true);
     check_small_job(false, true, false);
     check_small_job(true, false, false);

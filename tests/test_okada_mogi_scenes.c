@@ -57,7 +57,6 @@ static double walk_down(const struct stations *s, const struct scene *c, const d
 
 static void test_least(void **state)
 {
-    (void)state;
     for (int i = 0; i < 60; i++) {
         struct stations s;
         struct scenes all = {0};
@@ -107,7 +106,6 @@ static void test_least(void **state)
 /* Data that a plane explains leave a residual of zero. */
 static void test_planes(void **state)
 {
-    (void)state;
     struct stations s;
     struct scenes all = {0};
     double d[MOST];
@@ -145,7 +143,6 @@ static enum ek_status read_text(const char *text, const char *columns, struct st
 
 static void test_files(void **state)
 {
-    (void)state;
     struct stations s;
     assert_int_equal(
         read_text("E_m,N_m,value_mm,sigma_mm,lE,lN,lU\n1,2,30,4,0,0,1\n1,2,5,4,0.6,0,0.8\n", NULL,
@@ -348,7 +345,6 @@ static size_t compare_covariance(int model, int accept, int asc, int dsc)
 
 static void test_covariance(void **state)
 {
-    (void)state;
     static const int unknowns[][2] = {{0, 0}, {1, 3}, {3, 1}, {0, 1}};
     size_t n = 0;
     for (int i = 0; i < 24; i++) {
@@ -360,7 +356,6 @@ static void test_covariance(void **state)
 
 static void test_covariance_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[][2] = {{"\"sill_m2\": 1", "both sill_m2 and range_m"},
                                            {"\"range_m\": 1", "both sill_m2 and range_m"},
                                            {"\"sill_m2\": -1, \"range_m\": 1", "sill_m2"},
@@ -386,7 +381,6 @@ static void test_covariance_refused(void **state)
  * the job reads the sigmas that it wrote. */
 static void test_generated(void **state)
 {
-    (void)state;
     double sum = 0;
     int n = 0;
     for (int seed = 1; seed <= 40; seed++) {

@@ -199,7 +199,6 @@ static void compare_many(const struct model *m, int sources, int most, int jobs,
 
 static void test_one_fault(void **state)
 {
-    (void)state;
     compare_many(model_find("okada"), 1, 4, 24, "\"length_over_width\": [0.5, 4.5]");
     compare_many(model_find("okada"), 1, 3, 8,
                  "\"magnitude\": [4, 7.2], \"slip_over_length\": [0, 1e-4]");
@@ -208,7 +207,6 @@ static void test_one_fault(void **state)
 /* Another rock, and faults that open: three bases and no amplitude. */
 static void test_opening(void **state)
 {
-    (void)state;
     poisson = 0.3;
     compare_many(model_find("mogi"), 1, 12, 4, "");
     compare_many(model_find("okada"), 1, 3, 4, "");
@@ -222,7 +220,6 @@ static void test_opening(void **state)
 /* Any linear datum, with and without unknowns; scenes without stations. */
 static void test_scenes(void **state)
 {
-    (void)state;
     static const char *const kinds[] = {"\"asc\": {\"offset\": false}",
                                         "\"dsc\": {\"offset\": true}",
                                         "\"dsc\": {\"offset\": true, \"ramp\": true}", ""};
@@ -238,13 +235,11 @@ static void test_scenes(void **state)
 
 static void test_one_sphere(void **state)
 {
-    (void)state;
     compare_many(model_find("mogi"), 1, 16, 16, "\"radius_over_depth\": 0.05");
 }
 
 static void test_two_sources(void **state)
 {
-    (void)state;
     compare_many(model_find("mogi"), 2, 5, 16,
                  "\"radius_over_depth\": 0.06, \"distance_over_radius\": 10");
     compare_many(model_find("okada"), 2, 2, 8, "\"distance\": 1000");
@@ -252,13 +247,11 @@ static void test_two_sources(void **state)
 
 static void test_three_sources(void **state)
 {
-    (void)state;
     compare_many(model_find("mogi"), 3, 3, 8, "");
 }
 
 static void test_another_model(void **state)
 {
-    (void)state;
     compare_many(&model_sill, 1, 12, 8, "\"below\": 1500");
     compare_many(&model_sill, 2, 4, 8, "");
 }
@@ -408,7 +401,6 @@ static size_t compare_lattice(const struct job *job, int number, struct backend 
 /* A hundred jobs; EK_LONG=N: N times two thousand. Every fiftieth also runs on devices. */
 static void test_lattice(void **state)
 {
-    (void)state;
     static const char *const names[] = {"host:0", "opencl:0"};
     struct backend *device[2];
     int ndevices = 0, found = 0;
@@ -599,13 +591,11 @@ static void compare_on_device(const char *name)
 
 static void test_host_device(void **state)
 {
-    (void)state;
     compare_on_device("host:0");
 }
 
 static void test_opencl_device(void **state)
 {
-    (void)state;
     int n = 0;
     status_mute(1);
     const enum ek_status st = backend_find("opencl")->count(&n);
@@ -620,7 +610,6 @@ static void test_opencl_device(void **state)
 /* The best n of everything, however bad. */
 static void test_best(void **state)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         const struct model *m = model_find(i % 2 ? "mogi" : "okada");
         struct job *job = random_job(m, 1 + i / 4 * (i % 2), 3, "\"keep_all\": true", "");
@@ -642,7 +631,6 @@ static void test_best(void **state)
 /* Data explained to the last bit: only rounding errors are tolerated then, and they must be. */
 static void test_no_tolerance(void **state)
 {
-    (void)state;
     noise = 0;
     for (int i = 0; i < 24; i++) {
         const struct model *m = model_find(i % 2 ? "mogi" : "okada");
@@ -664,7 +652,6 @@ static void test_no_tolerance(void **state)
 /* keep_all keeps exactly what satisfies the constraints. */
 static void test_keep_all(void **state)
 {
-    (void)state;
     struct job *job = random_job(model_find("okada"), 1, 3, "\"keep_all\": true",
                                  "\"length_over_width\": [0.9, 2.1]");
     struct accepted all = job_search(job, SEARCH_EXACT, 2);
@@ -683,7 +670,6 @@ static void test_keep_all(void **state)
 /* With the rake before the geometry no short cut is possible; the answer is the same. */
 static void test_any_order_of_axes(void **state)
 {
-    (void)state;
     struct job *job = random_job(model_find("okada"), 1, 3, "\"k_sigma\": 20", "");
     struct accepted before = job_search(job, SEARCH_EXACT, 1);
     const int last = job->naxes - 1;
@@ -732,7 +718,6 @@ static void known_set(const char *name)
 
 static void test_known_sets(void **state)
 {
-    (void)state;
     known_set("campi-g1-k2");
     known_set("parkfield-g1-k2.5");
 }
@@ -740,7 +725,6 @@ static void test_known_sets(void **state)
 /* Every instruction level finds the same trials by each method. */
 static void test_levels(void **state)
 {
-    (void)state;
     for (int sources = 1; sources <= 2; sources++) {
         struct accepted first = {0};
         for (int i = isa_next(-1); i >= 0; i = isa_next(i)) {

@@ -10,7 +10,6 @@ enum { TRIALS = 400 };
 
 static void ranges_against_a_map(void **state)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         bool map[TRIALS] = {false};
         struct ranges r = {0}, gaps = {0};
@@ -60,7 +59,6 @@ static enum ek_status put_once(void *arg, struct trial_range gap, struct accepte
 /* Ranges overlap at random; the trials that are new are put once each. */
 static void what_is_new_is_put_once(void **state)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         struct ranges r = {0};
         int times[TRIALS] = {0};
@@ -160,7 +158,6 @@ static void checkpoints_come_back(void **state)
     struct ranges done = {0}, again = {0};
     struct accepted before = {0}, after = {0};
     char path[256];
-    (void)state;
     snprintf(path, sizeof path, "%s", job_file("checkpoint"));
     fill(h, &done);
     assert_int_equal(spool_each(h, collect, &before), EK_OK);
@@ -207,7 +204,6 @@ static void damaged_checkpoints_are_refused(void **state)
     struct spool *h = new_records();
     struct ranges done = {0};
     char path[256];
-    (void)state;
     snprintf(path, sizeof path, "%s", job_file("damaged"));
     fill(h, &done);
     assert_int_equal(search_state_write(path, 99, &done, 17, h), EK_OK);
@@ -248,7 +244,6 @@ static uint64_t sum_of(const char *accept, const char *k, double max, double obs
 static void sums_tell_jobs_apart(void **state)
 {
     const uint64_t sum = sum_of("k_sigma", "2", 10, 0.01);
-    (void)state;
     assert_true(sum == sum_of("k_sigma", "2", 10, 0.01));
     assert_true(sum != sum_of("k_sigma", "2.5", 10, 0.01));
     assert_true(sum != sum_of("k_sigma", "[1, 2]", 10, 0.01));

@@ -93,7 +93,6 @@ static void check_percentiles(const struct job *job, const struct accepted *all,
 
 static void test_sums(void **state)
 {
-    (void)state;
     struct job *job = open_job("\"k_sigma\": 2", volumes);
     struct accepted all = job_search(job, SEARCH_EXACT, 1);
     struct stats *s = stats_of(job, &all);
@@ -130,7 +129,6 @@ static void test_sums(void **state)
 /* Marginals and pairs count each trial once. */
 static void test_counts(void **state)
 {
-    (void)state;
     struct job *job = open_job("\"k_sigma\": 2", volumes);
     struct accepted all = job_search(job, SEARCH_EXACT, 1);
     struct stats *s = stats_of(job, &all);
@@ -184,7 +182,6 @@ static bool warned(const json_t *o, const char *of, const char *where)
 /* A range that ends too early gives a warning; one that holds the cloud does not. */
 static void test_warnings(void **state)
 {
-    (void)state;
     static const struct {
         const char *dv;
         bool first, last;
@@ -208,7 +205,6 @@ static void test_warnings(void **state)
 /* A full circle of strikes has no end; a vertical dip is the model's limit, not the job's. */
 static void test_ends_that_are_none(void **state)
 {
-    (void)state;
     struct job *job;
     job_write("stations.csv", "site E_m N_m uE_m uN_m sE_m sN_m\nA 0 9000 0.1 0.1 0.01 0.01\n");
     job_write("job.json",
@@ -237,7 +233,6 @@ static void test_ends_that_are_none(void **state)
  * trials. */
 static void test_campi(void **state)
 {
-    (void)state;
     static const double mean[] = {426286, 4518780, 2761, 5.38e6}, sd[] = {117, 75, 134, 0.41e6},
                         digit[] = {1, 5, 1, 1e4};
     struct job *job;

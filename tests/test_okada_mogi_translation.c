@@ -135,7 +135,6 @@ static size_t compare(struct job *job, double k, double below)
 
 static void test_searches(void **state)
 {
-    (void)state;
     static const double none = INFINITY;
     size_t some = 0;
     for (int i = 0; i < 50; i++) {
@@ -165,7 +164,6 @@ static void test_searches(void **state)
 /* The best n are the same, too. */
 static void test_best(void **state)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         write_stations(NULL, (const double[]){1, -2, 3}, 1, i % 4);
         struct job *job =
@@ -198,7 +196,6 @@ static bool finds(const struct job *job, trial_number truth, size_t *n)
  * does not depend on the translation, and the report states it. */
 static void test_planted(void **state)
 {
-    (void)state;
     static const double none[3] = {0}, move[] = {0.7, -0.4, 1.3};
     for (int i = 0; i < 6; i++) {
         const int model = i % 3;
@@ -242,7 +239,6 @@ static void test_planted(void **state)
 /* --generate adds its own translation */
 static void test_generated(void **state)
 {
-    (void)state;
     struct accepted_record record;
     struct judge *judge;
     double sum = 0;
@@ -267,7 +263,6 @@ static void test_generated(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[][3] = {
         {"E_m,N_m,value_m,sigma_m,lE,lN,lU\n1,2,3,1,0,0,1\n", "true", "no station has components"},
         {"E_m,N_m,uE_m,uN_m,sE_m,sN_m,rho\n1,2,3,1,1,1,0.5\n", "true", "are correlated"},

@@ -12,7 +12,6 @@
 
 static void pieces_are_zero_aligned_and_apart(void **state)
 {
-    (void)state;
     enum { PIECES = 400 };
     struct arena a = {0};
     unsigned char *piece[PIECES];
@@ -37,7 +36,6 @@ static void pieces_are_zero_aligned_and_apart(void **state)
 
 static void copies_are_apart(void **state)
 {
-    (void)state;
     struct arena a = {0};
     double x[] = {1, -0., 3};
     double *y = arena_copy(&a, x, 3, sizeof *x);
@@ -55,7 +53,6 @@ static void copies_are_apart(void **state)
 
 static void failure_is_remembered(void **state)
 {
-    (void)state;
     struct arena a = {0};
     assert_null(arena_take(&a, SIZE_MAX / 2, 3));
     assert_non_null(arena_take(&a, 8, 8));
@@ -72,7 +69,6 @@ static void failure_is_remembered(void **state)
 
 static void arrays_grow(void **state)
 {
-    (void)state;
     struct triple {
         int x[3];
     } *list = NULL;

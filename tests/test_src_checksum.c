@@ -17,7 +17,6 @@ static unsigned char data[SIZE];
 
 static void cuts_do_not_matter(void **state)
 {
-    (void)state;
     const uint64_t whole = checksum_of("x", data, SIZE);
     for (size_t cut = 0; cut <= SIZE; cut += 1 + cut / 7) {
         struct checksum c;
@@ -32,7 +31,6 @@ static void cuts_do_not_matter(void **state)
 
 static void every_bit_counts(void **state)
 {
-    (void)state;
     const uint64_t whole = checksum_of("x", data, SIZE);
     for (size_t i = 0; i < SIZE; i += 1 + (size_t)(i % 61)) {
         data[i] ^= (unsigned char)(1 << i % 8);
@@ -46,7 +44,6 @@ static void every_bit_counts(void **state)
 
 static void texts_end_where_they_end(void **state)
 {
-    (void)state;
     struct checksum a, b;
     char left[33], right[33];
     checksum_begin(&a, "x");
@@ -64,7 +61,6 @@ static void texts_end_where_they_end(void **state)
 /* A single block takes another path through xxHash's code. */
 static void the_sum_is_that_of_xxhash(void **state)
 {
-    (void)state;
     char hex[33], wanted[33], bytes[2 + SIZE] = "x";
     memcpy(bytes + 2, data, SIZE);
     for (size_t n = 0; n <= SIZE; n += 1 + n / 3) {

@@ -19,7 +19,6 @@ static void line_is(const char *key, int line)
 
 static void test_lines(void **state)
 {
-    (void)state;
     FILE *f = fopen(scratch, "w");
     assert_non_null(f);
     fputs("{\n"                                                /* 1 */
@@ -44,7 +43,6 @@ static void test_lines(void **state)
 
 static void test_message(void **state)
 {
-    (void)state;
     static const struct demand share = {0, 1, false, false};
     json_t *root;
     double x = 5;

@@ -30,7 +30,6 @@ static const char *line_of(const struct embed_text *t, int number)
 
 static void every_line_is_where_the_compiler_says(void **state)
 {
-    (void)state;
     char *text = embed_join(both, 2), path[256] = "";
     const struct embed_text *from = NULL;
     int number = 0, lines = 0;
@@ -52,7 +51,6 @@ static void every_line_is_where_the_compiler_says(void **state)
 
 static void a_shared_text_stands_once_before_its_users(void **state)
 {
-    (void)state;
     char *text = embed_join(both, 2);
     assert_non_null(text);
     assert_int_equal(count(text, "#line 1 \"npb_mz/kernels/zone.h\"\n"), 1);
@@ -65,7 +63,6 @@ static void a_shared_text_stands_once_before_its_users(void **state)
 
 static void a_text_named_twice_is_joined_once(void **state)
 {
-    (void)state;
     char *once = embed_join(both, 1);
     char *twice = embed_join((const char *const[]){both[0], both[0]}, 2);
     assert_string_equal(once, twice);
@@ -75,7 +72,6 @@ static void a_text_named_twice_is_joined_once(void **state)
 
 static void a_path_that_is_not_embedded_joins_nothing(void **state)
 {
-    (void)state;
     assert_null(embed_join((const char *const[]){both[0], "npb_mz/kernels/none.c"}, 2));
     assert_null(embed_find("npb_mz/bt.c"));
 }

@@ -53,7 +53,6 @@ static void assert_text(const char *path, const char *wanted)
 
 static void an_old_file_stays_until_the_new_one_is_whole(void **state)
 {
-    (void)state;
     const char *path = in_folder("a");
     struct file *f;
     assert_int_equal(file_replace_text(path, "old"), EK_OK);
@@ -72,7 +71,6 @@ static void an_old_file_stays_until_the_new_one_is_whole(void **state)
 
 static void what_is_abandoned_leaves_nothing(void **state)
 {
-    (void)state;
     struct file *f;
     assert_int_equal(file_create(in_folder("a"), &f), EK_OK);
     assert_int_equal(file_write(f, "x", 1), EK_OK);
@@ -87,7 +85,6 @@ static void what_is_abandoned_leaves_nothing(void **state)
 /* A full disk, simulated by a limit on file sizes. */
 static void a_full_disk_leaves_the_old_file(void **state)
 {
-    (void)state;
     const char *path = in_folder("a");
     struct rlimit old, small;
     char *much = calloc(1, 1 << 20);
@@ -114,7 +111,6 @@ static void a_full_disk_leaves_the_old_file(void **state)
 
 static void two_writers_of_one_file_do_not_meet(void **state)
 {
-    (void)state;
     struct file *f, *g;
     assert_int_equal(file_create(in_folder("a"), &f), EK_OK);
     assert_int_equal(file_create(in_folder("a"), &g), EK_OK);
@@ -135,7 +131,6 @@ static bool has_nameless_files(void)
 
 static void a_killed_writer_leaves_nothing(void **state)
 {
-    (void)state;
     struct file *f;
     int status;
     if (!has_nameless_files())
@@ -191,7 +186,6 @@ static int write_with_names(void)
 
 static void file_systems_without_nameless_files(void **state)
 {
-    (void)state;
     int status;
     assert_int_equal(file_replace_text(in_folder("a"), "old"), EK_OK);
     assert_int_equal(chmod(in_folder("a"), 0604), 0);
@@ -238,7 +232,6 @@ static void end_writer(pid_t child)
 static void only_what_killed_processes_were_writing_is_removed(void **state)
 {
     static const char *const others[] = {"a", "a.part-x", "a.part-1.segy", "b.part-1-0-0"};
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_int_equal(file_replace_text(in_folder(others[i]), "kept"), EK_OK);
     const int kept = entries();
@@ -255,7 +248,6 @@ static void only_what_killed_processes_were_writing_is_removed(void **state)
 
 static void inputs_are_not_overwritten(void **state)
 {
-    (void)state;
     assert_int_equal(file_replace_text(in_folder("in"), "data"), EK_OK);
     assert_int_equal(symlink("in", in_folder("soft")), 0);
     assert_int_equal(link(in_folder("in"), in_folder("hard")), 0);
@@ -281,7 +273,6 @@ static void inputs_are_not_overwritten(void **state)
 
 static void links_keep_pointing_and_devices_stay(void **state)
 {
-    (void)state;
     struct stat st;
     assert_int_equal(symlink("real", in_folder("soft")), 0);
     assert_int_equal(file_replace_text(in_folder("real"), "1"), EK_OK);
@@ -299,7 +290,6 @@ static void links_keep_pointing_and_devices_stay(void **state)
 
 static void places_that_allow_nothing_say_so(void **state)
 {
-    (void)state;
     status_mute(+1);
     assert_int_equal(file_replace_text(in_folder("no/such"), "x"), EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "no/such"));
@@ -316,7 +306,6 @@ static void places_that_allow_nothing_say_so(void **state)
 
 static void reading_gives_every_byte(void **state)
 {
-    (void)state;
     const size_t sizes[] = {0, 1, (1 << 16) - 1, 1 << 16, (1 << 17) + 3};
     for (int i = 0; i < 5; i++) {
         char *bytes = malloc(sizes[i] + 1), *got;
@@ -342,7 +331,6 @@ static void reading_gives_every_byte(void **state)
 /* A missing file is the user's mistake, a lack of descriptors is not. */
 static void failures_to_open_say_whose_they_are(void **state)
 {
-    (void)state;
     char *got;
     size_t n;
     struct rlimit old;
@@ -370,7 +358,6 @@ static void names_in_a_file_lie_beside_it(void **state)
                 {"a/job.json", "", ""},
                 {"-", "c", "c"}};
     char to[16];
-    (void)state;
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         assert_int_equal(file_beside(with[i].path, with[i].name, to, sizeof to), EK_OK);
         assert_string_equal(to, with[i].to);

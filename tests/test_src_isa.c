@@ -13,7 +13,6 @@ static const struct isa *level(const char *name)
 
 static void the_highest_is_in_force(void **state)
 {
-    (void)state;
     int highest = -1;
     for (int i = 0; isa_at(i); i++)
         if (isa_at(i)->built && isa_at(i)->runs)
@@ -27,7 +26,6 @@ static void the_highest_is_in_force(void **state)
 
 static void any_lower_one_may_be_chosen(void **state)
 {
-    (void)state;
     int n = 0;
     for (int i = isa_next(-1); i >= 0; i = isa_next(i), n++)
         assert_int_equal(isa_now(), i);
@@ -37,7 +35,6 @@ static void any_lower_one_may_be_chosen(void **state)
 
 static void others_are_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {"v9", "v", " ", "v3 ", "plain v2", "lanes", "V3"};
     const int before = isa_now();
     status_mute(1);
@@ -55,7 +52,6 @@ static void others_are_refused(void **state)
 /* Objects of one level must not be passed to another, so the level cannot change later. */
 static void too_late_is_refused(void **state)
 {
-    (void)state;
     const int now = isa_now();
     status_mute(1);
     for (int i = 0; isa_at(i); i++)
@@ -71,7 +67,6 @@ static void too_late_is_refused(void **state)
 /* Zeros of both signs, the smallest and the largest numbers, and many in between. */
 static void vectors_compute_as_each_lane(void **state)
 {
-    (void)state;
     enum { N = 600 };
     static const double odd[] = {0,        -0.0,      1,      -1, 5e-324, 2.2250738585072014e-308,
                                  1.79e308, -1.79e308, 1e-300, 3,  1e16,   0x1.fffffffffffffp-1,

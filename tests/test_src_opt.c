@@ -38,7 +38,6 @@ static enum ek_status parse(struct values *v, const char *option, const char *wo
 
 static void words_become_numbers(void **state)
 {
-    (void)state;
     struct values v = {0};
     for (int i = 0; colours[i]; i++) {
         assert_int_equal(parse(&v, "--colour", colours[i]), EK_OK);
@@ -60,7 +59,6 @@ static void words_become_numbers(void **state)
 
 static void names_are_found_in_structs(void **state)
 {
-    (void)state;
     static const struct {
         double x;
         const char *name;
@@ -76,7 +74,6 @@ static void names_are_found_in_structs(void **state)
 
 static void what_is_read_is_not_overwritten(void **state)
 {
-    (void)state;
     struct values v = {0};
     char path[] = "/tmp/test_src_opt.XXXXXX";
     close(mkstemp(path));
@@ -91,7 +88,6 @@ static void what_is_read_is_not_overwritten(void **state)
 /* Mean and variance of a uniform number, and the published start for seed 0. */
 static void random_numbers_are_even(void **state)
 {
-    (void)state;
     enum { N = 100000 };
     uint64_t seed = 0;
     double sum = 0, squares = 0;
@@ -112,7 +108,6 @@ static void random_numbers_are_even(void **state)
 
 static void medians_are_in_the_middle(void **state)
 {
-    (void)state;
     double one[] = {3}, two[] = {5, 3}, odd[] = {9, -1, 4}, even[] = {1, 1e300, -0.0, 3};
     assert_true(isnan(sort_median(NULL, 0)));
     assert_true(sort_median(one, 1) == 3);

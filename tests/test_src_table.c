@@ -51,7 +51,6 @@ static double number(const struct table *t, size_t row, const char *name)
 
 static void test_separators(void **state)
 {
-    (void)state;
     static const char *const same[] = {
         "# heading\n\nsite,E_m, N_m\nA,1,-2.5\nB,3e3,4\n",
         "site E_m  N_m\r\nA 1\t-2.5\r\n  # between\r\nB 3e3 4",
@@ -72,7 +71,6 @@ static void test_separators(void **state)
 
 static void test_named_by_the_caller(void **state)
 {
-    (void)state;
     struct table *t = opened("1 2\n3 4\n", "a b");
     assert_int_equal(t->nrows, 2);
     assert_true(number(t, 1, "a") == 3 && number(t, 0, "b") == 2);
@@ -89,7 +87,6 @@ static void test_named_by_the_caller(void **state)
 /* The last column is text with blanks, possibly empty. */
 static void test_text_last(void **state)
 {
-    (void)state;
     static const char *const same[] = {"1 2 Piz  Nair \n3 4\n5 6 X\n",
                                        "1,2,Piz  Nair\n3,4\n5,6,X\n"};
     for (int i = 0; i < 2; i++) {
@@ -106,7 +103,6 @@ static void test_text_last(void **state)
 
 static void test_missing_values(void **state)
 {
-    (void)state;
     struct table *t = opened("a,b,c,d\n,-,NaN,7\n", NULL);
     double x;
     for (int c = 0; c < 3; c++) {
@@ -123,7 +119,6 @@ static void test_missing_values(void **state)
 
 static void test_what_is_refused(void **state)
 {
-    (void)state;
     refused("a,b\n1,2\n3\n", NULL, ":3: 1 cells where there are 2 columns");
     refused("a b\n\n1 2 3\n", NULL, ":3: 3 cells where there are 2");
     refused("a,b,a\n", NULL, "two columns are called 'a'");
@@ -145,7 +140,6 @@ static void test_what_is_refused(void **state)
 /* Every spelling gives strtod()'s bits, or is refused if strtod() refuses it. */
 static void test_numbers(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"0",
                                         "-0",
                                         "+7",
