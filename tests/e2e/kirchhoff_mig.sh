@@ -135,13 +135,19 @@ if [ -e "$work/cube.json" ]; then
 fi
 
 # Times between tables are judged by rays through the velocity itself, which know nothing of tables: nodes so far apart that a lens
-# is lost between them end with exit 1. Where tables come from a linear velocity, its formula judges all.
-lens="$work/small.segy --velocity lens:v0=2000,kz=0.5,dv=500,x=700,y=700,z=300,sigma=150 --grid 3x3x6:100x100x40@400,400,500 \
+# is lost between them end with exit 1. Where tables come from a linear velocity, its formula judges all. A corner of the survey.
+{
+    head -c 3600 "$work/small.segy"
+    for row in 5 6 7 8 9 10; do
+        tail -c +$((3601 + (363 + 11 * row + 5) * 3044)) "$work/small.segy" | head -c $((6 * 3044))
+    done
+} >"$work/corner.segy"
+lens="$work/corner.segy --velocity lens:v0=2000,kz=0.5,dv=1000,x=1000,y=1000,z=200,sigma=400 --grid 3x3x6:100x100x40@1000,1000,500 \
 --weight diffractor --quiet --layout 1x1 --raw $work/lens --json $work/lens.json"
-"$bin" $lens --node-spacing 125 && "$python" - "$work/lens.json" <<'PY'
+"$bin" $lens --node-spacing 200 && "$python" - "$work/lens.json" <<'PY'
 import json, sys
 times = json.load(open(sys.argv[1]))["certificate"]["resummed"]["times"]
-assert times["rays"] >= 8 and times["missed"] == 0 == times["wrong"] and 0 < times["rms_s"] < 0.5e-3, times
+assert times["rays"] >= 8 and times["missed"] == 0 == times["wrong"] and 0 < times["rms_s"] < 1e-3, times
 PY
 check $? "times by rays: $(grep -A 5 times "$work/lens.json")"
 "$bin" $lens --node-spacing 600 2>"$work/err"
@@ -151,7 +157,7 @@ check $? "a lens between tables: $(cat "$work/err")"
     --json "$work/b.json" && "$python" - "$work/b.json" <<'PY'
 import json, sys
 again = json.load(open(sys.argv[1]))["certificate"]["resummed"]
-assert again["verified"] and again["times"] is None and 1e-4 < again["share"] < 0.03, again
+assert again["verified"] and again["times"] is None and 1e-5 < again["share"] < 0.03, again
 PY
 check $? "tables against the formula: $(grep -A 8 resummed "$work/b.json")"
 
