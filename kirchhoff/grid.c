@@ -71,6 +71,27 @@ enum ek_status grid_parse(const char *what, const char *text, struct grid *g)
     return EK_OK;
 }
 
+static bool counts(const struct grid *g, int axis)
+{
+    return g->n[axis] > 1 || grid_nodes(g) == 1;
+}
+
+double grid_step(const struct grid *g)
+{
+    double most = 0;
+    for (int a = 0; a < 3; a++)
+        most = counts(g, a) ? fmax(most, g->step[a]) : most;
+    return most;
+}
+
+double grid_finest(const struct grid *g)
+{
+    double least = INFINITY;
+    for (int a = 0; a < 3; a++)
+        least = counts(g, a) ? fmin(least, g->step[a]) : least;
+    return least;
+}
+
 void grid_text(const struct grid *g, char *text, size_t room)
 {
     snprintf(text, room, "%dx%dx%d:%.10gx%.10gx%.10g@%.10g,%.10g,%.10g", g->n[0], g->n[1], g->n[2],

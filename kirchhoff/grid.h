@@ -40,12 +40,10 @@ static inline double grid_end(const struct grid *g, int axis)
     return grid_coordinate(g, axis, g->n[axis] - 1);
 }
 
-/* The largest step. */
-static inline double grid_step(const struct grid *g)
-{
-    const double most = g->step[0] > g->step[1] ? g->step[0] : g->step[1];
-    return most > g->step[2] ? most : g->step[2];
-}
+/* The largest and the smallest distance between nodes. The step of an axis with a single node means
+ * nothing; if all axes have a single one, their steps count. */
+double grid_step(const struct grid *g);
+double grid_finest(const struct grid *g);
 
 /* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", then, if the first node is not at 0,0,0, "@X,Y,Z";
  * lengths have an optional unit "m". `what` names the option. EK_USAGE: malformed, a step that

@@ -166,10 +166,9 @@ static double next_step(const struct shot *s)
 {
     const struct front *f = &s->front;
     const double *p = f->state + 3 * f->room;
-    const double *step = s->job->grid.step;
     double least = INFINITY;
     if (s->time == 0)
-        return first_nodes * fmax(step[0], fmax(step[1], step[2])) / s->speed;
+        return first_nodes * grid_step(&s->job->grid) / s->speed;
     for (size_t i = 0; i < f->n; i++)
         least = fmin(least, p[i] * p[i] + p[f->room + i] * p[f->room + i] +
                                 p[2 * f->room + i] * p[2 * f->room + i]);
@@ -207,8 +206,7 @@ static enum ek_status note_layer(struct shot *s, struct ray_layer layer)
  * hence the second limit. */
 static double least_edge(const struct shot *s)
 {
-    const double *step = s->job->grid.step;
-    return fmin(fmin(step[0], fmin(step[1], step[2])), least_share * s->speed * s->time);
+    return fmin(grid_finest(&s->job->grid), least_share * s->speed * s->time);
 }
 
 static enum ek_status refine(struct shot *s, const struct cu *cu, struct ray_device *device)

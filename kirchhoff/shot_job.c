@@ -95,8 +95,7 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
                              const struct velocity *v, const struct shot_options *options, size_t n,
                              const double (*source)[3])
 {
-    const double finest = fmin(grid->step[0], fmin(grid->step[1], grid->step[2]));
-    const double coarsest = fmax(grid->step[0], fmax(grid->step[1], grid->step[2]));
+    const double finest = grid_finest(grid);
     double low[3], high[3];
     memset(job, 0, sizeof *job);
     pthread_mutex_init(&job->lock, NULL);
@@ -108,8 +107,8 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
     set_inner(job, n, source);
     set_outer(job);
     for (int a = 0; a < 3; a++) { /* rays are dropped only after the step that took them out */
-        low[a] = job->outer[0][a] - fmin(job->options.edge, 4 * coarsest);
-        high[a] = job->outer[1][a] + fmin(job->options.edge, 4 * coarsest);
+        low[a] = job->outer[0][a] - fmin(job->options.edge, 4 * grid_step(grid));
+        high[a] = job->outer[1][a] + fmin(job->options.edge, 4 * grid_step(grid));
     }
     if (options->first)
         return eikonal_open(v, grid, job->outer[0], job->outer[1], &job->eikonal);

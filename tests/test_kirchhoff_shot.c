@@ -149,6 +149,25 @@ static void test_diving_rays(void **state)
     assert_true(errors_of(vertical, &flat, s, &o, NULL).unfilled > 100);
 }
 
+/* Steps along axes with a single node mean nothing, neither for accuracy nor for the work. */
+static void test_steps_of_single_nodes(void **state)
+{
+    (void)state;
+    static const char lens[] = "lens:v0=1600,kz=0.5,dv=-200,x=500,y=500,z=500,sigma=300";
+    const double s[3] = {0, 0, 0}, steps[] = {1, 20, 1000};
+    struct ttable *t[3];
+    struct shot_numbers numbers;
+    for (int i = 0; i < 3; i++) {
+        const struct grid column = {{1, 1, 41}, {0, 0, 0}, {steps[i], steps[i], 20}};
+        t[i] = run(lens, &column, &SHOT_OPTIONS, s, &numbers);
+        assert_true(numbers.longest < 5000);
+        for (int k = 0; k < 41; k++)
+            assert_true(fabsf(t[i]->time[k] - t[0]->time[k]) < 2e-5F);
+    }
+    for (int i = 0; i < 3; i++)
+        ttable_close(t[i]);
+}
+
 /* A shot that is to end early leaves the later nodes unfilled and gives no wrong times. */
 static void test_last(void **state)
 {
@@ -264,9 +283,13 @@ static void test_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_cap),
-        cmocka_unit_test(test_diving_rays),  cmocka_unit_test(test_last),
-        cmocka_unit_test(test_arrivals),     cmocka_unit_test(test_mended),
+        cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_diving_rays),
+        cmocka_unit_test(test_last),
+        cmocka_unit_test(test_steps_of_single_nodes),
+        cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_mended),
         cmocka_unit_test(test_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
