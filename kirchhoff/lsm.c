@@ -129,7 +129,7 @@ static void take_gradient(struct lsm *l)
     const double by = l->at.done ? square / l->at.square : 0;
     if (!l->at.done)
         memcpy(l->gradient, image->sum, l->n * sizeof *image->sum);
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; square > 0 && i < l->n; i++)
         l->direction[i] = image->sum[i] + by * l->direction[i];
     l->at.square = square;
 }
@@ -165,11 +165,7 @@ void lsm_step(struct lsm *l, int number, bool *last)
 
 double lsm_mismatch(const struct lsm *l)
 {
-    const double all = data_product(l, l->observed, l->observed);
-    const double left = data_product(l, l->residual, l->residual);
-    const double both = data_product(l, l->residual, l->observed);
-    const double explained = all - 2 * both + left; /* |d - r|^2 */
-    if (!(all > 0 && explained > 0))
-        return 0;
-    return fabs(all - both - image_product(l, l->x, l->gradient)) / sqrt(explained * all);
+    const double length = data_product(l, l->modelled, l->modelled) * l->energy;
+    const double both = data_product(l, l->modelled, l->observed);
+    return length > 0 ? fabs(both - image_product(l, l->direction, l->gradient)) / sqrt(length) : 0;
 }

@@ -59,6 +59,6 @@ static inline bool lsm_migrates(int number)
  * *last: all iterations are done, or the gradient is 0. */
 void lsm_step(struct lsm *l, int number, bool *last);
 
-/* Dot test, |<d - r, d> - <x, M d>| / (|d - r| |d|): zero if M^T were the exact adjoint in exact
- * arithmetic. Collective. */
+/* Dot test, |<M^T p, d> - <p, M d>| / (|M^T p| |d|) with the last direction p: zero if M^T were the
+ * exact adjoint in exact arithmetic. Collective. */
 double lsm_mismatch(const struct lsm *l);

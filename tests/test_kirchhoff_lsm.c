@@ -196,9 +196,35 @@ static void points_become_sharper(void **state)
     }
 }
 
+/* The dot test is as exact if the image explains next to nothing of the traces. */
+static void little_is_explained(void **state)
+{
+    (void)state;
+    const struct generate_diffractor point = {.at = {1000, 1000, 800}, .strength = 1};
+    struct migrate_options o = usual("3x3x9:100x100x10@1600,1500,20");
+    struct migrate *m;
+    struct migrate_worker *w;
+    struct lsm *l;
+    bool last;
+    o.weight = MIGRATE_MODELLING;
+    o.aperture = 200;
+    write_traces(&point);
+    assert_int_equal(migrate_open(&o, &m), EK_OK);
+    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
+    assert_int_equal(lsm_open(m, 1, 0, m->survey->nchunks, &l), EK_OK);
+    run_step(l, w, 1, &last);
+    run_step(l, w, 2, &last);
+    assert_true(last && l->norm[1] > 0.999);
+    assert_true(lsm_mismatch(l) < 1e-7);
+    lsm_close(l);
+    migrate_worker_close(w);
+    migrate_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(demigration_is_adjoint),
-                                       cmocka_unit_test(points_become_sharper)};
+                                       cmocka_unit_test(points_become_sharper),
+                                       cmocka_unit_test(little_is_explained)};
     return cmocka_run_group_tests(tests, name_file, drop_file);
 }
