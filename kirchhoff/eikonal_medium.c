@@ -127,9 +127,7 @@ static struct cell cell_at(const struct eikonal *e, const int at[3], const float
 static enum ek_status sample(struct eikonal *e, float **slowness)
 {
     const struct grid *g = &e->grid;
-    float *s = malloc(grid_nodes(g) * sizeof *s);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes of an eikonal solver", grid_nodes(g));
+    NEW(float, s, grid_nodes(g), "out of memory for %zu nodes of an eikonal solver", grid_nodes(g));
     *slowness = s;
     e->least = INFINITY;
     for (int i = 0; i < g->n[0]; i++)

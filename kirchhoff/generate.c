@@ -4,6 +4,7 @@
 #include "kirchhoff/segy.h"
 #include "src/opt.h"
 #include "src/owned.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,9 +203,7 @@ static enum ek_status write_all(const struct generate_survey *g, const struct ge
                                 struct segy_writer *w)
 {
     const int n = g->shots * g->shots * g->receivers * g->receivers;
-    OWNED_MEMORY float *x = malloc((size_t)g->ns * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
+    OWNED_MEMORY NEW(float, x, g->ns, "out of memory for a trace");
     for (int i = 0; i < n; i++)
         TRY(put_trace(g, e, i, w, x));
     return EK_OK;

@@ -6,6 +6,7 @@
 #include "src/checksum.h"
 #include "src/file.h"
 #include "src/owned.h"
+#include "src/arena.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,9 +46,7 @@ void mig_sum_chunk(struct mig *p, size_t chunk)
 static enum ek_status sum_traces(struct mig *p, const bool *done, uint64_t *sum)
 {
     const struct chunks *s = p->m->survey;
-    OWNED_MEMORY float *x = malloc((size_t)p->m->segy->ns * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
+    OWNED_MEMORY NEW(float, x, p->m->segy->ns, "out of memory for a trace");
     *sum = 0;
     for (size_t c = 0; c < s->nchunks; c++) {
         if (!p->lsm && !(done[c] && migrate_reaches(p->m, c)))

@@ -11,6 +11,7 @@
 #include "src/opt.h"
 #include "src/owned.h"
 #include "src/progress.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -463,9 +464,8 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
         snprintf(folder, sizeof folder, "%s", s->results);
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
-    OWNED_MEMORY bool *here = calloc((size_t)j->problem.nnodes + 1, sizeof *here);
-    if (!here)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", j->problem.nnodes);
+    OWNED_MEMORY NEW(bool, here, j->problem.nnodes + 1, "out of memory for %d nodes",
+                     j->problem.nnodes);
     x.here = here;
     stop_catch();
     TRY(run_history_open(h, j, method, folder, s->resume));

@@ -1,5 +1,6 @@
 /* cu/sched/checksummed.c – writes JSON files with a checksum, and refuses damaged ones. */
 #include "cu/sched/checksummed.h"
+#include "src/arena.h"
 #include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/json.h"
@@ -81,9 +82,5 @@ enum ek_status checksummed_read(const char *path, const char *format, int versio
     if (!read)
         FAIL(EK_USAGE, "%s:%d: %s; delete it to start afresh", path, error.line, error.text);
     enum ek_status st = check(path, format, version, read);
-    if (st)
-        json_decref(read);
-    else
-        *root = read;
-    return st;
+    return HAND_OUT(st, read, root, json_decref);
 }

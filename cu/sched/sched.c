@@ -129,11 +129,7 @@ static enum ek_status parse_options(const struct sched_ops *ops, const char *spe
     if (ops->defaults)
         ops->defaults(values);
     enum ek_status st = opt_parse_list(ops->opts, values, ops->name, colon ? colon + 1 : "");
-    if (st)
-        free(values);
-    else
-        *options = values;
-    return st;
+    return HAND_OUT(st, values, options, free);
 }
 
 enum ek_status sched_check(const char *spec, const char **name)
@@ -268,11 +264,7 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
         st = parse_options(ops, spec, &s->options);
     if (!st)
         st = begin_policy(s);
-    if (st)
-        free_sched(s);
-    else
-        *out = s;
-    return st;
+    return HAND_OUT(st, s, out, free_sched);
 }
 
 void sched_close(struct sched *s)
