@@ -114,7 +114,7 @@ for_many() { # compiler, …: its command, without a file
 }
 warnings_in() { # which files, for grep; further options
     git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^[a-z]*/examples/' | grep $1 |
-        xargs -P "$(nproc)" -n $files sh -c "$command $2 \"\$@\" 2>&1 || echo \"error: exit \$?: \$*\"" _
+        xargs -P "$(nproc)" -n $files sh -c "$command ${2:-} \"\$@\" 2>&1 || echo \"error: exit \$?: \$*\"" _
 }
 for cc in 'gcc -O1 -c' "$clang"; do
     [[ $cc == *${COMPILERS:-}* ]] || continue

@@ -357,8 +357,7 @@ static double error_of(struct estimate *e, size_t judged)
     return judged ? fmin(line_median(e->scratch, judged) * PER_MEDIAN, 0.05) : 0.05;
 }
 
-/* ---- one step: launches hidden in the tasks' times
- * ---------------------------------------------*/
+/* ---- one step: launches hidden in times -------------------------------------------------------*/
 /* The number of tasks in the range that begins with t; 1 if t was not executed. */
 static size_t range_length(const struct estimate *e, size_t t)
 {
