@@ -527,6 +527,7 @@ static void measure_noise(struct estimate *e)
 
 static void learn_later_step(struct estimate *e)
 {
+    learn_inside(e, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
             fit_kind(e, j, true);
@@ -712,8 +713,6 @@ void estimate_pass(struct estimate *e)
 
 void estimate_step(struct estimate *e)
 {
-    if (e->steps)
-        learn_inside(e, estimate_noise(e));
     if (e->steps == 0)
         learn_first_step(e);
     else
