@@ -116,8 +116,8 @@ void moldable_plan_close(struct moldable_plan *);
 /* A lower bound of all makespans (s): the least T for which every task ends within T on some number
  * of cores, and the tasks' work p t(p), each at its least over those numbers, fits the area
  * T sum(p_j f_j); likewise their least use of GPUs and memory. It is at least the longest chain of
- * tasks that depend on one another, and the plain area bound. NaN: out of memory, already
- * reported. */
+ * kinds that depend on one another, each with all nodes to itself, and the plain area bound. NaN:
+ * out of memory, already reported. */
 double moldable_bound(const struct moldable_problem *);
 
 /* ---- tasks and nodes --------------------------------------------------------------------------*/

@@ -94,10 +94,11 @@ static struct least least_of(const struct machine *m, int kind, double T)
     return l;
 }
 
-static bool may_fit(const struct machine *m, double T)
+/* May the tasks of kinds `from` … `to` - 1 be done within T? */
+static bool may_fit(const struct machine *m, int from, int to, double T)
 {
     double work = 0, gpus = 0, memory = 0;
-    for (int i = 0; i < m->problem->nkinds && work <= m->power * T; i++) {
+    for (int i = from; i < to && work <= m->power * T; i++) {
         const struct moldable_kind *k = &m->problem->kinds[i];
         const struct least l = least_of(m, i, T);
         work += m->count[i] * l.work;
@@ -108,15 +109,15 @@ static bool may_fit(const struct machine *m, double T)
            memory <= m->memory * T * (1 + 1e-9);
 }
 
-static double bisect(const struct machine *m)
+static double bisect(const struct machine *m, int from, int to)
 {
     enum { STEPS = 40 };
     double lo = 0, hi = 1e-3;
-    while (!may_fit(m, hi) && hi < 1e300)
+    while (!may_fit(m, from, to, hi) && hi < 1e300)
         lo = hi, hi *= 4;
     for (int i = 0; i < STEPS; i++) {
         double mid = (lo + hi) / 2;
-        if (may_fit(m, mid))
+        if (may_fit(m, from, to, mid))
             hi = mid;
         else
             lo = mid;
@@ -124,23 +125,17 @@ static double bisect(const struct machine *m)
     return lo;
 }
 
-/* The longest chain of tasks that depend on one another, each on its best cores; end [nkinds] is
- * overwritten. */
+/* The longest chain of kinds that depend on one another, each with the machine to itself; end
+ * [nkinds] is overwritten. */
 static double longest_chain(const struct machine *m, double *end)
 {
     double longest = 0;
     for (int i = 0; i < m->problem->nkinds; i++) {
         const struct moldable_kind *k = &m->problem->kinds[i];
-        double from = 0, least = INFINITY;
+        double from = 0;
         for (int a = 0; a < k->nafter; a++)
             from = fmax(from, end[k->after[a]]);
-        for (int w = 0; w < m->widest && !k->cluster; w++)
-            least = fmin(least, m->law[(size_t)i * (size_t)m->widest + (size_t)w] /
-                                    m->factor[(size_t)i * (size_t)m->widest + (size_t)w]);
-        for (int w = 1; w <= m->largest && k->cluster; w++)
-            if (allows(k, w))
-                least = fmin(least, moldable_seconds(&k->law, w) / m->fastest);
-        end[i] = from + (m->count[i] && isfinite(least) ? least : 0);
+        end[i] = from + (m->count[i] ? bisect(m, i, i + 1) : 0);
         longest = fmax(longest, end[i]);
     }
     return longest;
@@ -160,5 +155,5 @@ double moldable_bound(const struct moldable_problem *p)
         return NAN;
     survey(&m);
     tabulate(&m);
-    return fmax(bisect(&m), longest_chain(&m, end) * (1 - 1e-12));
+    return fmax(bisect(&m, 0, p->nkinds), longest_chain(&m, end) * (1 - 1e-12));
 }
