@@ -1,9 +1,11 @@
-/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, then a
- * search for a shorter one. Under a limit on the makespan every task takes the place with the least
- * work (core seconds), and of those the one with the smallest gap below the limit; a task that
- * finds no place goes to the front of the queue with more cores, and all tasks are placed again.
- * The limit is bisected down to the lower bound. Where GPUs or memory are scarce they are given a
- * price in cores, which rises until all tasks find a place. */
+/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods (for tasks
+ * that depend on one another also of chains.h), then a search for a shorter one. Under a limit on
+ * the makespan every task takes the place with the least work (core seconds), and of those the one
+ * with the smallest gap below the limit; a task that finds no place goes to the front of the queue
+ * with more cores, and all tasks are placed again. The limit is bisected down to the lower bound.
+ * Where GPUs or memory are scarce they are given a price in cores, which rises until all tasks find
+ * a place. */
+#include "cu/moldable/chains.h"
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
 #include "cu/moldable/pattern.h"
@@ -13,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
+enum { FEW = 200, ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
 static const double CLOSE = 1.0005; /* times the bound: close enough to stop, */
 static const double NEAR = 1.002;   /* in packing with GPUs or memory, where a limit takes longer */
 static const double ENOUGH = 1.1;   /* and to leave out other methods then */
@@ -452,6 +454,8 @@ static enum ek_status search_packing(struct search *s, double bound)
 static const struct moldable_method *const quick_methods[] = {
     &moldable_datap, &moldable_dcts, &moldable_waterl, &moldable_taskp, NULL};
 
+static const struct moldable_method chains = {"chains", "widths by chains", chains_choose};
+
 static enum ek_status search(struct search *s)
 {
     const struct moldable_problem *p = s->timeline->problem;
@@ -464,11 +468,14 @@ static enum ek_status search(struct search *s)
     if (packed)
         TRY(search_packing(s, bound));
     const bool enough = large && s->best < (s->scarce ? ENOUGH * bound : INFINITY);
+    if (!s->independent)
+        TRY(try_method(s, &chains));
     const struct moldable_method *const *method = large ? quick_methods : moldable_methods;
     for (int i = 0; method[i] && !enough && s->best > bound * CLOSE; i++)
         if (method[i] != &moldable_evenkeel)
             TRY(try_method(s, method[i]));
-    if (large && (packed || !s->independent)) /* a common limit suits no chain of tasks */
+    /* A common limit suits no chain of many tasks. */
+    if ((large && packed) || (!s->independent && (large || p->ntasks > FEW)))
         return EK_OK;
     if (!large)
         shorten(s, bound, fits_tightly);
