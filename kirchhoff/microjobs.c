@@ -113,22 +113,20 @@ static void give_cpus(hwloc_const_bitmap_t cpus, int number, int nslots, struct 
 
 static enum ek_status open_slots(struct node *n)
 {
-    hwloc_topology_t topology = NULL;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     n->nslots = microjobs_slots(n->job);
     n->slot = calloc((size_t)n->nslots, sizeof *n->slot);
-    enum ek_status st = cpus && n->slot ? topology_process_cpus(cpus)
-                                        : status_fail(EK_UNAVAILABLE, "out of memory");
-    THEN(st, topology_open(NULL, &topology));
-    if (!st)
-        cluster_share_cpus(topology, cpus);
-    for (int i = 0; i < n->nslots && !st; i++) {
+    if (!cpus || !n->slot)
+        FAIL(EK_UNAVAILABLE, "out of memory");
+    TRY(topology_process_cpus(cpus));
+    TRY(topology_open(NULL, &topology));
+    cluster_share_cpus(topology, cpus);
+    for (int i = 0; i < n->nslots; i++) {
         give_devices(n->job, i, &n->slot[i]);
         give_cpus(cpus, i, n->nslots, &n->slot[i]);
     }
-    topology_close(topology);
-    hwloc_bitmap_free(cpus);
-    return st;
+    return EK_OK;
 }
 
 /* ---- compute processes ------------------------------------------------------------------------*/

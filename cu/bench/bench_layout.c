@@ -7,6 +7,7 @@
 #include "cu/unit/topology.h"
 #include "cu/unit/tune_layout.h"
 #include "src/clock.h"
+#include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,10 @@ bool bench_layout_wanted(const struct cu_options *wanted)
 
 static enum ek_status count_cores(int *cores)
 {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t cpus;
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t cpus = NULL;
     TRY(topology_here(&topology, &cpus));
     *cores = topology_within_quota(topology_cores(topology, cpus));
-    topology_close(topology);
-    hwloc_bitmap_free(cpus);
     return EK_OK;
 }
 

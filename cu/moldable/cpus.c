@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)
-OWNED_POINTER(struct hwloc_topology, topology_close)
-
 /* ---- Slurm ------------------------------------------------------------------------------------*/
 /* Is `node` in a list such as n[1-3],n7? */
 static bool names_node(const char *list, const char *node)

@@ -19,10 +19,9 @@ static const double LONGEST = 1e9; /* longest plausible task, in seconds */
 /* ---- what a profile is for --------------------------------------------------------------------*/
 enum ek_status profile_cpu(char *name, size_t room)
 {
-    hwloc_topology_t topology;
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
     TRY(topology_open(NULL, &topology));
     snprintf(name, room, "%s", topology_model(topology));
-    topology_close(topology);
     return EK_OK;
 }
 

@@ -1,5 +1,6 @@
 /* cu/unit/place_derive.c – derives places from a machine and a layout. */
 #include "cu/unit/place.h"
+#include "cu/unit/topology.h"
 #include "src/owned.h"
 
 #include <stdlib.h>
@@ -148,10 +149,12 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
 {
     int room = hwloc_bitmap_weight(pool), width = layout->width < room ? layout->width : room;
     const size_t depths = (size_t)hwloc_topology_get_depth(t);
-    hwloc_bitmap_t left = hwloc_bitmap_dup(pool), scratch = hwloc_bitmap_alloc();
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t left = hwloc_bitmap_dup(pool);
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t scratch = hwloc_bitmap_alloc();
     OWNED_MEMORY unsigned *full = calloc(depths, sizeof *full);
-    enum ek_status st = left && scratch && full ? EK_OK : EK_UNAVAILABLE;
-    for (int u = 0; u < layout->ncpu && !st; u++) {
+    if (!left || !scratch || !full)
+        return EK_UNAVAILABLE;
+    for (int u = 0; u < layout->ncpu; u++) {
         if (room < width) {
             hwloc_bitmap_copy(left, pool);
             room = hwloc_bitmap_weight(pool);
@@ -162,12 +165,10 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
         hwloc_bitmap_t unit = hwloc_bitmap_alloc();
         if (unit)
             cut(s, home, width, left, unit);
-        st = place_append(&a->list, unit);
+        TRY(place_append(&a->list, unit));
         a->cost += hwloc_topology_get_depth(t) - home->depth;
     }
-    hwloc_bitmap_free(left);
-    hwloc_bitmap_free(scratch);
-    return st;
+    return EK_OK;
 }
 
 /* Reserves a tier-0 cpu for each thread of a device whose neighbourhood is known, from the end of
@@ -192,17 +193,16 @@ static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
                                   struct attempt *a)
 {
     int need = layout->ncpu * layout->width;
-    hwloc_bitmap_t pool = hwloc_bitmap_alloc(), reserved = hwloc_bitmap_alloc();
-    enum ek_status st = pool && reserved ? EK_OK : EK_UNAVAILABLE;
-    if (!st && a->reserve)
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t pool = hwloc_bitmap_alloc();
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t reserved = hwloc_bitmap_alloc();
+    if (!pool || !reserved)
+        return EK_UNAVAILABLE;
+    if (a->reserve)
         reserve_near(s, near, layout, reserved);
-    if (!st && (!a->reserve || count_tier(s, 0, reserved) >= need)) {
-        choose_pool(s, need, a->spread, reserved, pool);
-        st = pack(t, s, pool, layout, a);
-    }
-    hwloc_bitmap_free(pool);
-    hwloc_bitmap_free(reserved);
-    return st;
+    if (a->reserve && count_tier(s, 0, reserved) < need)
+        return EK_OK;
+    choose_pool(s, need, a->spread, reserved, pool);
+    return pack(t, s, pool, layout, a);
 }
 
 /* Counts the CPU units' threads on each cpu, each unit's spread evenly over its cpus. */

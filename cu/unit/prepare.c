@@ -289,18 +289,15 @@ static enum ek_status check_threads(const struct cu_layout *layout)
 
 static enum ek_status plan_here(const struct cu_options *o, bool bind, struct prepare_plan *plan)
 {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t allowed;
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t allowed = NULL;
     const char *text = bind ? getenv("OMP_PLACES") : NULL;
     text = text && *text ? text : NULL;
     TRY(topology_here(&topology, &allowed));
     if (!text)
         cluster_share_cpus(topology, allowed);
     const struct prepare_machine here = {topology, allowed, text, false};
-    const enum ek_status st = prepare_plan(o, &here, plan);
-    topology_close(topology);
-    hwloc_bitmap_free(allowed);
-    return st;
+    return prepare_plan(o, &here, plan);
 }
 
 /* Binds this thread if the machine can do so; frees both arguments. */
@@ -460,14 +457,13 @@ static enum ek_status compare_runtime(const struct prepare_plan *plan)
  * those cpus. */
 static enum ek_status limit_default_team(const struct place_list *places)
 {
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (!cpus)
         FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     place_union(places, cpus);
     const int n = hwloc_bitmap_weight(cpus);
     if (n > 0 && n < omp_get_max_threads())
         omp_set_num_threads(n);
-    hwloc_bitmap_free(cpus);
     return EK_OK;
 }
 

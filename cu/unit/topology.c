@@ -131,12 +131,10 @@ int topology_within_quota(int cores)
 
 int topology_lent_cores(void)
 {
-    hwloc_topology_t topology;
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
     if (MUTED(topology_open(NULL, &topology)))
         return 0;
-    const int cores = topology_cores(topology, hwloc_topology_get_allowed_cpuset(topology));
-    topology_close(topology);
-    return cores;
+    return topology_cores(topology, hwloc_topology_get_allowed_cpuset(topology));
 }
 
 bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/status.h"
+#include "src/owned.h"
 #include <hwloc.h>
 #include <stdbool.h>
 
@@ -11,6 +12,8 @@
  * read the machine. Caller owns *topology; topology_close() accepts NULL. */
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
 void topology_close(hwloc_topology_t topology);
+OWNED_POINTER(struct hwloc_topology, topology_close)
+OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)
 
 /* The cpus on which the calling thread may run now. EK_UNAVAILABLE: the system call failed. */
 enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
