@@ -211,6 +211,7 @@ static pid_t begin_writer(const char *name)
     assert_int_equal(pipe(ready), 0);
     const pid_t child = fork();
     if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if a check fails before */
         if (forbid_nameless_files() && !file_create(in_folder(name), &f) &&
             write(ready[1], "x", 1) == 1)
             pause();
