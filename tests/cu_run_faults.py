@@ -218,7 +218,7 @@ class Case:
             good = b'end %d' % t in lines('log') if status == 0 else status in (-1, CODES[self.job.tasks[t]['mode']])
             self.check(good, 'the journal notes', status, 'for task', t)
         bad = sum(x in self.damaged for x in lines('job.json.results/journal'))
-        self.check(not bad or 'changed: %d,' % bad in self.said, bad, 'damaged lines:', self.said)
+        self.check(not bad or run.returncode not in (0, 1) or 'changed: %d,' % bad in self.said, bad, 'damaged lines:', self.said)
         return run.returncode, events
 
     # ---- between runs ----
