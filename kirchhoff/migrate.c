@@ -72,17 +72,17 @@ static enum ek_status cover(const struct migrate *m, struct tfolder_surface *sur
     return EK_OK;
 }
 
-/* A grid that covers the image, with cells of about 50 m. A thinner image gets one such cell: the
- * smallest step limits the rays of fronts, and finer ones would take minutes. */
+/* A grid that covers the image, with cells of about 50 m. A thinner image gets one cell of 20 m or
+ * more: the smallest step limits the rays of fronts, and finer ones would take minutes. */
 static struct grid coarser(const struct grid *image)
 {
-    const double cell = 50;
+    const double cell = 50, least = 20;
     struct grid g = *image;
     for (int a = 0; a < 3; a++) {
         const double length = image->step[a] * (image->n[a] - 1);
         const int cells = (int)fmax(1, ceil(length / cell));
         g.n[a] = image->n[a] > 1 ? cells + 1 : 1;
-        g.step[a] = cells > 1 ? length / cells : cell;
+        g.step[a] = image->n[a] > 1 ? fmax(length / cells, least) : cell;
     }
     return g;
 }
