@@ -6,14 +6,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 /* Messages of more bytes are confirmed at once, lest the sender keep many of them. */
 enum { BULKY = 1 << 16 };
 
-/* Before each message; number 0: there is none. */
+/* Before each message; number 0: there is none. A side is a random number, since the
+ * processes of a restarted container may have the same ids again. */
 struct head {
-    uint32_t process, number, heard; /* heard: number of the last message from the other side */
+    uint32_t side, number, heard; /* heard: number of the last message from the other side */
 };
 
 struct letter {
@@ -24,7 +25,7 @@ struct letter {
 };
 
 struct line {
-    uint32_t process; /* the other side's; 0: not known */
+    uint32_t side; /* the other one; 0: not known */
     uint32_t sent, heard;
     bool cut;
     struct letter *first, *last; /* not confirmed */
@@ -32,13 +33,14 @@ struct line {
 
 struct lasting {
     struct transport below;
+    uint32_t side;
     int peers;
     struct line line[]; /* [peers] */
 };
 
 static void put(struct lasting *t, int peer, struct letter *l)
 {
-    l->head.process = (uint32_t)getpid();
+    l->head.side = t->side;
     l->head.heard = t->line[peer].heard;
     t->below.ops->send(t->below.st, peer, &l->head, l->bytes); /* what is lost will be repeated */
 }
@@ -85,11 +87,11 @@ static enum transport_event_kind understand(struct lasting *t, int peer, const s
 {
     struct line *line = &t->line[peer];
     const bool was_cut = line->cut;
-    if (line->process && line->process != head->process) {
+    if (line->side && line->side != head->side) {
         forget(line, UINT32_MAX);
-        *line = (struct line){.process = 0};
+        *line = (struct line){.side = 0};
     }
-    line->process = head->process;
+    line->side = head->side;
     forget(line, head->heard);
     const bool is_next = head->number == line->heard + 1;
     line->heard += is_next;
@@ -145,6 +147,11 @@ enum ek_status transport_lasting_open(struct transport *t, int peers)
     struct lasting *made = calloc(1, sizeof *made + (size_t)peers * sizeof made->line[0]);
     if (!made)
         FAIL(EK_UNAVAILABLE, "out of memory for %d connections", peers);
+    if (getrandom(&made->side, sizeof made->side, 0) != sizeof made->side) {
+        free(made);
+        FAIL(EK_UNAVAILABLE, "no random numbers: %m");
+    }
+    made->side |= 1;
     made->below = *t;
     made->peers = peers;
     *t = (struct transport){&ops, made};
