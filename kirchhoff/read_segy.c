@@ -330,7 +330,8 @@ enum ek_status segy_open(const char *path, const struct segy_options *o, struct 
         free(made);
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     }
-    made->file = open(path, O_RDONLY | O_CLOEXEC);
+    /* a pipe that nobody writes to is refused at once */
+    made->file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     enum ek_status st = made->file < 0 ? file_not_opened(path, errno) : scan(made, o);
     if (!st && !(made->sum = calloc(made->n, sizeof *made->sum)))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", path, made->n);

@@ -296,6 +296,8 @@ refused 2 'which traces' "$bin"
 refused 2 'which travel times' "$bin" "$data" --grid 3x3x9:50
 refused 2 'which image' "$bin" "$data" $tables
 refused 2 'nowhere.segy' "$bin" "$work/nowhere.segy" $usual
+mkfifo "$work/pipe.segy"
+refused 2 'no regular file' timeout 20 "$bin" "$work/pipe.segy" $usual
 refused 2 "did you mean 'diffractor'" "$bin" "$data" $tables --grid 3x3x9:50 --weight difractor
 refused 2 "did you mean 's1'" "$bin" --generate s2 --out "$work/x.segy"
 refused 2 'each part would compute' "$bin" "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50 \
