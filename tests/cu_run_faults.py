@@ -102,8 +102,8 @@ SSH = '#!/bin/sh\nwhile [ "$1" = -o ]; do shift 2; done\nshift 2\nexec sh -c "$*
 class Job:
     def __init__(self, rng):
         self.far, self.retries = rng.random() < .5, rng.choice([0, 1, 2])
-        self.nodes = [{'name': 'n%d' % i, 'cores': rng.randint(1, 4), 'gpus': rng.choice([0, 0, 1, 2]),
-                       'memory': rng.choice([0, 10]), 'factor': rng.choice([1, 1, 1.5])}
+        self.nodes = [{'name': 'n%d' % i, 'cores': rng.randint(1, 4), 'gpus': rng.choice([0, 1, 1, 2]),
+                       'memory': rng.choice([0, 10, 10]), 'factor': rng.choice([1, 1, 1.5])}
                       for i in range(rng.randint(1, 3))]
         self.kinds, self.tasks, self.kind = [], [], []
         for k in range(rng.randint(1, 6)):
@@ -117,7 +117,7 @@ class Job:
                 'outputs': ['made.{id}'], 'walltime': 20, 'cluster': cluster}
         kind['least_cores'] = 0 if cluster else rng.choice([0, 0, rng.randint(1, host['cores'])])
         kind['gpus'] = 0 if cluster else rng.randint(0, host['gpus'])
-        kind['memory'] = 0 if cluster else rng.choice([0, rng.randint(1, host['memory'])]) if host['memory'] else 0
+        kind['memory'] = 0 if cluster else rng.choice([0, 4, 6, rng.randint(1, host['memory'])]) if host['memory'] else 0
         kind['after'] = sorted({'k%d' % rng.randrange(k) for _ in range(rng.choice([0, 1, 1, 2]))}) if k else []
         kind['sweep'] = {'x': sweep} if sweep else {}
         fails = rng.random() < .4

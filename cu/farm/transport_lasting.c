@@ -14,7 +14,9 @@ enum { BULKY = 1 << 16 };
 /* Before each message; number 0: there is none. A side is a random number, since the
  * processes of a restarted container may have the same ids again. */
 struct head {
-    uint32_t side, number, heard; /* heard: number of the last message from the other side */
+    uint32_t side, number;
+    uint32_t heard; /* number of the last message from the other side */
+    uint32_t calls; /* how often the worker has renewed the connection */
 };
 
 struct letter {
@@ -26,14 +28,14 @@ struct letter {
 
 struct line {
     uint32_t side; /* the other one; 0: not known */
-    uint32_t sent, heard;
+    uint32_t sent, heard, calls;
     bool cut;
     struct letter *first, *last; /* not confirmed */
 };
 
 struct lasting {
     struct transport below;
-    uint32_t side;
+    uint32_t side, calls;
     int peers;
     struct line line[]; /* [peers] */
 };
@@ -41,6 +43,7 @@ struct lasting {
 static void put(struct lasting *t, int peer, struct letter *l)
 {
     l->head.side = t->side;
+    l->head.calls = t->calls;
     l->head.heard = t->line[peer].heard;
     t->below.ops->send(t->below.st, peer, &l->head, l->bytes); /* what is lost will be repeated */
 }
@@ -81,25 +84,28 @@ static void repeat(struct lasting *t, int peer)
         put(t, peer, l);
 }
 
-/* What the message is: the next one of its line, a sign of life, or nothing. */
+/* What the message is: the next one of its line, a sign of life, or nothing. The first one after a
+ * loss may be older than that, so what follows the worker's call counts. */
 static enum transport_event_kind understand(struct lasting *t, int peer, const struct head *head,
                                             size_t bytes)
 {
     struct line *line = &t->line[peer];
-    const bool was_cut = line->cut;
+    bool renewed = line->cut;
     if (line->side && line->side != head->side) {
         forget(line, UINT32_MAX);
         *line = (struct line){.side = 0};
     }
     line->side = head->side;
+    renewed |= head->calls > line->calls;
+    line->calls = head->calls;
     forget(line, head->heard);
     const bool is_next = head->number == line->heard + 1;
     line->heard += is_next;
-    if (was_cut)
+    if (renewed)
         repeat(t, peer);
     if (bytes > BULKY)
         confirm(t, peer);
-    return is_next ? TRANSPORT_MESSAGE : was_cut ? TRANSPORT_RENEWED : TRANSPORT_NOTHING;
+    return is_next ? TRANSPORT_MESSAGE : renewed ? TRANSPORT_RENEWED : TRANSPORT_NOTHING;
 }
 
 static enum ek_status receive(void *st, double seconds, struct transport_event *e)
@@ -110,6 +116,7 @@ static enum ek_status receive(void *st, double seconds, struct transport_event *
     if (e->kind == TRANSPORT_LOST) {
         t->line[e->peer].cut = true;
     } else if (e->kind == TRANSPORT_RENEWED) {
+        t->calls++;
         confirm(t, 0); /* a sign of life, on which rank 0 repeats its own */
         repeat(t, 0);
         e->kind = TRANSPORT_NOTHING;
