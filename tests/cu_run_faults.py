@@ -47,7 +47,10 @@ def misbehave(mode):
     if mode == 'late':
         time.sleep(60)
     elif mode.startswith('signal'):
-        os.kill(os.getpid(), int(mode.split()[1]))
+        number = int(mode.split()[1])
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)  # stubborn or not
+        os.kill(os.getpid(), number)
         time.sleep(60)
     sys.exit(int(mode.split()[1]) if mode.startswith('exit') else 0)  # missing: without its output
 
