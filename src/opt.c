@@ -121,6 +121,12 @@ static enum ek_status store_name(const struct opt *o, int *at, const char *where
     return opt_choose(where, text, o->names, sizeof *o->names, n, at);
 }
 
+/* An empty name of a file would be taken for an option that is not given. */
+static bool names_no_file(const struct opt *o, const char *text)
+{
+    return text && !*text && o->arg && !strncmp(o->arg, "FILE", strlen("FILE"));
+}
+
 /* Stores `text` as the option's value. `where` is "--chunk", "CU_LAYOUT" or "dynamic: chunk". */
 static enum ek_status store(const struct opt *o, void *values, const char *where, const char *text)
 {
@@ -128,6 +134,8 @@ static enum ek_status store(const struct opt *o, void *values, const char *where
     bool bounded = o->min != 0 || o->max != 0;
     long i;
     double x;
+    if (names_no_file(o, text))
+        FAIL(EK_USAGE, "%s: '' is not a file name", where);
     switch (o->type) {
     case OPT_FLAG:
         *(bool *)at = true;

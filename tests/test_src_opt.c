@@ -1,4 +1,5 @@
-/* tests/test_src_opt.c – options of type OPT_NAME, input files, random numbers and medians. */
+/* tests/test_src_opt.c – options of type OPT_NAME, empty names, input files, random numbers and
+ * medians. */
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/random.h"
@@ -51,6 +52,8 @@ static void words_become_numbers(void **state)
     assert_non_null(strstr(status_message(), "--colour: 'bleu' is not one of red, green, blue"));
     assert_non_null(strstr(status_message(), "did you mean 'blue'"));
     assert_int_equal(parse(&v, "--colour", ""), EK_USAGE);
+    assert_int_equal(parse(&v, "--in", ""), EK_USAGE);
+    assert_null(v.in);
     assert_int_equal(parse(&v, "--colour", "red\n\033[2J"), EK_USAGE);
     assert_non_null(strstr(status_message(), "'red??[2J' is not")); /* one line, no terminal
                                                                      * commands */
