@@ -4,5 +4,5 @@
 # EK_LONG=1: more of them. SEED=30 and CASES choose others.
 . tests/check.sh
 needs_two_cpus
-python3 tests/cu_run_faults.py "$BIN/cu-run" "$work/jobs" "${SEED:-30}" "${CASES:-$([ -z "${EK_LONG:-}" ] && echo 12 || echo 300)}" || failed=1
+python3 tests/cu_run_faults.py "$BIN/cu-run" "$work/jobs" "${SEED:-30}" "${CASES:-$([ -z "${EK_LONG:-}" ] && echo 12 || echo 60)}" || failed=1
 exit $failed
