@@ -59,8 +59,10 @@ static enum ek_status send_message(void *st, int peer, const void *data, size_t 
     struct lasting *t = st;
     struct line *line = &t->line[peer];
     struct letter *l = malloc(sizeof *l + bytes);
-    if (!l)
-        FAIL(EK_UNAVAILABLE, "out of memory for a message of %zu bytes", bytes);
+    if (!l) { /* no failure of the run: the peer counts as lost, others may go on */
+        status_warn("out of memory for a message of %zu bytes", bytes);
+        return EK_UNAVAILABLE;
+    }
     *l = (struct letter){.bytes = sizeof l->head + bytes, .head = {.number = ++line->sent}};
     memcpy(l->message, data, bytes);
     *(line->first ? &line->last->next : &line->first) = l;

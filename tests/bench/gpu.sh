@@ -414,7 +414,7 @@ compared() { # program
     awk -v alone="$alone" -F '[ :",]+' '$2 == "schedule" {policy = $3} $2 == "seconds" {s = $3} $2 == "rate" {rate = $3}
         $2 == "verified" {good = $3}
         $2 == "lower_bound_s" && policy != "" {
-            printf "| %s | %.0f | %.2f | %s | %s |\n", policy, rate, rate / alone, ($3 > 0 ? sprintf("%.2f", s / $3) : "-"), good
+            printf "| %s | %.0f | %.2f | %s | %s |\n", policy, rate, rate / alone, ($3 + 0 > 0 ? sprintf("%.2f", s / $3) : "-"), good
             policy = ""}' "$work/json"
     tell ""
 }
