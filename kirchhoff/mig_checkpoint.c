@@ -82,7 +82,7 @@ static enum ek_status list_rank_files(struct mig *p)
     for (const struct dirent *e; folder && !st && (e = readdir(folder));) {
         const int rank = strlen(e->d_name) > length ? atoi(e->d_name + length) : 0;
         name_file(p, rank, path);
-        if (!p->lsm && rank > 0 && !strcmp(path + above, e->d_name))
+        if (rank > 0 && !strcmp(path + above, e->d_name))
             st = list_file(p, rank, path);
     }
     if (folder)
@@ -111,7 +111,7 @@ static enum ek_status list_files(struct mig *p)
     p->kept_part = !access(p->checkpoint, F_OK);
     if (p->kept_part)
         TRY(mig_part_take(p, p->checkpoint, MIG_PART_LIST));
-    return list_rank_files(p);
+    return p->lsm ? EK_OK : list_rank_files(p);
 }
 
 enum ek_status mig_checkpoint_list(struct mig *p)
