@@ -40,6 +40,14 @@ int moldable_widest(const struct moldable_problem *p)
     return most;
 }
 
+bool moldable_independent(const struct moldable_problem *p)
+{
+    for (int k = 0; k < p->nkinds; k++)
+        if (p->kinds[k].nafter)
+            return false;
+    return true;
+}
+
 bool moldable_can_host(const struct moldable_kind *k, const struct moldable_node *n)
 {
     return k->gpus <= n->gpus && (!(n->memory > 0) || k->memory <= n->memory * (1 + 1e-12));

@@ -129,6 +129,9 @@ static inline bool moldable_needs_resources(const struct moldable_kind *k)
     return k->gpus || k->memory > 0;
 }
 
+/* Does no task depend on another? */
+bool moldable_independent(const struct moldable_problem *);
+
 /* Cores of the largest node, at least 1. */
 int moldable_widest(const struct moldable_problem *);
 

@@ -155,5 +155,6 @@ double moldable_bound(const struct moldable_problem *p)
         return NAN;
     survey(&m);
     tabulate(&m);
-    return fmax(bisect(&m, 0, p->nkinds), longest_chain(&m, end) * (1 - 1e-12));
+    const double all = bisect(&m, 0, p->nkinds); /* no less than any one kind needs */
+    return moldable_independent(p) ? all : fmax(all, longest_chain(&m, end) * (1 - 1e-12));
 }

@@ -493,8 +493,10 @@ static enum ek_status search(struct search *s)
 static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
     const struct moldable_problem *p = timeline->problem;
-    struct search s = {
-        .timeline = timeline, .choice = choice, .best = INFINITY, .independent = true};
+    struct search s = {.timeline = timeline,
+                       .choice = choice,
+                       .best = INFINITY,
+                       .independent = moldable_independent(p)};
     s.trial = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
     s.first = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.queue = ARENA_NEW(&timeline->arena, p->ntasks, int);
@@ -502,10 +504,8 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     s.least = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.failed = ARENA_NEW(&timeline->arena, p->ntasks, int);
     TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
-    for (int k = 0; k < p->nkinds; k++) {
-        s.independent = s.independent && !p->kinds[k].nafter;
+    for (int k = 0; k < p->nkinds; k++)
         s.scarce = s.scarce || moldable_needs_resources(&p->kinds[k]);
-    }
     return search(&s);
 }
 
