@@ -41,6 +41,30 @@ static void a_slow_unit_after_much_noise(void **state)
     plan_case_close(&c);
 }
 
+/* Units of unknown, unlike speeds and tasks nearly all of one size: a line through the times of
+ * these tells the few large tasks' times, and so their units' speeds, wrong. */
+static void a_few_large_tasks(void **state)
+{
+    enum { N = 43, UNITS = 14, STEPS = 3 };
+    double span[STEPS], cost[N];
+    struct sim_unit unit[UNITS];
+    struct sim_result r;
+    add_units(unit, 0, 2, &(struct sim_unit){.width = 1, .speed = 2.16});
+    add_units(unit, 2, 5, &(struct sim_unit){.width = 1, .speed = 0.788});
+    add_units(unit, 7, 5, &(struct sim_unit){.width = 1, .speed = 0.385});
+    add_devices(unit, 12, 2, 1, 0.207, 0);
+    for (int t = 0; t < N; t++)
+        cost[t] = t == 9 ? 28 : t == 39 ? 55 : t == 13 || t == 27 ? 10 : 1;
+    const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                               .unit = unit,
+                               .ncu = UNITS,
+                               .steps = STEPS,
+                               .cold = true};
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    for (int s = 1; s < STEPS; s++)
+        assert_true(span[s] < 1.0001 * sim_bound(&c, NULL));
+}
+
 /* Equal tasks run in long ranges, then one by one: the differences are noise, not launches. */
 static void noise_is_no_launch(void **state)
 {
@@ -607,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_slow_unit_after_much_noise),
         cmocka_unit_test(speeds_survive_a_death),
         cmocka_unit_test(small_tasks_off_the_line),
+        cmocka_unit_test(a_few_large_tasks),
         cmocka_unit_test(noise_is_no_launch),
         cmocka_unit_test(launches_of_their_own),
         cmocka_unit_test(tasks_of_no_cost),

@@ -208,7 +208,7 @@ static double median_sample(const struct estimate_kind *k, size_t t)
 
 /* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run.
  * Nothing but tasks of zero cost says nothing about others. */
-static void fit_kind(struct estimate *e, int j, bool raw)
+static void fit_kind(struct estimate *e, int j, bool raw, bool proportional)
 {
     struct estimate_kind *k = &e->of[j];
     size_t m = 0;
@@ -224,7 +224,8 @@ static void fit_kind(struct estimate *e, int j, bool raw)
     }
     if (m == 0 || !tells)
         return;
-    k->line = line_fit(e->x, e->y, e->scratch, m);
+    k->line =
+        proportional ? line_through_origin(e->x, e->y, m) : line_fit(e->x, e->y, e->scratch, m);
     k->tried = true;
 }
 
@@ -476,18 +477,55 @@ static void learn_inside(struct estimate *e, double doubt)
 }
 
 /* ---- one step: what was measured -------------------------------------------------------------*/
-/* In the first step, unknown lines and unit factors are fitted alternately: a line through units of
- * different speeds is poor until their factors are known. */
-static void learn_first_step(struct estimate *e)
+/* Lines and factors need several turns; times in proportion to costs need one, and count where
+ * lines fit worse by more than a factor. */
+enum { TURNS = 4 };
+static const double WORSE = 2;
+
+/* Share of the first step's seconds by which its tasks are off their lines. */
+static double misfit(const struct estimate *e)
 {
-    const int turns = e->known ? 1 : 4;
+    double off = 0, all = 0;
+    for (size_t t = 0; t < e->n; t++)
+        if (e->seconds[t] >= 0) {
+            const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
+            const double line = on_line(e, k, t) + k->inside * e->range[t];
+            off += fmin(e->seconds[t], fabs(e->seconds[t] - e->factor[e->owner[t]] * line));
+            all += e->seconds[t];
+        }
+    return off / all;
+}
+
+/* Unknown lines and unit factors are fitted alternately: a line through units of different speeds
+ * is poor until their factors are known. Returns the misfit. */
+static double fit_first_step(struct estimate *e, int turns)
+{
+    for (int c = 0; c < e->ncu; c++) {
+        e->factor[c] = e->declared[c];
+        for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+            e->ratio[c][i] = 1;
+    }
+    for (int j = 0; j < e->nkinds; j++)
+        e->of[j].inside = 0;
     for (int turn = 0; turn < turns; turn++) {
-        for (int j = 0; j < e->nkinds && !e->known; j++)
-            fit_kind(e, j, true);
+        for (int j = 0; j < e->nkinds; j++)
+            fit_kind(e, j, true, turns == 1);
         if (turn)
             learn_inside(e, error_of(e, sum_units(e)));
         judge_units(e, error_of(e, sum_units(e)));
     }
+    return misfit(e);
+}
+
+static void learn_first_step(struct estimate *e)
+{
+    if (e->known) {
+        judge_units(e, error_of(e, sum_units(e)));
+        return;
+    }
+    const double proportional = fit_first_step(e, 1);
+    if (fit_first_step(e, TURNS) > WORSE * proportional + ALIKE)
+        fit_first_step(e, 1);
 }
 
 double estimate_noise(const struct estimate *e)
@@ -530,7 +568,7 @@ static void learn_later_step(struct estimate *e)
     learn_inside(e, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
-            fit_kind(e, j, true);
+            fit_kind(e, j, true, false);
     const size_t judged = sum_units(e);
     measure_noise(e);
     judge_units(e, e->noises ? estimate_noise(e) : error_of(e, judged));
@@ -722,7 +760,7 @@ void estimate_step(struct estimate *e)
     for (int j = 0; j < e->nkinds; j++) {
         take_medians(e, &e->of[j]);
         if (!doubted)
-            fit_kind(e, j, false);
+            fit_kind(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
     for (size_t t = 0; t < e->n; t++)

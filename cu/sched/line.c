@@ -42,8 +42,7 @@ double line_select(double *v, size_t n, size_t at)
     return v[middle];
 }
 
-/* Points at x = 0 say nothing about the slope. */
-static struct line through_origin(const double *x, double *y, size_t m)
+struct line line_through_origin(const double *x, double *y, size_t m)
 {
     while (m > 0 && !(x[m - 1] > 0))
         m--;
@@ -70,7 +69,7 @@ struct line line_fit(const double *x, double *y, double *scratch, size_t m)
     while (third > 2 && !(width(x, m, third) > 0)) /* nearly all have one size */
         third /= 2;
     if (m < 6 || !(width(x, m, third) > 0))
-        return through_origin(x, y, m);
+        return line_through_origin(x, y, m);
     const double wide = width(x, m, third);
     memcpy(scratch, y, third * sizeof *scratch);
     double large = line_median(scratch, third);
@@ -79,5 +78,5 @@ struct line line_fit(const double *x, double *y, double *scratch, size_t m)
     for (size_t i = 0; i < m; i++)
         scratch[i] = y[i] - b * x[i];
     double a = line_median(scratch, m);
-    return a < 0 ? through_origin(x, y, m) : (struct line){a, b};
+    return a < 0 ? line_through_origin(x, y, m) : (struct line){a, b};
 }

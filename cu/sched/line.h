@@ -21,6 +21,8 @@ struct line {
  * with a < 0, is replaced by y = b x with the median ratio. y is reordered; scratch [m] is
  * overwritten space. */
 struct line line_fit(const double *x, double *y, double *scratch, size_t m);
+/* The line y = b x with the median ratio; points at x = 0 say nothing. y is reordered. */
+struct line line_through_origin(const double *x, double *y, size_t m);
 
 static inline double line_at(struct line l, double x)
 {
