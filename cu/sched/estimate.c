@@ -538,16 +538,17 @@ double estimate_noise(const struct estimate *e)
                           : line_median(sorted + ESTIMATE_SAMPLES - e->noises, e->noises);
 }
 
-/* Scatter between two runs of a task; what its unit's other tasks share is removed. */
+/* Scatter between two runs of a task; what its unit's other tasks share is removed. Units that have
+ * not worked before are of unknown speed. */
 static void measure_noise(struct estimate *e)
 {
     size_t pairs = 0;
     count_tasks(e);
     for (size_t t = 0; t < e->n; t++) {
         const struct estimate_kind *k = e->seconds[t] < 0 ? NULL : &e->of[e->kind[e->owner[t]]];
-        if (!k || !k->count[t])
+        const int c = e->owner[t];
+        if (!k || !k->count[t] || !e->judged[c])
             continue;
-        int c = e->owner[t];
         double sec = normal_seconds(e, t) - k->inside * e->range[t], free = 1;
         double before = k->sample[t][k->count[t] - 1];
         if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0) {

@@ -6,15 +6,34 @@
 /* Share of the run time that trials may take. */
 static const double TRIAL = 0.01;
 
-/* When the later of the two units would end; losing the task may split a range of the giver. */
-static double end_of_trial(const struct partition *d, const int *owner, int cu, size_t task)
+/* A unit that has never worked may be this many times slower than expected. */
+static const double CAUTION = 4;
+
+void trial_open(struct trial *t, const struct sched_job *job)
+{
+    *t = (struct trial){.credit = ARENA_NEW(job->arena, job->ncu, double),
+                        .loan = ARENA_NEW(job->arena, job->ncu, struct trial_loan)};
+}
+
+bool trial_succeeds(const struct trial *t, const struct estimate *e)
+{
+    for (int c = 0; t->loans && c < e->ncu; c++)
+        if (t->loan[c].from >= 0 && e->factor[c] < ESTIMATE_SLOW)
+            return true;
+    return false;
+}
+
+/* When the later of the two units would end, if cu is this many times slower than expected; losing
+ * the task may split a range of the giver. */
+static double end_of_trial(const struct partition *d, const int *owner, int cu, size_t task,
+                           double slower)
 {
     const struct estimate *e = d->e;
     const int from = owner[task];
     double there = d->load[from] - estimate_seconds(e, from, task);
     if (d->launches)
         there -= estimate_launch(e, from) * partition_runs(d, owner, from, task);
-    return fmax(there, estimate_seconds(e, cu, task) + estimate_launch(e, cu) +
+    return fmax(there, slower * estimate_seconds(e, cu, task) + estimate_launch(e, cu) +
                            2 * partition_transfer(d, d->memory[cu], task));
 }
 
@@ -43,7 +62,7 @@ static bool try_again(struct trial *t, const struct steal *s, int cu, size_t tas
         return false;
     t->credit[cu] += share;
     if (is_spare(s, cu) ||
-        t->credit[cu] < fmax(2 * share, end_of_trial(s->d, s->owner, cu, task) - s->planned))
+        t->credit[cu] < fmax(2 * share, end_of_trial(s->d, s->owner, cu, task, 1) - s->planned))
         return false;
     t->credit[cu] = -8 * share;
     return true;
@@ -67,14 +86,15 @@ static bool knows_faces(struct partition *d)
            partition_exchange(d, d->e->owner) > 0;
 }
 
-/* Chooses a task to try there for one step and bring back: the cost must be a small share of the
- * remaining steps, and less than what there is to gain. */
-static void try_faces(struct trial *t, struct steal *s, const int *owner, size_t *task)
+/* The unit and task to try for one step, the task to be brought back; -1: none. The cost must be a
+ * small share of the remaining steps, and less than what there is to gain. */
+static int try_faces(struct steal *s, const int *owner, size_t *task)
 {
     struct partition *d = s->d;
     const double gain = s->planned - partition_bound(d);
     const int cu = find_beyond(s, owner);
     double least = d->horizon * fmin(TRIAL * s->planned, gain);
+    bool found = false;
     for (size_t i = 0; cu >= 0 && i < s->plan.n; i++) {
         const int memory = d->memory[cu];
         const double there = estimate_seconds(d->e, cu, i) + estimate_launch(d->e, cu),
@@ -84,7 +104,34 @@ static void try_faces(struct trial *t, struct steal *s, const int *owner, size_t
             continue;
         least = cost;
         *task = i;
-        t->unit = cu;
+        found = true;
+    }
+    return found ? cu : -1;
+}
+
+static void lend(struct trial *t, int cu, size_t task, int *owner)
+{
+    t->loan[cu] = (struct trial_loan){task, owner[task]};
+    t->loans++;
+    owner[task] = cu;
+}
+
+/* Units that have never worked and have nothing to do, one task each, from the shortest on. */
+static void try_new(struct trial *t, const struct steal *s, int *owner)
+{
+    const struct partition *d = s->d;
+    const struct estimate *e = d->e;
+    size_t left = s->plan.n;
+    if (e->known || d->horizon < 2 || WITHOUT(TRIALS))
+        return;
+    for (int c = 0; left && c < s->plan.ncu; c++) {
+        const size_t task = d->order[left - 1];
+        const bool here = d->memory[c] == d->memory[owner[task]];
+        if (e->judged[c] || s->expected[c] > 0 || (d->job->first && !here) ||
+            end_of_trial(d, owner, c, task, CAUTION) > s->planned)
+            continue;
+        lend(t, c, task, owner);
+        left--;
     }
 }
 
@@ -92,20 +139,25 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
 {
     const size_t n = s->plan.n;
     size_t task = n ? s->d->order[n - 1] : 0;
-    const int before = t->unit;
-    t->unit = -1;
+    const int before = t->loans, ncu = s->plan.ncu;
+    int cu = -1;
+    t->loans = 0;
+    for (int c = 0; c < ncu; c++)
+        t->loan[c].from = -1;
     if (n && s->d->job->first && !t->crossed && !knows_faces(s->d))
-        try_faces(t, s, owner, &task);
+        cu = try_faces(s, owner, &task);
     t->crossed = true;
-    for (int c = 0; n && c < s->plan.ncu && t->unit < 0; c++)
+    for (int c = 0; n && c < ncu && cu < 0; c++)
         if (try_again(t, s, c, task))
-            t->unit = c;
-    if (t->unit < 0 && before < 0)
+            cu = c;
+    if (cu >= 0)
+        lend(t, cu, task, owner);
+    else
+        try_new(t, s, owner);
+    if (!t->loans && !before)
         return;
-    const int from = n ? owner[task] : 0;
-    if (t->unit >= 0)
-        owner[task] = t->unit;
     steal_plan(s);
-    if (n)
-        owner[task] = from;
+    for (int c = 0; c < ncu; c++)
+        if (t->loan[c].from >= 0)
+            owner[t->loan[c].task] = t->loan[c].from;
 }

@@ -101,7 +101,7 @@ static bool may_plan(struct state *s)
 {
     const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
     s->budget += PLANNING * s->steal.planned + LATE * fmax(0, late);
-    if (s->budget < 0 && !s->binds_late && s->trial.unit < 0)
+    if (s->budget < 0 && !s->binds_late && !s->trial.loans)
         return false;
     s->budget -= PER_TASK * (double)s->job->n;
     return true;
@@ -212,7 +212,7 @@ static const double SHORT = 1e-3;
 static bool rests(void *st, int cu)
 {
     const struct state *s = st;
-    return !s->binds_late && cu != s->trial.unit && s->steal.planned < SHORT &&
+    return !s->binds_late && s->trial.loan[cu].from < 0 && s->steal.planned < SHORT &&
            plan_left(&s->steal.plan, cu) == 0;
 }
 
