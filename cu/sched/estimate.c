@@ -38,6 +38,9 @@ static const double SMALL = 0.002;
 enum { OWN = 4 };
 static const double UNLIKE = 1.5;
 
+/* A declared launch of which ranges show less than this share is hidden. */
+static const double SHOWN = 0.1;
+
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 static const double PER_MEDIAN = 1.4826;
 
@@ -476,6 +479,45 @@ static void learn_inside(struct estimate *e, double doubt)
     }
 }
 
+/* ---- one step: launches that were declared ----------------------------------------------------*/
+/* How many recorded launches are valid: none for a unit whose speed has just changed, unless all of
+ * them are from this step. */
+static unsigned launches_of(const struct estimate *e, int c)
+{
+    const struct estimate_ranges *b = &e->ranges[c];
+    if (e->sudden[c] && b->count - b->before < ESTIMATE_LAUNCHES)
+        return 0;
+    return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
+}
+
+/* A unit slower than declared also launches slower; one declared to be slow does not. */
+static double slower_than_declared(const struct estimate *e, int c)
+{
+    return e->slowdown[c] / e->declared[c];
+}
+
+/* Median launch of kind j outside the tasks' times; -1: not measured. */
+static double launch_beside(struct estimate *e, int j)
+{
+    size_t m = 0;
+    for (int c = 0; c < e->ncu; c++)
+        for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
+            e->scratch[m++] = e->ranges[c].last[i] / slower_than_declared(e, c);
+    return m ? line_median(e->scratch, m) : -1;
+}
+
+/* After the first step: a declared launch that ranges do not show beside their tasks is hidden in
+ * the tasks' times. */
+static void hide_launches(struct estimate *e)
+{
+    for (int c = 0; c < e->ncu; c++) {
+        struct estimate_kind *k = &e->of[e->kind[c]];
+        const double beside = launch_beside(e, e->kind[c]);
+        if (e->launch[c] > 0 && beside >= 0 && beside < SHOWN * e->launch[c])
+            k->inside = fmax(k->inside, e->launch[c]);
+    }
+}
+
 /* ---- one step: what was measured -------------------------------------------------------------*/
 /* Lines and factors need several turns; times in proportion to costs need one, and count where
  * lines fit worse by more than a factor. */
@@ -520,6 +562,7 @@ static double fit_first_step(struct estimate *e, int turns)
 static void learn_first_step(struct estimate *e)
 {
     if (e->known) {
+        hide_launches(e);
         judge_units(e, error_of(e, sum_units(e)));
         return;
     }
@@ -576,32 +619,6 @@ static void learn_later_step(struct estimate *e)
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
-/* How many recorded launches are valid: none for a unit whose speed has just changed, unless all of
- * them are from this step. */
-static unsigned launches_of(const struct estimate *e, int c)
-{
-    const struct estimate_ranges *b = &e->ranges[c];
-    if (e->sudden[c] && b->count - b->before < ESTIMATE_LAUNCHES)
-        return 0;
-    return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
-}
-
-/* A unit slower than declared also launches slower; one declared to be slow does not. */
-static double slower_than_declared(const struct estimate *e, int c)
-{
-    return e->slowdown[c] / e->declared[c];
-}
-
-/* Median launch of kind j outside the tasks' times; -1: not measured. */
-static double launch_beside(struct estimate *e, int j)
-{
-    size_t m = 0;
-    for (int c = 0; c < e->ncu; c++)
-        for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
-            e->scratch[m++] = e->ranges[c].last[i] / slower_than_declared(e, c);
-    return m ? line_median(e->scratch, m) : -1;
-}
-
 /* A unit whose launches clearly differ from its kind's has its own median. */
 static double own_launch(const struct estimate *e, int c, double beside)
 {
