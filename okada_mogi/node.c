@@ -153,10 +153,10 @@ static enum ek_status cut_tasks(struct node *n)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks", n->tasks.n);
     const struct trial_range *task = n->tasks.range;
     trial_number together = n->tasks.n ? task[0].count : 0;
-    for (size_t t = 1; t < n->tasks.n; t++, together += task[t].count) {
+    for (size_t t = 1; t < n->tasks.n; t++) {
         n->separate[t] = task[t].first != task[t - 1].first + task[t - 1].count ||
                          (n->keeps_all && together + task[t].count > HELD);
-        together = n->separate[t] ? 0 : together;
+        together = task[t].count + (n->separate[t] ? 0 : together);
     }
     return EK_OK;
 }
