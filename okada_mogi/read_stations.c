@@ -452,12 +452,10 @@ static int by_place(const void *a, const void *b, void *stations)
 
 /* Refuses neighbours in order of name, or of place, that are equal. */
 static enum ek_status refuse_same(const struct table *t, const struct stations *s, const int *order,
-                                  bool place)
+                                  int n, bool place)
 {
-    for (int k = 1; k < s->n; k++) {
+    for (int k = 1; k < n; k++) {
         const int j = order[k - 1], i = order[k];
-        if (stations_scalar(s, i) || stations_scalar(s, j))
-            continue;
         if (place && s->east[i] == s->east[j] && s->north[i] == s->north[j])
             FAIL(EK_USAGE, "%s:%zu: station '%s' has the coordinates of '%s' on line %zu", t->path,
                  t->line[i], s->name[i], s->name[j], t->line[j]);
@@ -472,10 +470,12 @@ static enum ek_status refuse_twins(const struct table *t, struct stations *s)
 {
     OWNED_MEMORY NEW(int, order, s->n, "%s: out of memory for %d stations", t->path, s->n);
     for (int place = 0; place < 2; place++) {
+        int n = 0;
         for (int i = 0; i < s->n; i++)
-            order[i] = i;
-        qsort_r(order, (size_t)s->n, sizeof *order, place ? by_place : by_name, s);
-        TRY(refuse_same(t, s, order, place));
+            if (!stations_scalar(s, i))
+                order[n++] = i;
+        qsort_r(order, (size_t)n, sizeof *order, place ? by_place : by_name, s);
+        TRY(refuse_same(t, s, order, n, place));
     }
     return EK_OK;
 }

@@ -305,6 +305,7 @@ static void test_correlation(void **state)
 static void test_refusals(void **state)
 {
     static const char *const wrong[] = {
+        "E_m,N_m,uU_m,sU_m,value_m,sigma_m,lE,lN,lU\n0,0,1,1,,,,,\n0,0,,,1,1,0,0,1\n0,0,1,1,,,,,\n",
         "E_m,N_m,E2_m,value_m,sigma_m\n0,0,5,1,1\n",
         "E_m,N_m,E2_m,N2_m,value_m,sigma_m\n0,0,0,0,1,1\n",
         "E_m,N_m,E2_m,N2_m,value_m,sigma_m\n0,0,1,,1,1\n",
@@ -321,7 +322,7 @@ static void test_refusals(void **state)
         struct stations s = {0};
         job_write("stations.csv", wrong[i]);
         if (stations_read(job_file("stations.csv"),
-                          &(struct stations_format){.unit = 1, .heights = i >= 7}, &s) != EK_USAGE)
+                          &(struct stations_format){.unit = 1, .heights = i >= 8}, &s) != EK_USAGE)
             fail_msg("%s is taken", wrong[i]);
     }
     job_write("stations.csv", "E_m,N_m,E2_m,N2_m,value_m,sigma_m,scene\n0,0,3,4,1,1,asc\n");
