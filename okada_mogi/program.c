@@ -266,6 +266,7 @@ static enum ek_status certify_job(struct program *p)
     struct certificate c;
     const double start = clock_now();
     TRY(file_try(p->certify));
+    TRY(file_try(p->settings->json));
     TRY(open_job(p));
     stop_catch();
     enum ek_status st = certify(p->job, p->certify, &c);

@@ -101,7 +101,7 @@ for option in --out --binary --json --residuals; do
     [ -c /dev/full ] || { say "$option has replaced a device"; break; }
 done
 # Output that cannot be written is reported before the search.
-for option in --certify --json --report --trace --residuals --refine-out; do
+for option in --certify "--certify $work/proof --json" --json --report --trace --residuals --refine-out; do
     timeout 10 "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --layout 1x1 --quiet $option "$work" 2>"$work/log"
     [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option of a folder: $(cat "$work/log")"
 done
