@@ -454,7 +454,7 @@ static enum ek_status read_list(struct job *job, const json_t *list)
 {
     char where[64];
     bool degrees[JOB_AXES] = {false};
-    TRY(demand_that(job->path, json_is_array(list) && json_array_size(list) <= JOB_AXES / 2,
+    TRY(demand_that(job->path, json_is_array(list) && json_array_size(list) <= JOB_AXES,
                     "parameters", "a list of all parameters, each once"));
     for (; job->naxes < (int)json_array_size(list); job->naxes++) {
         snprintf(where, sizeof where, "parameters[%d]", job->naxes);

@@ -369,6 +369,29 @@ static void test_sum(void **state)
     assert_true(sum[0] != sum[1]);
 }
 
+/* As many sources as a job may have, with all their parameters named. */
+static void test_eight_faults(void **state)
+{
+    static const char *const names[] = {"Ec_m",    "Nc_m",      "d_m", "strike_deg",
+                                        "dip_deg", "L_m",       "W_m", "rake_deg",
+                                        "slip_m",  "opening_m", "nu"};
+    char text[8192];
+    int at = snprintf(text, sizeof text,
+                      "{\"model\": \"okada\", \"sources\": 8, \"stations\": \"stations.csv\", "
+                      "\"accept\": {\"best\": 1}, \"parameters\": [");
+    struct job *job;
+    for (int i = 0; i < 88; i++)
+        at +=
+            snprintf(text + at, sizeof text - (size_t)at, "%s{\"name\": \"%s.%d\", \"value\": 0.4}",
+                     i ? ", " : "", names[i / 8], i % 8 + 1);
+    snprintf(text + at, sizeof text - (size_t)at, "]}");
+    job_write("stations.csv", three);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    assert_int_equal(job->naxes, 88);
+    job_close(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_degrees),
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),
+        cmocka_unit_test(test_eight_faults),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_sum),
     };
