@@ -68,7 +68,7 @@ bool job_concerns(const struct job_constraint *c, int a, int b)
 bool job_holds(const struct job_constraint *c, const double *x, const double *other)
 {
     return c->expression ? expression_holds(c->expression, x, other)
-                         : c->what->holds(c->number, x, other);
+                         : c->what->holds(&(struct model_case){c->model, c->number, x, other});
 }
 
 bool job_allows(const struct job *job, const double *x)

@@ -42,6 +42,7 @@ struct job_accept {
 
 /* A constraint of the model with its numbers, or an expression. */
 struct job_constraint {
+    const struct model *model;
     const struct model_constraint *what;
     double number[MODEL_NUMBERS + 1]; /* the last one is the rigidity */
     struct expression *expression;    /* NULL: the model's */

@@ -46,6 +46,15 @@ struct model_parameter {
     double usual;
 };
 
+struct model;
+
+/* What a constraint is asked about: a source x, or two. */
+struct model_case {
+    const struct model *model;
+    const double *number; /* the job's, then the rock's rigidity, Pa */
+    const double *x, *other;
+};
+
 /* A condition on each source (or each pair of sources) that a job may impose. */
 struct model_constraint {
     const char *name;  /* its key in the job file; NULL ends a table */
@@ -54,8 +63,7 @@ struct model_constraint {
     int nnumbers;      /* numbers that it takes; more than 1: a list */
     bool pair;         /* about two sources, else about one */
     unsigned looks_at; /* bit i: depends on parameter i of the source (of both sources) */
-    /* number [nnumbers], then the rock's rigidity, Pa */
-    bool (*holds)(const double *number, const double *x, const double *other);
+    bool (*holds)(const struct model_case *c);
 };
 
 struct model_range {

@@ -50,17 +50,17 @@ static double radius(const double *x)
 }
 
 /* The source is small compared with its depth, as the point source approximation needs. */
-static bool radius_over_depth(const double *number, const double *x, const double *other)
+static bool radius_over_depth(const struct model_case *c)
 {
-    (void)other;
-    return radius(x) <= number[0] * x[DEPTH];
+    return radius(c->x) <= c->number[0] * c->x[DEPTH];
 }
 
 /* Two sources are too far apart to interact. */
-static bool distance_over_radius(const double *number, const double *x, const double *other)
+static bool distance_over_radius(const struct model_case *c)
 {
-    const double e = x[ES] - other[ES], n = x[NS] - other[NS], d = x[DEPTH] - other[DEPTH];
-    return sqrt(e * e + n * n + d * d) >= number[0] * fmax(radius(x), radius(other));
+    const double *x = c->x, *y = c->other;
+    const double e = x[ES] - y[ES], n = x[NS] - y[NS], d = x[DEPTH] - y[DEPTH];
+    return sqrt(e * e + n * n + d * d) >= c->number[0] * fmax(radius(x), radius(y));
 }
 
 static double textbook(const struct model *m, const double *x, double east, double north,

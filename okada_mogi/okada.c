@@ -207,6 +207,15 @@ static bool place_middle(const double *x, double *y)
     return top >= -1e-9 * x[WIDTH];
 }
 
+/* The fault by its middle and upper edge: x itself, or in scratch [REFERENCE]. */
+static const double *middle_of(const struct model *m, const double *x, double *scratch)
+{
+    if (!(m->form & PLACED_FORM))
+        return x;
+    place_middle(x, scratch);
+    return scratch;
+}
+
 /* The displacement jumps where the fault reaches the ground, and is unbounded at the ends of such a
  * trace; rounding would decide to which side of the trace a point belongs. */
 static bool undefined(const struct model *m, const double *value, double east, double north,
@@ -230,14 +239,14 @@ static bool undefined(const struct model *m, const double *value, double east, d
 static double textbook(const struct model *m, const double *x, double east, double north,
                        double height, double *u)
 {
-    double y[REFERENCE];
-    struct okada_fault f = {.length = x[LENGTH], .width = x[WIDTH], .nu = x[NU]};
-    memcpy(y, x, sizeof y);
-    if (m->form & PLACED_FORM)
-        place_middle(x, y);
-    f.east = y[EC];
-    f.north = y[NC];
-    f.top = y[TOP] + height;
+    double scratch[REFERENCE];
+    const double *y = middle_of(m, x, scratch);
+    struct okada_fault f = {.east = y[EC],
+                            .north = y[NC],
+                            .top = y[TOP] + height,
+                            .length = x[LENGTH],
+                            .width = x[WIDTH],
+                            .nu = x[NU]};
     angle_sincos(x[STRIKE], &f.ss, &f.cs);
     angle_sincos(x[DIP], &f.s, &f.c);
     if (m->form & BY_COMPONENTS) {
@@ -258,11 +267,8 @@ static double textbook(const struct model *m, const double *x, double east, doub
 static int outline(const struct model *m, const double *x, double corner[MODEL_CORNERS][2])
 {
     static const double along[] = {-0.5, 0.5, 0.5, -0.5}, up[] = {0.5, 0.5, -0.5, -0.5};
-    double y[REFERENCE], ss, cs, s, c;
-    if (m->form & PLACED_FORM) {
-        place_middle(x, y);
-        x = y;
-    }
+    double scratch[REFERENCE], ss, cs, s, c;
+    x = middle_of(m, x, scratch);
     angle_sincos(x[STRIKE], &ss, &cs);
     angle_sincos(x[DIP], &s, &c);
     for (int i = 0; i < 4; i++) {
@@ -275,12 +281,10 @@ static int outline(const struct model *m, const double *x, double corner[MODEL_C
 
 /* ---- constraints ------------------------------------------------------------------------------*/
 
-static bool below_ground(const double *number, const double *x, const double *other)
+static bool below_ground(const struct model_case *c)
 {
     double y[REFERENCE];
-    (void)number;
-    (void)other;
-    return x[REFERENCE] == floor(x[REFERENCE]) && place_middle(x, y);
+    return c->x[REFERENCE] == floor(c->x[REFERENCE]) && place_middle(c->x, y);
 }
 
 static bool within(double value, const double *limits)
@@ -288,16 +292,14 @@ static bool within(double value, const double *limits)
     return value > limits[0] && value < limits[1];
 }
 
-static bool length_over_width(const double *number, const double *x, const double *other)
+static bool length_over_width(const struct model_case *c)
 {
-    (void)other;
-    return within(x[LENGTH] / x[WIDTH], number);
+    return within(c->x[LENGTH] / c->x[WIDTH], c->number);
 }
 
-static bool slip_over_length(const double *number, const double *x, const double *other)
+static bool slip_over_length(const struct model_case *c)
 {
-    (void)other;
-    return within(fabs(x[SLIP]) / x[LENGTH], number);
+    return within(fabs(c->x[SLIP]) / c->x[LENGTH], c->number);
 }
 
 static double moment(const struct model *m, const double *x, double rigidity)
@@ -308,17 +310,16 @@ static double moment(const struct model *m, const double *x, double rigidity)
     return rigidity * x[LENGTH] * x[WIDTH] * slip;
 }
 
-static bool magnitude(const double *number, const double *x, const double *other)
+static bool magnitude(const struct model_case *c)
 {
-    (void)other;
-    return within(model_magnitude(number[2] * x[LENGTH] * x[WIDTH] * fabs(x[SLIP])), number);
+    return within(model_magnitude(moment(c->model, c->x, c->number[2])), c->number);
 }
 
 /* The point number[0 .. 2] (east, north, depth) is within number[3] of the rectangle. */
-static bool contains(const double *number, const double *x, const double *other)
+static bool contains(const struct model_case *of)
 {
-    (void)other;
-    double ss, cs, s, c;
+    double scratch[REFERENCE], ss, cs, s, c;
+    const double *x = middle_of(of->model, of->x, scratch), *number = of->number;
     angle_sincos(x[STRIKE], &ss, &cs);
     angle_sincos(x[DIP], &s, &c);
     const double e = number[0] - x[EC], n = number[1] - x[NC];
@@ -330,25 +331,12 @@ static bool contains(const double *number, const double *x, const double *other)
 }
 
 /* Minimum distance between two faults' reference points: centre at the depth of the upper edge. */
-static bool distance(const double *number, const double *x, const double *other)
+static bool distance(const struct model_case *c)
 {
-    const double e = x[EC] - other[EC], n = x[NC] - other[NC], d = x[TOP] - other[TOP];
-    return e * e + n * n + d * d >= number[0] * number[0];
-}
-
-static bool contains_placed(const double *number, const double *x, const double *other)
-{
-    double y[REFERENCE];
-    place_middle(x, y);
-    return contains(number, y, other);
-}
-
-static bool distance_placed(const double *number, const double *x, const double *other)
-{
-    double y[REFERENCE], z[REFERENCE];
-    place_middle(x, y);
-    place_middle(other, z);
-    return distance(number, y, z);
+    double one[REFERENCE], two[REFERENCE];
+    const double *x = middle_of(c->model, c->x, one), *y = middle_of(c->model, c->other, two);
+    const double e = x[EC] - y[EC], n = x[NC] - y[NC], d = x[TOP] - y[TOP];
+    return e * e + n * n + d * d >= c->number[0] * c->number[0];
 }
 
 /* ---- remainder --------------------------------------------------------------------------------*/
@@ -501,36 +489,35 @@ enum {
     SHAPE = BIT(STRIKE) | BIT(DIP) | BIT(LENGTH) | BIT(WIDTH),
     PLACE = BIT(EC) | BIT(NC) | BIT(TOP)
 };
+/* "more": parameters that only some forms have. */
+#define WHEN(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define BY_SHAPE                                                                                   \
-    {                                                                                              \
-        "length_over_width", "[more than, less than]", 2, false, BIT(LENGTH) | BIT(WIDTH),         \
-            length_over_width                                                                      \
-    }
-#define BY_SLIP                                                                                    \
-    {"slip_over_length",      "[more than, less than]", 2, false,                                  \
-     BIT(SLIP) | BIT(LENGTH), slip_over_length},                                                   \
-    {                                                                                              \
-        "magnitude", "[more than, less than], Mw", 2, false, BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP), \
-            magnitude                                                                              \
-    }
-#define BY_PLACE(contains, distance, more)                                                         \
-    {"contains", "[east, north, depth, at most so far away], m", 4, false, PLACE | SHAPE | (more), \
-     contains},                                                                                    \
-    {                                                                                              \
-        "distance", "between two faults' centres and upper edges at least, m", 1, true,            \
-            PLACE | (more), distance                                                               \
-    }
-#define ALWAYS                                                                                     \
-    {                                                                                              \
-        "below ground", NULL, 0, false, PLACE | SHAPE | BIT(REFERENCE), below_ground               \
-    }
-#define PLACED_CONSTRAINTS                                                                         \
-    BY_PLACE(contains_placed, distance_placed, SHAPE | BIT(REFERENCE)), ALWAYS
+    WHEN("length_over_width", "[more than, less than]", 2, false, BIT(LENGTH) | BIT(WIDTH),        \
+         length_over_width)
+#define BY_SLIP(more)                                                                              \
+    WHEN("slip_over_length", "[more than, less than]", 2, false, BIT(SLIP) | BIT(LENGTH),          \
+         slip_over_length),                                                                        \
+        WHEN("magnitude", "[more than, less than], Mw", 2, false,                                  \
+             BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP) | (more), magnitude)
+#define BY_PLACE(more)                                                                             \
+    WHEN("contains", "[east, north, depth, at most so far away], m", 4, false,                     \
+         PLACE | SHAPE | (more), contains),                                                        \
+        WHEN("distance", "between two faults' centres and upper edges at least, m", 1, true,       \
+             PLACE | (more), distance)
+#define BY_REFERENCE                                                                               \
+    BY_PLACE(SHAPE | BIT(REFERENCE)),                                                              \
+        WHEN("below ground", NULL, 0, false, PLACE | SHAPE | BIT(REFERENCE), below_ground),        \
+        WHEN(.name = NULL)
 
 static const struct model_constraint
-    constraints[] = {BY_SHAPE, BY_SLIP, BY_PLACE(contains, distance, 0), {.name = NULL}},
-    placed_constraints[] = {BY_SHAPE, BY_SLIP, PLACED_CONSTRAINTS, {.name = NULL}},
-    without_slip[] = {BY_SHAPE, PLACED_CONSTRAINTS, {.name = NULL}};
+    constraints[] = {BY_SHAPE, BY_SLIP(0), BY_PLACE(0), {.name = NULL}},
+    with_opening[] = {BY_SHAPE, BY_SLIP(BIT(OPENING)), BY_PLACE(0), {.name = NULL}},
+    when_placed[] = {BY_SHAPE, BY_SLIP(0), BY_REFERENCE},
+    placed_with_opening[] = {BY_SHAPE, BY_SLIP(BIT(PLACED_OPENING)), BY_REFERENCE},
+    without_slip[] = {BY_SHAPE, BY_REFERENCE};
 
 #define FAULT(list, conditions, bases, responds, which)                                            \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
@@ -549,19 +536,19 @@ static const struct model model_okada_magnitude = {
 };
 
 static const struct model model_okada_placed_opening = {
-    FAULT(placed_opening, placed_constraints, 3, respond_placed, PLACED_FORM),
+    FAULT(placed_opening, placed_with_opening, 3, respond_placed, PLACED_FORM),
     .moment = moment,
     .wider = &model_okada_magnitude,
 };
 
 static const struct model model_okada_placed = {
-    FAULT(placed, placed_constraints, 2, respond_placed, PLACED_FORM),
+    FAULT(placed, when_placed, 2, respond_placed, PLACED_FORM),
     .moment = moment,
     .wider = &model_okada_placed_opening,
 };
 
 static const struct model model_okada_opening = {
-    FAULT(opening, constraints, 3, respond_opening, 0),
+    FAULT(opening, with_opening, 3, respond_opening, 0),
     .moment = moment,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada_opening.c",

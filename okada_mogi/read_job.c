@@ -207,7 +207,7 @@ static enum ek_status add_constraint(struct job *job, struct job_constraint **c)
     TRY(arena_grow(&job->constraint, &job->room, (size_t)job->nconstraints, sizeof **c,
                    "the constraints"));
     *c = &job->constraint[job->nconstraints++];
-    **c = (struct job_constraint){.what = NULL};
+    **c = (struct job_constraint){.model = job->model};
     return EK_OK;
 }
 

@@ -227,7 +227,7 @@ static enum ek_status read_row(const struct table *t, const struct model *m,
                  m->parameter[p].max);
     }
     for (const struct model_constraint *k = m->constraint; k && k->name; k++)
-        if (!k->takes && !k->holds(NULL, x, NULL))
+        if (!k->takes && !k->holds(&(struct model_case){.model = m, .x = x}))
             FAIL(EK_USAGE, "%s:%zu: this source is not %s", t->path, t->line[row], k->name);
     return EK_OK;
 }

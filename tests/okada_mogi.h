@@ -31,10 +31,9 @@ static void sill_respond(const struct model *m, const double *const *value, cons
     }
 }
 
-static bool sill_below(const double *number, const double *x, const double *other)
+static bool sill_below(const struct model_case *c)
 {
-    (void)other;
-    return x[2] > number[0];
+    return c->x[2] > c->number[0];
 }
 
 static const struct model_parameter sill_parameters[] = {

@@ -224,7 +224,7 @@ static void test_acceptance(void **state)
     job_close(job);
 }
 
-/* Mw limits depend on the rock's rigidity. */
+/* Mw limits depend on the rock's rigidity, and on openings. */
 static void test_rigidity(void **state)
 {
     struct job *job;
@@ -239,14 +239,15 @@ static void test_rigidity(void **state)
                  "\"value\": 0}, {\"name\": \"dip_deg\", \"value\": 45}, {\"name\": \"L_m\", "
                  "\"value\": 20000}, {\"name\": \"W_m\", \"value\": 10000}, {\"name\": "
                  "\"rake_deg\", \"value\": 90}, {\"name\": \"slip_m\", \"min\": 0.05, \"max\": 1, "
-                 "\"n\": 20}]}",
-                 stiff ? "\"rigidity_Pa\": 60e9," : "");
+                 "\"n\": 20}%s]}",
+                 stiff ? "\"rigidity_Pa\": 60e9," : "",
+                 stiff ? ", {\"name\": \"opening_m\", \"value\": 0.09}" : "");
         job_write("job.json", text);
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
         struct accepted all = job_search(job, SEARCH_EXACT, 1);
         size_t allowed = 0;
         for (int i = 1; i <= 20; i++) {
-            const double moment = (stiff ? 60e9 : 30e9) * 2e8 * 0.05 * i;
+            const double moment = (stiff ? 60e9 : 30e9) * 2e8 * hypot(0.05 * i, stiff ? 0.09 : 0);
             const double mw = (log10(moment) - 9.1) / 1.5;
             allowed += mw > 6 && mw < 7;
         }
