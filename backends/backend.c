@@ -243,23 +243,22 @@ void backend_share(int rank, int ranks)
     sharing.ranks = ranks > rank ? ranks : 1;
 }
 
-/* Chooses this process's share of the node's n GPUs and moves it to the front: `want` of them, or
- * an equal share if want < 0. Processes get different ones as long as there are enough. Returns
- * their number. */
+/* Moves this process's share of the node's n GPUs to the front: `want` of them, which are others in
+ * each process as long as there are enough, or an equal share if want < 0, which is none if there
+ * are fewer GPUs than processes. Returns their number. */
 static int take_share(struct backend_device *gpu, struct backend_info *info, int n, int want)
 {
-    const int part = (n - sharing.rank + sharing.ranks - 1) / sharing.ranks;
-    const int mine = want >= 0 ? want : part > 0 ? part : 1;
-    const int first = want >= 0 ? sharing.rank * want : sharing.rank;
-    const int step = want >= 0 ? 1 : sharing.ranks;
+    const int r = sharing.rank, ranks = sharing.ranks;
+    const int begin = (r * n + ranks - 1) / ranks, end = ((r + 1) * n + ranks - 1) / ranks;
+    const int first = want >= 0 ? r * want : begin, mine = want >= 0 ? want : end - begin;
     struct backend_device kept[BACKEND_SHARED];
     struct backend_info known[BACKEND_SHARED];
-    if (sharing.ranks < 2 || n < 1 || n > BACKEND_SHARED)
+    if (ranks < 2 || n < 1 || n > BACKEND_SHARED)
         return want >= 0 && n > want ? want : n;
     const int m = mine < n ? mine : n;
     for (int i = 0; i < m; i++) {
-        kept[i] = gpu[(first + i * step) % n];
-        known[i] = info[(first + i * step) % n];
+        kept[i] = gpu[(first + i) % n];
+        known[i] = info[(first + i) % n];
     }
     memcpy(gpu, kept, (size_t)m * sizeof *gpu);
     memcpy(info, known, (size_t)m * sizeof *info);
@@ -275,9 +274,10 @@ static enum ek_status parse_auto(int want, struct backend_device *devices, int m
     for (int b = 0; b < BACKENDS && g.n < g.want; b++)
         if (!list[b]->explicit_only)
             select_devices(&g, list[b], false);
+    const bool enough = want < 0 && g.n;
     g.n = take_share(devices, g.info, g.n, want);
     g.want = want < 0 || want > max ? max : want;
-    for (int b = 0; b < BACKENDS && g.n < g.want && !(want < 0 && g.n); b++)
+    for (int b = 0; b < BACKENDS && g.n < g.want && !enough; b++)
         if (!list[b]->explicit_only)
             select_devices(&g, list[b], true);
     free(g.info);

@@ -228,7 +228,8 @@ const struct backend_ops *backend_at(int i);
 const struct backend_ops *backend_find(const char *name);
 
 /* Declares this process to be `rank` of `ranks` on this node, so that "auto" selects different GPUs
- * in each, as far as there are enough. Before the first backend_parse(). */
+ * in each, as far as there are enough; all of them together, the first ones one each if there are
+ * fewer GPUs than processes. Before the first backend_parse(). */
 void backend_share(int rank, int ranks);
 
 /* Parses "opencl:0,cuda:1", with numbers, PCI addresses or UUIDs, or "auto" to devices[0 .. *n-1],

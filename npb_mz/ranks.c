@@ -4,7 +4,7 @@
 #include "cu/sched/assignment.h"
 #include "cu/team/samples.h"
 #include "src/arena.h"
-#include "src/checksum.h"
+#include "src/owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,38 +77,33 @@ static void introduce(struct ranks *r, const struct cu_layout *layout)
     }
 }
 
-/* A number for this rank's first device, the same wherever it is used on this node; 0: none. */
-static double device_number(const struct cu_set *set)
-{
-    if (!set->layout.ndev)
-        return 0;
-    const struct backend *b = set->cu[set->layout.ncpu].device;
-    struct checksum c;
-    checksum_begin(&c, "device of a node");
-    checksum_add(&c, &(int){cluster_node(cluster_rank())}, sizeof(int));
-    checksum_add_text(&c, b->info.pci[0] ? b->info.pci : b->label);
-    checksum_add_text(&c, b->info.uuid); /* parts of a GPU have one address */
-    return (double)(checksum_end(&c) >> 12) + 1;
-}
-
 /* A driver interleaves the work of processes by time: each waits for the others many times a step,
- * and no rank sees how fast the device is. */
-static void warn_of_sharing(struct ranks *r, const struct cu_set *set)
+ * and no rank sees how fast the device is. A device is known by its node and address, and a part of
+ * a GPU by its UUID. */
+static void warn_of_sharing(const struct cu_set *set)
 {
-    const int me = cluster_rank();
-    int first = me, sharing = 0;
-    memset(r->sums, 0, (size_t)r->n * sizeof *r->sums);
-    r->sums[me] = device_number(set);
-    cluster_sum(r->sums, (size_t)r->n);
-    for (int i = r->n - 1; i >= 0 && r->sums[me] > 0; i--)
-        if (r->sums[i] == r->sums[me]) {
-            first = i;
+    char mine[4096] = "";
+    size_t used = 0;
+    for (int i = set->layout.ncpu; i < set->n && used < sizeof mine; i++) {
+        const struct backend *b = set->cu[i].device;
+        used += (size_t)snprintf(mine + used, sizeof mine - used, "%s%s %d %s %s", used ? "," : "",
+                                 b->label, cluster_node(cluster_rank()),
+                                 b->info.pci[0] ? b->info.pci : b->label, b->info.uuid);
+    }
+    OWNED_MEMORY char *all = cluster_gather_text(mine);
+    char *rest = all;
+    for (char *one; (one = strsep(&rest, ","));) {
+        const char *identity = strchr(one, ' ');
+        int sharing = 1;
+        for (const char *at = rest; at && identity && (at = strstr(at, identity)); at++)
             sharing++;
-        }
-    if (sharing > 1 && first == me)
-        status_warn("%d ranks share %s, which makes it slower for all together: start one for each "
-                    "device, which other threads can feed (--layout 0x0+1x8)",
-                    sharing, set->cu[set->layout.ncpu].name);
+        if (sharing == 1)
+            continue;
+        status_warn("%d ranks share %.*s, which makes it slower for all together: start one for "
+                    "each device, which other threads can feed (--layout 0x0+1x8)",
+                    sharing, (int)(identity - one), one);
+        return;
+    }
 }
 
 static size_t partition_bytes(const struct ranks *r)
@@ -126,7 +121,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
     enum ek_status st = allocate(r);
     if (!st) {
         introduce(r, &set->layout);
-        warn_of_sharing(r, set);
+        warn_of_sharing(set);
         tasks_number(&r->tasks, mz, NULL, &r->job);
         r->job.ncu = r->n;
         r->job.unit = r->unit;

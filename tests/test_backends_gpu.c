@@ -258,10 +258,14 @@ static void neighbours_on_a_node_take_other_gpus(void **state)
                {2, 3, 1, "hip:0"},
                {5, 8, 1, "cuda:1"}, /* more ranks than GPUs: shared */
                {1, 2, 3, "hip:1 cuda:0 cuda:1"},
-               {0, 2, -1, "cuda:0 hip:0"},
-               {1, 2, -1, "cuda:1 hip:1"},
-               {2, 3, -1, "hip:0"},
-               {4, 6, -1, "cuda:0"},
+               {0, 2, -1, "cuda:0 cuda:1"},
+               {1, 2, -1, "hip:0 hip:1"},
+               {0, 3, -1, "cuda:0 cuda:1"},
+               {1, 3, -1, "hip:0"},
+               {2, 3, -1, "hip:1"},
+               {1, 6, -1, "cuda:1"},
+               {2, 6, -1, ""}, /* more ranks than GPUs: not shared */
+               {4, 6, -1, "hip:1"},
                {0, 1, -1, "cuda:0 cuda:1 hip:0 hip:1"}};
     for (int i = 0; i < LENGTH(row); i++) {
         backend_share(row[i].rank, row[i].ranks);

@@ -89,11 +89,16 @@ static bool failed(struct team *t)
            atomic_load_explicit(&t->data_lost, memory_order_relaxed);
 }
 
+static bool can_go_back(const struct team *t)
+{
+    return t->ops->restore && cluster_size() == 1;
+}
+
 /* A device is lost with its tasks' data, so this step is void; a failure only if the run cannot go
  * back to saved data. */
 static enum ek_status lose_data(struct team *t, const char *name)
 {
-    if (!t->ops->restore || cluster_size() > 1)
+    if (!can_go_back(t))
         note_failure(t, status_fail(EK_UNAVAILABLE, "unit %s is lost with its data", name));
     atomic_store(&t->data_lost, true);
     return EK_OK;
@@ -105,7 +110,9 @@ static void retire(struct team *t, const struct cu *cu, struct ek_range unfinish
 {
     const bool data = cu->kind == CU_DEVICE && t->ops->move;
     status_warn("unit %d (%s) is lost in step %d; %s", cu->index, cu->name, t->result.steps + 1,
-                data ? "the run goes back to the data saved last" : "others take over its tasks");
+                !data            ? "others take over its tasks"
+                : can_go_back(t) ? "the run goes back to the data saved last"
+                                 : "the run cannot go on");
     t->unit[cu->index].dead = true;
     __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
     if (data)

@@ -116,9 +116,11 @@ static struct cu_set *new_set(const struct cu_layout *layout)
  * inherit its cpus and must not inherit those of a CPU unit. */
 static enum ek_status find_devices(struct openers *c)
 {
+    const struct prepare_plan *plan = prepare_in_force();
     int n, want = c->set->layout.ndev;
     bool named = c->devices && *c->devices;
-    TRY(backend_parse(named ? c->devices : "auto", want, c->device, PREPARE_DEVICES, &n));
+    TRY(backend_parse(named ? c->devices : "auto", plan && plan->all ? -1 : want, c->device,
+                      PREPARE_DEVICES, &n));
     if (n != want)
         FAIL(EK_UNAVAILABLE, "layout %s needs %d devices, '%s' gives %d",
              cu_layout_text(&c->set->layout), want, named ? c->devices : "auto", n);

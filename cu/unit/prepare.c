@@ -105,8 +105,8 @@ static enum ek_status choose_layout(const struct cu_options *o, const struct pre
         plan->layout = layout;
         return given->n ? place_check(given, &layout, m->omp_places) : EK_OK;
     }
-    bool all = named < 0 && o->devices && *o->devices;
-    if (all && !m->imagined) {
+    plan->all = named < 0 && o->devices && *o->devices && !m->imagined;
+    if (plan->all) {
         struct backend_device found[PREPARE_DEVICES];
         TRY(find_devices(NULL, -1, plan, found, &named));
     }
@@ -160,7 +160,7 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
      * cu_open(): it costs more than all else here, and the second image would do it again. */
     if (plan->layout.ndev && !m->imagined &&
         hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE) > 1)
-        TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
+        TRY(find_devices(o->devices, plan->all ? -1 : plan->layout.ndev, plan, device, &n));
     NEW(hwloc_bitmap_t, near, (size_t)plan->layout.ndev + 1, "out of memory for %d devices",
         plan->layout.ndev);
     find_near(m->topology, device, n, near);
@@ -325,7 +325,8 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     OWNED_MEMORY char *places = place_format(&plan->places);
     if (!places)
         FAIL(EK_UNAVAILABLE, "out of memory for OMP_PLACES");
-    int at = snprintf(guard, sizeof guard, "%d %s", (int)getpid(), cu_layout_text(&plan->layout));
+    int at = snprintf(guard, sizeof guard, "%d %s%s", (int)getpid(), cu_layout_text(&plan->layout),
+                      plan->all ? " all" : "");
     for (int i = 0; i < SETTINGS; i++) {
         const char *value = settings[i].value ? settings[i].value : places;
         const char *old = getenv(settings[i].name);
@@ -395,10 +396,12 @@ static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
     TRY(free_thread(&plan->places));
     *adopted = true;
     (void)omp_get_num_places(); /* LLVM's runtime reads its environment at the first call only */
-    for (const char *name; (name = strsep(&rest, " "));)
+    for (const char *name; (name = strsep(&rest, " "));) {
+        plan->all |= !strcmp(name, "all");
         for (int i = 0; i < SETTINGS; i++)
             if (!strcmp(name, settings[i].name))
                 unsetenv(name);
+    }
     plan->derived = !getenv("OMP_PLACES");
     return EK_OK;
 }

@@ -18,6 +18,7 @@ struct prepare_plan {
     struct cu_layout layout;
     struct place_list places;
     bool derived; /* places come from the layout, not from the user */
+    bool all;     /* the devices are this process's share of all, not a number of them */
     bool asked;   /* device drivers were opened; their threads inherited this thread's cpus */
 };
 

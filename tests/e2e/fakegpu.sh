@@ -137,6 +137,10 @@ grep -q 'share' "$work/err" && say "two ranks with a GPU each are said to share 
 CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1 --devices hip:1
 grep -c '2 ranks share hip:1' "$work/err" | grep -qx 1 || say "two ranks that share a GPU are not warned once: $(cat "$work/err")"
 
+# Three ranks that take all GPUs: each one is used, by one rank.
+mpirun --allow-run-as-root --oversubscribe -n 3 "$BIN/bt-mz" --class S --steps 2 --devices auto >"$work/out" 2>&1
+grep -q '^devices: rank 0 cuda:0,cuda:1,rank 1 hip:0,rank 2 hip:1$' "$work/out" || say "three ranks do not divide four GPUs: $(cat "$work/out")"
+
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S
