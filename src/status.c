@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static const char *program = "evenkeel";
-static _Thread_local char message[1024];
+enum { END = 400, LINE = 2 * END + 8 }; /* bytes of either end that a long message keeps */
+static _Thread_local char message[LINE];
 static _Thread_local int muted;
 static int warnings_muted;
 static bool begun;       /* main() has begun */
@@ -26,21 +27,41 @@ int status_exit_code(enum ek_status st)
     return st == EK_LOST ? EK_UNAVAILABLE : (int)st;
 }
 
-/* Keeps a message on one line and free of terminal control characters, whatever text it quotes. */
-static void make_line(char *text)
+static bool continues_character(char c)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
+    return (c & 0xc0) == 0x80; /* UTF-8 */
+}
+
+/* Formats a message as one line without terminal control characters. Whatever text it quotes, its
+ * beginning (what, where) and its end (why, what to do) are there: a long one is cut in its middle.
+ */
+static void make_line(char line[LINE], const char *fmt, va_list ap)
+{
+    char *all;
+    const int n = vasprintf(&all, fmt, ap);
+    int head = END, tail = n - END;
+    if (n <= 2 * END) {
+        snprintf(line, LINE, "%s", n < 0 ? fmt : all);
+    } else {
+        while (continues_character(all[head]))
+            head--;
+        while (continues_character(all[tail]))
+            tail++;
+        snprintf(line, LINE, "%.*s … %s", head, all, all + tail);
+    }
+    if (n >= 0)
+        free(all);
+    for (; *line; line++)
+        if ((unsigned char)*line < ' ' || *line == 0x7f)
+            *line = '?';
 }
 
 enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    make_line(message, fmt, ap);
     va_end(ap);
-    make_line(message);
     if (!muted)
         fprintf(stderr, "%s: %s\n", program, message);
     return st;
@@ -50,12 +71,11 @@ void status_warn(const char *fmt, ...)
 {
     if (muted || warnings_muted)
         return;
-    char line[1024];
+    char line[LINE];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
+    make_line(line, fmt, ap);
     va_end(ap);
-    make_line(line);
     fprintf(stderr, "%s: warning: %s\n", program, line);
 }
 

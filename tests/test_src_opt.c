@@ -57,6 +57,20 @@ static void words_become_numbers(void **state)
     assert_int_equal(parse(&v, "--colour", "red\n\033[2J"), EK_USAGE);
     assert_non_null(strstr(status_message(), "'red??[2J' is not")); /* one line, no terminal
                                                                      * commands */
+    char *endless = malloc(20001); /* two bytes a character: none is cut */
+    for (int i = 0; i < 20000; i++)
+        endless[i] = "\xc3\xa9"[i % 2];
+    endless[20000] = '\0';
+    for (int shift = 0; shift < 2; shift++) {
+        assert_int_equal(
+            opt_choose("colour", endless + shift, colours, sizeof *colours, 3, &v.colour),
+            EK_USAGE);
+        const char *said = status_message(), *cut = strstr(said, " … ");
+        assert_true(strlen(said) < 1000 && !strncmp(said, "colour: '", 9) && cut);
+        assert_true(cut[-1] == '\xa9' && cut[5] == '\xc3');
+        assert_non_null(strstr(cut, "' is not one of red, green, blue"));
+    }
+    free(endless);
     status_mute(-1);
 }
 
