@@ -133,9 +133,10 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     note_reports(s);
     s->pairs_done += (double)s->survey->npairs;
     if (cluster_rank() == 0) {
+        word.accepted = s->inv->resumed; /* then the trial was the accepted model */
         TRY(invert_judge(s->inv, step->longest, s->cpu_s));
         word.stop = (int)s->inv->stop;
-        word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
+        word.accepted |= s->inv->record[s->inv->nrecords - 1].accepted;
         word.corrects_drift = s->drift && word.accepted && !word.stop && s->inv->rms <= DRIFT_RMS;
         TRY(keep_model(s));
     }

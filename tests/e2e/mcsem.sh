@@ -97,6 +97,9 @@ refuses "another survey's checkpoint" 'other options' "$bin" "$survey" $few --st
 "$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &&
     cmp -s "$work/model.csv" "$work/other.csv" && [ ! -e "$work/state" ]
 check $? 'the same model after an interruption'
+CU_FAULT=rank:0@step:3 "$bin" "$work/few.csv" $exact --layout 1x1 --checkpoint "$work/state" 2>/dev/null
+"$bin" "$work/few.csv" $exact --iterations 0 --checkpoint "$work/state" 2>"$work/err"
+check $? "after rejected trials, the accepted model's fields: $(cat "$work/err")"
 
 # Single fields.
 cp tests/data/mcsem/fields.csv "$work/cases.csv"
