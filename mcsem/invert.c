@@ -382,7 +382,7 @@ static enum ek_status solve(struct invert *inv, double level, double *dm, double
     inv->level = level;
     for (; inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
         st = normal_solve(inv->normal, inv->sums, inv->earth->m, invert_smoothness(inv),
-                          inv->damping, dm);
+                          inv->damping, true, dm);
         if (st != EK_UNVERIFIED)
             break;
     }
@@ -432,6 +432,20 @@ static bool rejected(const struct invert *inv)
            inv->record[inv->nrecords - 1].iteration > 0;
 }
 
+/* Adds the model to the step; sets the predicted decrease of Phi and the largest change. */
+static void add_model(struct invert *inv, struct invert_record *r)
+{
+    double *dm = inv->trial;
+    *r = (struct invert_record){.iteration = inv->iteration + 1};
+    inv->predicted = normal_predict(inv->earth, inv->sums, dm) + roughness(inv, inv->earth->m);
+    for (size_t i = 0; i < earth_size(inv->earth); i++) {
+        r->step = fmax(r->step, fabs(dm[i]));
+        dm[i] += inv->earth->m[i];
+    }
+    inv->predicted -= roughness(inv, inv->trial);
+}
+
+/* A step that is cut at bounds may lead up; with more damping it does not. */
 static enum ek_status take_step(struct invert *inv, struct invert_record *r)
 {
     const struct misfit_summary s = invert_misfit(inv, inv->sums);
@@ -442,16 +456,16 @@ static enum ek_status take_step(struct invert *inv, struct invert_record *r)
         shorten(inv, r[-1].gain);
     else
         TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->target_share))));
-    double *dm = inv->trial; /* the step; below the model is added */
-    *r = (struct invert_record){.iteration = inv->iteration + 1};
+    add_model(inv, r);
+    while (inv->predicted <= 0 && r->step >= ZERO_STEP &&
+           inv->damping < MOST_DAMPING / MORE_DAMPING) {
+        double decrease;
+        inv->damping *= MORE_DAMPING;
+        TRY(solve(inv, inv->level, inv->trial, &decrease));
+        add_model(inv, r);
+    }
     inv->phi = roughness(inv, inv->earth->m) +
                loss(inv, inv->sums) * s.loss / summary(inv, inv->sums, inv->sums_spread).loss;
-    inv->predicted = normal_predict(inv->earth, inv->sums, dm) + roughness(inv, inv->earth->m);
-    for (size_t i = 0; i < earth_size(inv->earth); i++) {
-        r->step = fmax(r->step, fabs(dm[i]));
-        dm[i] += inv->earth->m[i];
-    }
-    inv->predicted -= roughness(inv, inv->trial);
     if (r->step < ZERO_STEP)
         inv->stop = INVERT_STUCK;
     return EK_OK;

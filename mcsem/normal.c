@@ -7,12 +7,14 @@
 
 #include <cblas.h>
 #include <dlfcn.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define LEAST_SHARE 1e-6 /* of the mean diagonal, for unknowns without data */
+#define LEAST_SHARE 1e-6  /* of the mean diagonal, for unknowns without data */
+#define AT_BOUND    1e-12 /* distance in ln rho */
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -75,7 +77,8 @@ enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
     n->matrix = cholmod_l_allocate_sparse(unknowns, unknowns, count_entries(earth), true, true, -1,
                                           CHOLMOD_REAL, &n->common);
     n->right = cholmod_l_zeros(unknowns, 1, CHOLMOD_REAL, &n->common);
-    if (n->matrix && n->right) {
+    n->held = calloc(unknowns, sizeof *n->held);
+    if (n->matrix && n->right && n->held) {
         fill_pattern(earth, n->matrix);
         n->factor = cholmod_l_analyze(n->matrix, &n->common);
     }
@@ -93,6 +96,7 @@ void normal_close(struct normal *n)
         return;
     cholmod_l_free_sparse(&n->matrix, &n->common);
     cholmod_l_free_dense(&n->right, &n->common);
+    free(n->held);
     cholmod_l_free_factor(&n->factor, &n->common);
     if (n->started)
         cholmod_l_finish(&n->common);
@@ -143,14 +147,14 @@ static double *entry_of(const struct normal *n, int a, int b)
     return x + (place ? start[low] + place : start[low + 1] - 1);
 }
 
-/* Rows and columns of fixed unknowns become those of the identity. */
-static void hold_fixed(const struct normal *n)
+/* Rows and columns of unknowns that do not change become those of the identity. */
+static void hold(const struct normal *n)
 {
     const SuiteSparse_long *start = n->matrix->p, *row = n->matrix->i;
     double *x = n->matrix->x;
     for (size_t i = 0; i < n->prior->n; i++)
         for (SuiteSparse_long p = start[i]; p < start[i + 1]; p++)
-            if (n->prior->fixed[i] || n->prior->fixed[row[p]])
+            if (n->held[i] || n->held[row[p]])
                 x[p] = row[p] == (SuiteSparse_long)i;
 }
 
@@ -176,11 +180,12 @@ static void fill_values(struct normal *n, const double *sums, struct prior_weigh
             for (int j = 0; j <= i; j++)
                 *entry_of(n, r->at[i], r->at[j]) += mu.of[r->kind] * r->factor[i] * r->factor[j];
     }
-    hold_fixed(n);
+    hold(n);
 }
 
+/* Fills the right-hand side and finds the unknowns that do not change. */
 static void fill_right(const struct normal *n, const double *sums, const double *m,
-                       struct prior_weights mu, double *right)
+                       struct prior_weights mu, bool bounded, double *right)
 {
     const size_t own = (size_t)earth_unknowns(n->earth);
     for (size_t i = 0; i < n->prior->n; i++)
@@ -191,8 +196,12 @@ static void fill_right(const struct normal *n, const double *sums, const double 
         for (int i = 0; i < r->n; i++)
             right[r->at[i]] -= r->factor[i] * force;
     }
-    for (size_t i = 0; i < n->prior->n; i++)
-        right[i] = n->prior->fixed[i] ? 0 : right[i];
+    for (size_t i = 0; i < n->prior->n; i++) {
+        const double way = copysign(1, right[i]);
+        n->held[i] = n->prior->fixed[i] ||
+                     (bounded && fabs(prior_change(n->prior, i, m[i], way)) < AT_BOUND);
+        right[i] = n->held[i] ? 0 : right[i];
+    }
 }
 
 /* ---- solving --------------------------------------------------------------------------------- */
@@ -216,10 +225,10 @@ enum ek_status normal_factorize(struct normal *n, const double *sums, struct pri
 }
 
 enum ek_status normal_solve(struct normal *n, const double *sums, const double *m,
-                            struct prior_weights mu, double damping, double *dm)
+                            struct prior_weights mu, double damping, bool bounded, double *dm)
 {
+    fill_right(n, sums, m, mu, bounded, n->right->x);
     TRY(normal_factorize(n, sums, mu, damping));
-    fill_right(n, sums, m, mu, n->right->x);
     cholmod_dense *solution =
         n->common.status < 0 ? NULL : cholmod_l_solve(CHOLMOD_A, n->factor, n->right, &n->common);
     if (!solution)

@@ -5,7 +5,8 @@
  *   (J'W^2 J + mu R'R + lambda D) dm = J'W^2 r - mu R'R (m - reference)
  *
  * R has the rows of prior.h; D is the diagonal of J'W^2 J (Marquardt 1963) plus 1e-6 of its mean.
- * Fixed unknowns do not change. BLAS runs on one thread, so that its bits do not depend on the
+ * Fixed unknowns do not change, nor, if `bounded`, those at a bound that steepest descent would
+ * cross (Bertsekas 1982). BLAS runs on one thread, so that its bits do not depend on the
  * number of cores. */
 #pragma once
 
@@ -23,7 +24,7 @@ void normal_close(struct normal *normal);
  * lambda above. EK_UNVERIFIED, without a message: the matrix is not positive definite (no data at
  * all, or too little damping); EK_UNAVAILABLE: memory. */
 enum ek_status normal_solve(struct normal *normal, const double *sums, const double *m,
-                            struct prior_weights mu, double damping, double *dm);
+                            struct prior_weights mu, double damping, bool bounded, double *dm);
 
 /* The model's covariance C is the inverse of that matrix: its diagonal `variance`
  * [columns][unknowns], and the share of each unknown that the data determine, 0 to 1, the diagonal

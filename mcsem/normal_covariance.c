@@ -150,6 +150,7 @@ enum ek_status normal_covariance(struct normal *n, const double *sums, struct pr
                                  double *variance, double *share)
 {
     struct inverse v;
+    memcpy(n->held, n->prior->fixed, n->prior->n * sizeof *n->held);
     TRY(normal_factorize(n, sums, mu, 0));
     if (n->common.status < 0 || !n->factor->is_super)
         FAIL(EK_UNAVAILABLE, "out of memory for a factor of %.3g numbers", n->common.lnz);

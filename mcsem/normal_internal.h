@@ -13,6 +13,7 @@ struct normal {
     cholmod_sparse *matrix;
     cholmod_factor *factor;
     cholmod_dense *right;
+    bool *held; /* unknowns that do not change */
 };
 
 /* Assembles and factorises. EK_UNVERIFIED, without a message, as normal_solve(). */

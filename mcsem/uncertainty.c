@@ -52,7 +52,7 @@ static enum ek_status weigh(struct invert *inv, struct prior_weights mu, const s
 {
     const size_t n = earth_size(inv->earth);
     double rough = 0, determined = 0;
-    TRY(normal_solve(inv->normal, inv->sums, inv->earth->m, mu, 0, t->step));
+    TRY(normal_solve(inv->normal, inv->sums, inv->earth->m, mu, 0, false, t->step));
     TRY(normal_covariance(inv->normal, inv->sums, mu, t->variance, t->share));
     for (size_t i = 0; i < n; i++) {
         t->likeliest[i] = inv->earth->m[i] + t->step[i];

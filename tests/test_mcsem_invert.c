@@ -119,7 +119,7 @@ static void the_sparse_solution_is_the_dense_one(void **state)
         m[i] = 3 * noise(i, 1, 4);
     fill_sums(m, sums);
     for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
-        assert_int_equal(normal_solve(n, sums, m, mu[t], 0.01, got), EK_OK);
+        assert_int_equal(normal_solve(n, sums, m, mu[t], 0.01, false, got), EK_OK);
         fill_dense(m, mu[t], 0.01);
         solve_dense(want);
         for (int i = 0; i < UNKNOWNS; i++)
@@ -184,11 +184,11 @@ static void a_column_without_data_follows_its_neighbours(void **state)
     assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     fill_sums(m, sums);
     memset(sums + 2 * cell_sums(NZ), 0, cell_sums(NZ) * sizeof *sums); /* a corner */
-    assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, dm), EK_OK);
+    assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, false, dm), EK_OK);
     for (int k = 0; k < NZ; k++)
         close_to(dm[2 * NZ + k], 0.5 * (dm[1 * NZ + k] + dm[5 * NZ + k]), 1, 0.01);
     /* Without a prior nothing determines that cell. */
-    assert_int_equal(normal_solve(n, sums, m, (struct prior_weights){{0, 0}}, 0, dm),
+    assert_int_equal(normal_solve(n, sums, m, (struct prior_weights){{0, 0}}, 0, false, dm),
                      EK_UNVERIFIED);
     normal_close(n);
 }
@@ -309,7 +309,7 @@ static void controls_are_those_of_dense_least_squares(void **state)
             if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
                 dense[i][UNKNOWNS] = 0;
         assert_int_equal(normal_open(earth, p, &n), EK_OK);
-        assert_int_equal(normal_solve(n, sums, m, mu, 0.01, got), EK_OK);
+        assert_int_equal(normal_solve(n, sums, m, mu, 0.01, false, got), EK_OK);
         solve_dense(want);
         for (int i = 0; i < UNKNOWNS; i++)
             close_to(got[i], want[i], 1, 1e-9);
@@ -448,7 +448,7 @@ static void one_sigma_covers_its_share(void **state)
                     data[c][i] += matrix[c][i][k] * m[c * NZ + k];
             }
         fill_sums(zero, sums);
-        assert_int_equal(normal_solve(n, sums, zero, mu, 0, found), EK_OK);
+        assert_int_equal(normal_solve(n, sums, zero, mu, 0, false, found), EK_OK);
         assert_int_equal(normal_covariance(n, sums, mu, variance, share), EK_OK);
         for (int i = 0; i < UNKNOWNS; i++)
             covered += fabs(found[i] - m[i]) <= sqrt(variance[i]);
@@ -574,6 +574,36 @@ static void limits_hold(void **state)
         invert_close(inv);
         prior_close(prior);
     }
+    prior = wide;
+}
+
+/* Least squares within bounds that exclude the true model: where it ends, steepest descent leads
+ * nowhere but beyond the bounds. */
+static void the_best_model_within_bounds_is_found(void **state)
+{
+    struct invert_options o = usual;
+    struct prior *wide = prior;
+    o.target = o.cooling = 0;
+    o.smooth = (struct prior_weights){{0}};
+    weigh_last_layers(0.05);
+    for (int t = 0; t < 300; t++) {
+        const double low = noise(t, 1, 1), high = low + 1.01 + noise(t, 2, 2);
+        const struct prior_options narrow = {
+            .differences = 1, .rho_min = exp(low), .rho_max = exp(high)};
+        assert_int_equal(prior_open(earth, &narrow, &prior), EK_OK);
+        struct invert *inv = open_inversion(&o);
+        while (!inv->stop)
+            go_on(inv);
+        fill_dense(inv->earth->m, o.smooth, 0);
+        for (int i = 0; i < UNKNOWNS; i++) {
+            const double slope = dense[i][UNKNOWNS] / dense[i][i];
+            assert_true(slope < 1e-3 || inv->earth->m[i] > high - 1e-9);
+            assert_true(slope > -1e-3 || inv->earth->m[i] < low + 1e-9);
+        }
+        invert_close(inv);
+        prior_close(prior);
+    }
+    weigh_last_layers(20);
     prior = wide;
 }
 
@@ -747,6 +777,7 @@ int main(void)
         cmocka_unit_test(weak_layers_are_not_held),
         cmocka_unit_test(perfect_data_end_it),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(the_best_model_within_bounds_is_found),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),
         cmocka_unit_test(it_stops_by_rule),
         cmocka_unit_test(what_was_saved_goes_on_alike),

@@ -233,7 +233,7 @@ static void bench_uncertainty(void)
         }
     for (int r = 0; r < 3; r++) {
         double start = clock_cpu();
-        must(normal_solve(n, sums, share, mu, 0.01, variance));
+        must(normal_solve(n, sums, share, mu, 0.01, false, variance));
         seconds[0][r] = clock_cpu() - start;
         start = clock_cpu();
         must(normal_covariance(n, sums, mu, variance, share));
