@@ -333,6 +333,8 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     if (fabs(usual - 1) <= chance)
         return;
     e->factor[c] *= usual;
+    if (fabs(usual - 1) > CHANGED)
+        e->of[e->kind[c]].rows = 0; /* ranges before and after tell no launches */
     e->changed |= alone && knows && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
