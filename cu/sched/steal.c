@@ -19,6 +19,10 @@ static const double LAUNCHES = 250;
  * shortest task left: the long ones wait for others. */
 static const double SLOWER = 2;
 
+/* A unit slower than expected by more than the factor SLOW, compared with the others, leaves its
+ * last task to another one that ends it sooner even if its own slowness is overrated by SURELY. */
+static const double SLOW = 1.2, SURELY = 1.2;
+
 /* A unit later than this was interrupted (by the operating system): tasks it has not begun are not
  * late. */
 static const double INTERRUPTED = 30;
@@ -130,6 +134,7 @@ static bool slowdowns_differ(const struct steal *s)
 void steal_rewind(struct steal *s)
 {
     plan_rewind(&s->plan);
+    s->offer = -1;
     if (s->brings || slowdowns_differ(s))
         sum_tails(s);
     for (int c = 0; c < s->plan.ncu; c++) {
@@ -335,17 +340,91 @@ static void note_range(struct steal *s, int cu, struct ek_range r)
     set(&w->until, get(&w->start) + sec);
 }
 
+/* ---- what a slow unit leaves ------------------------------------------------------------------*/
+/* When the task would end on unit cu, after all that this unit has yet to do. */
+static double end_with(const struct steal *s, int cu, size_t task, double now)
+{
+    double carrying, sec = range_seconds(s, cu, (struct ek_range){task, task + 1}, &carrying);
+    return end_of(s, cu, now) + slower_by(&s->worker[cu], now) * sec + 2 * carrying;
+}
+
+/* The soonest end on another unit, which is at work and so will ask again; INFINITY: none is. */
+static double end_elsewhere(const struct steal *s, int cu, size_t task, double now)
+{
+    double soonest = INFINITY;
+    for (int c = 0; c < s->plan.ncu; c++) {
+        const struct steal_worker *w = &s->worker[c];
+        if (c != cu && w->began && !w->left && !w->lost)
+            soonest = fmin(soonest, end_with(s, c, task, now));
+    }
+    return soonest;
+}
+
+/* Slower than expected, more than the others of its kind that have ended something: busy neighbours
+ * slow all of them, and only for a time. */
+static bool is_slow(const struct steal *s, int cu)
+{
+    const int *kind = s->d->e->kind;
+    double all = 0;
+    int seen = 0;
+    for (int c = 0; c < s->plan.ncu; c++)
+        if (c != cu && kind[c] == kind[cu] && get(&s->worker[c].start) > 0) {
+            all += get(&s->worker[c].slower);
+            seen++;
+        }
+    return get(&s->worker[cu].slower) * seen > SLOW * all;
+}
+
+/* A slow unit offers its last task to the others, and stops. As units first note that they stop and
+ * then look for an offer, the one that stops last cannot miss it. */
+static bool leaves(struct steal *s, int cu)
+{
+    const struct ek_range left = plan_entries(&s->plan, cu);
+    const double now = get(&s->worker[cu].until), most = (end_of(s, cu, now) - now) / SURELY;
+    int mine = cu, none = -1;
+    if (left.end - left.begin != 1 || s->d->job->first || !is_slow(s, cu) || WITHOUT(HELP))
+        return false;
+    const size_t task = s->plan.task[left.begin];
+    if (end_elsewhere(s, cu, task, now) > now + most ||
+        !atomic_compare_exchange_strong(&s->offer, &none, cu))
+        return false;
+    return isfinite(end_elsewhere(s, cu, task, now)) ||
+           !atomic_compare_exchange_strong(&s->offer, &mine, -1);
+}
+
+/* A unit that has stopped takes what was offered, unless another one will end it sooner. */
+static struct ek_range take_offer(struct steal *s, int cu)
+{
+    const double now = get(&s->worker[cu].until);
+    int from = s->offer;
+    const struct ek_range none = {0, 0}, left = from < 0 ? none : plan_entries(&s->plan, from);
+    if (left.begin == left.end)
+        return none;
+    const size_t task = s->plan.task[left.begin];
+    if (end_elsewhere(s, cu, task, now) < end_with(s, cu, task, now) ||
+        !atomic_compare_exchange_strong(&s->offer, &from, -1))
+        return none;
+    if (s->d->memory[cu] != s->d->memory[from])
+        s->brings = true;
+    return plan_steal(&s->plan, from, 1);
+}
+
 struct ek_range steal_next(struct steal *s, int cu)
 {
     struct steal_worker *w = &s->worker[cu];
     if (w->lost) /* in small ranges for the others */
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
-    struct ek_range r = falls_behind(s, cu) && launches_little(s, cu)
-                            ? plan_steal(&s->plan, cu, 1)
-                            : plan_next(&s->plan, cu, batch(s, cu));
-    if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
-        r = help(s, cu);
-    w->left = r.begin == r.end;
+    struct ek_range r = {0, 0};
+    if (!leaves(s, cu)) {
+        r = falls_behind(s, cu) && launches_little(s, cu) ? plan_steal(&s->plan, cu, 1)
+                                                          : plan_next(&s->plan, cu, batch(s, cu));
+        if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
+            r = help(s, cu);
+    }
+    if ((w->left = r.begin == r.end)) {
+        r = take_offer(s, cu);
+        w->left = r.begin == r.end;
+    }
     if (r.begin < r.end)
         note_range(s, cu, r);
     return r;

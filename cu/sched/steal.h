@@ -1,6 +1,7 @@
 /* cu/sched/steal.h – executes a planned step: each unit works through its list in ranges, and one
  * that has finished takes the last task of the unit that will end last (work stealing) if it can
- * end it sooner. */
+ * end it sooner. A unit that has become slow leaves its last task to one that will end it
+ * sooner. */
 #pragma once
 
 #include "cu/sched/partition.h"
@@ -32,6 +33,7 @@ struct steal {
     double *expected;    /* [ncu] busy times predicted when the partition was chosen */
     double *slowdown;    /* [ncu] slowdowns for which `tail` was computed */
     struct steal_worker *worker; /* [ncu] */
+    _Atomic int offer;           /* unit that leaves its last task to others; -1: none */
     double *idle;                /* [ncu] scratch: when each unit is free */
 };
 
