@@ -1,9 +1,19 @@
 /* src/random.h – one seeded generator for samples, starting points and noise (not cryptographic):
  * Steele, Lea & Flood's SplitMix64 (2014). The state is the seed; a seed gives the same numbers on
- * every machine. */
+ * every machine. And the system's generator, for names that no other process may have. */
 #pragma once
 
+#include "src/status.h"
 #include <stdint.h>
+#include <sys/random.h>
+
+/* Fills n <= 256 bytes by the system's generator. EK_UNAVAILABLE: it has none. */
+static inline enum ek_status random_unique(void *bytes, size_t n)
+{
+    if (getrandom(bytes, n, 0) != (ssize_t)n)
+        FAIL(EK_UNAVAILABLE, "no random numbers: %m");
+    return EK_OK;
+}
 
 /* 64 random bits. */
 static inline uint64_t random_bits(uint64_t *state)

@@ -1,12 +1,12 @@
 /* cu/farm/transport_lasting.c – numbers messages, keeps them until they are confirmed, and takes
  * each of the other side's once and in order. */
 #include "cu/farm/transport_lasting.h"
+#include "src/random.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Messages of more bytes are confirmed at once, lest the sender keep many of them. */
 enum { BULKY = 1 << 16 };
@@ -156,10 +156,7 @@ enum ek_status transport_lasting_open(struct transport *t, int peers)
     struct lasting *made = calloc(1, sizeof *made + (size_t)peers * sizeof made->line[0]);
     if (!made)
         FAIL(EK_UNAVAILABLE, "out of memory for %d connections", peers);
-    if (getrandom(&made->side, sizeof made->side, 0) != sizeof made->side) {
-        free(made);
-        FAIL(EK_UNAVAILABLE, "no random numbers: %m");
-    }
+    TRY_OR(random_unique(&made->side, sizeof made->side), free(made));
     made->side |= 1;
     made->below = *t;
     made->peers = peers;

@@ -3,6 +3,7 @@
 #include "src/arena.h"
 #include "src/checksum.h"
 #include "src/owned.h"
+#include "src/random.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -239,8 +239,7 @@ static enum ek_status lock_folder(struct run_history *h)
     if (flock(h->lock, LOCK_EX | LOCK_NB))
         FAIL(EK_UNAVAILABLE,
              "%s is in use by another cu-run; wait for it, or choose another --results", h->folder);
-    if (getrandom(random, sizeof random, 0) != sizeof random)
-        FAIL(EK_UNAVAILABLE, "no random numbers: %m");
+    TRY(random_unique(random, sizeof random));
     snprintf(h->token, sizeof h->token, "%016llx%016llx", (unsigned long long)random[0],
              (unsigned long long)random[1]);
     if (ftruncate(h->lock, 0) || dprintf(h->lock, "%s\n", h->token) < 0)
