@@ -133,13 +133,11 @@ static void print_isa(FILE *out)
     fprintf(out, "; %s is in force\n", isa_name());
 }
 
-/* Bytes; of this machine also where hwloc does not know. */
+/* Bytes. NUMA nodes, whose sizes hwloc adds up, do not have what a virtual machine got later. */
 static size_t memory_total(const struct info *v)
 {
-    const size_t total = hwloc_get_root_obj(v->topology)->total_memory;
-    return total || v->request->synthetic
-               ? total
-               : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return v->request->synthetic ? hwloc_get_root_obj(v->topology)->total_memory
+                                 : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Bytes, if control groups allow less than the machine has; 0: they do not. */
