@@ -5,6 +5,7 @@
 #include "src/cachedir.h"
 #include "src/opt.h"
 #include "src/owned.h"
+#include "src/process.h"
 #include <CL/cl_ext.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -128,28 +129,6 @@ static int only_new(pid_t *now, int n, const pid_t *before, int nbefore)
     return left;
 }
 
-static void *await_release(void *lock)
-{
-    pthread_mutex_lock(lock);
-    pthread_mutex_unlock(lock);
-    return NULL;
-}
-
-/* Whether `n` threads can be started in addition to those that run. */
-static bool can_start(int n)
-{
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    OWNED_MEMORY pthread_t *thread = calloc((size_t)n + 1, sizeof *thread);
-    int started = 0;
-    pthread_mutex_lock(&lock);
-    while (thread && started < n && !pthread_create(&thread[started], NULL, await_release, &lock))
-        started++;
-    pthread_mutex_unlock(&lock);
-    for (int i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
-    return started == n;
-}
-
 /* PoCL aborts the process if it cannot start its workers or, up to 3.1, if its hwloc finds no
  * memory. */
 static bool would_abort(cl_platform_id id)
@@ -164,7 +143,7 @@ static bool would_abort(cl_platform_id id)
         return false;
     if (!set || !opt_integer(set, 1, THREADS, &n))
         n = sysconf(_SC_NPROCESSORS_ONLN);
-    if (n > 0 && n <= THREADS && !can_start((int)n))
+    if (n > 0 && n <= THREADS && process_startable((int)n, 0) < n)
         snprintf(found.refused, sizeof found.refused,
                  "PoCL needs %ld threads, which cannot be started: see ulimit -u and ulimit -v", n);
     else if (atoi(pocl + strlen(words)) <= 3 && access("/sys/devices/system/cpu", F_OK))

@@ -1,10 +1,11 @@
-/* src/process.c – reads /proc. */
+/* src/process.c – reads /proc; tries to start threads. */
 #include "src/process.h"
 #include "src/arena.h"
 #include "src/status.h"
 #include "src/owned.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,32 @@ char **process_environment(const char *const *out, size_t n)
         if (!begins(environ[i], out, n))
             env[kept++] = environ[i];
     return env;
+}
+
+static void *wait_for(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+int process_startable(int wanted, size_t stack)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    OWNED_MEMORY pthread_t *thread = calloc((size_t)wanted + 1, sizeof *thread);
+    pthread_attr_t attributes;
+    int n = 0;
+    pthread_attr_init(&attributes);
+    if (stack && pthread_attr_setstacksize(&attributes, stack))
+        wanted = 0;
+    pthread_mutex_lock(&mutex);
+    while (thread && n < wanted && !pthread_create(&thread[n], &attributes, wait_for, &mutex))
+        n++;
+    pthread_mutex_unlock(&mutex);
+    pthread_attr_destroy(&attributes);
+    for (int i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    return n;
 }
 
 /* Its state letter; '?': there is no such process. */

@@ -10,6 +10,10 @@
  * list. NULL: no memory. */
 char **process_environment(const char *const *out, size_t n);
 
+/* How many of `wanted` threads with stacks of `stack` bytes (0: the usual size) can exist in
+ * addition to those that run; starts them to find out. */
+int process_startable(int wanted, size_t stack);
+
 /* Whether the process is stopped, as by SIGSTOP; false if it does not exist. Any thread. */
 bool process_is_frozen(pid_t pid);
 /* A stopped process among `top` and its descendants, 0 if there is none. Looks at every process of

@@ -9,13 +9,13 @@
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
 #include "src/arena.h"
+#include "src/process.h"
 #include "src/self.h"
 #include "src/owned.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <omp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,13 +208,6 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
 
 /* ---- stacks and threads -----------------------------------------------------------------------*/
 
-static void *wait_for(void *mutex)
-{
-    pthread_mutex_lock(mutex);
-    pthread_mutex_unlock(mutex);
-    return NULL;
-}
-
 /* OMP_STACKSIZE in bytes; 0: not given, or not valid. */
 static size_t openmp_stack(void)
 {
@@ -251,32 +244,12 @@ enum ek_status prepare_stack(char **argv)
          self_path(), strerror(errno));
 }
 
-/* How many of `wanted` threads can exist at the same time; starts them to find out. */
-static int startable(int wanted)
-{
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    OWNED_MEMORY pthread_t *thread = malloc((size_t)wanted * sizeof *thread);
-    pthread_attr_t attributes;
-    int n = 0;
-    pthread_attr_init(&attributes);
-    const size_t stack = openmp_stack();
-    if (stack && pthread_attr_setstacksize(&attributes, stack))
-        wanted = 0;
-    pthread_mutex_lock(&mutex);
-    while (thread && n < wanted && !pthread_create(&thread[n], &attributes, wait_for, &mutex))
-        n++;
-    pthread_mutex_unlock(&mutex);
-    pthread_attr_destroy(&attributes);
-    for (int i = 0; i < n; i++)
-        pthread_join(thread[i], NULL);
-    return n;
-}
-
 /* Checks first, because an OpenMP runtime aborts if it cannot start a thread. The calling thread is
  * one of the layout's. */
 static enum ek_status check_threads(const struct cu_layout *layout)
 {
-    const int threads = cu_layout_threads(layout), found = 1 + startable(threads - 1);
+    const int threads = cu_layout_threads(layout),
+              found = 1 + process_startable(threads - 1, openmp_stack());
     if (found < threads)
         FAIL(EK_UNAVAILABLE,
              "layout %s: %d threads, but no more than %d can be started here (ulimit -u, pids.max, "
