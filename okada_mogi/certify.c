@@ -165,11 +165,9 @@ static void respond(const struct certifier *c, const struct examination *l, int 
     _Alignas(MODEL_ALIGN) double u[MODEL_BASES * 3 * MODEL_LANES], e[MODEL_LANES], n[MODEL_LANES],
         h[MODEL_LANES];
     const double *value[MODEL_VALUES];
-    for (int i = 0; i < MODEL_LANES; i++) {
-        e[i] = s->east[station];
-        n[i] = s->north[station];
-        h[i] = s->height[station];
-    }
+    model_fill(e, s->east[station]);
+    model_fill(n, s->north[station]);
+    model_fill(h, s->height[station]);
     for (int first = 0; first <= c->nsplit; first += MODEL_LANES) {
         for (int v = 0; v < MODEL_VALUES; v++)
             value[v] = l->value[v] + first;

@@ -172,20 +172,14 @@ static struct node child_at(const struct clusters *s, const struct node *n, int 
     const cell_number radix = s->radix[depth];
     *place = (s->cell[begin] - n->first) / radix;
     const cell_number first = n->first + *place * radix;
-    uint32_t low = begin, high = begin + 1, step = 1;
+    uint32_t next = begin + 1, high = next, step = 1;
     while (high < n->end && s->cell[high] - first < radix) {
-        low = high;
+        next = high + 1;
         high = n->end - high > step ? high + step : n->end;
         step *= 2;
     }
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (s->cell[middle] - first < radix)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (struct node){begin, high, first};
+    SORT_BISECT(next, high, s->cell[middle] - first < radix)
+    return (struct node){begin, next, first};
 }
 
 /* Joins neighbouring cells of two nodes, which are neighbours in all axes before `depth`. */
@@ -261,15 +255,9 @@ enum ek_status clusters_join(struct clusters *s)
 size_t clusters_of(const struct clusters *s, const long *place)
 {
     const cell_number cell = cell_of(s, place);
-    uint32_t low = 0, high = (uint32_t)s->n;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (s->cell[middle] <= cell)
-            low = middle;
-        else
-            high = middle;
-    }
-    return s->number[root_of(s, low)];
+    uint32_t behind = 0, end = (uint32_t)s->n;
+    SORT_BISECT(behind, end, s->cell[middle] <= cell)
+    return s->number[root_of(s, behind - 1)];
 }
 
 void clusters_count(struct clusters *s, const long *place)

@@ -30,7 +30,7 @@ struct axes {
     int naxes;
     long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: with a launch's first place */
     struct trial_axis grid[JOB_AXES];
-    int ndirections, nconditions, nstations;
+    int nconditions, nstations;
     double *table;
     size_t table_room, table_used;
     int *found[2];
@@ -83,8 +83,6 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
                 p[job->parameter[a]] = trial_value(&job->axis[a], m / step[a] % job->axis[a].n);
         model_weigh(job->model, p, weights + m * nbasis);
     }
-    if (source == 0)
-        x->ndirections = (int)n;
     return EK_OK;
 }
 
@@ -259,28 +257,13 @@ static enum ek_status write_stations(struct search_device *d)
     return search_device_write(d, STATIONS, rows, (size_t)x->nstations * STATION * sizeof *rows);
 }
 
-/* The least and the largest amplitude of source 0, widened for rounding. */
-static void amplitudes(const struct job *job, double *least, double *most)
-{
-    *least = *most = 1;
-    for (int a = 0; a < job->naxes; a++)
-        if (job_role(job, a) == MODEL_AMPLITUDE && job->source[a] == 0) {
-            *least = job->axis[a].min;
-            *most = job->axis[a].max;
-        }
-    const double slack = JUDGE_SLACK * fmax(fabs(*least), fabs(*most));
-    *least -= slack;
-    *most += slack;
-}
-
 static enum ek_status launch(struct search_device *d, const struct piece *p, int found)
 {
     const struct axes *x = d->own;
-    const struct job *job = d->search->job;
-    double least, most;
+    const struct grid *g = d->search->grid;
+    const bool geometries = d->search->ops->geometries;
     struct backend_arg arg[16];
     int n = 0;
-    amplitudes(job, &least, &most);
     arg[n++] = backend_arg_mem(d->buffer[AXES].mem);
     arg[n++] = backend_arg_int(x->naxes);
     arg[n++] = backend_arg_mem(d->buffer[TABLE].mem);
@@ -289,10 +272,10 @@ static enum ek_status launch(struct search_device *d, const struct piece *p, int
     arg[n++] = backend_arg_mem(d->buffer[ALLOWED].mem);
     arg[n++] = backend_arg_mem(d->buffer[STATIONS].mem);
     arg[n++] = backend_arg_int(x->nstations);
-    arg[n++] = backend_arg_int(d->search->ops->geometries ? x->ndirections : job->nsources);
-    if (d->search->ops->geometries) {
-        arg[n++] = backend_arg_double(least);
-        arg[n++] = backend_arg_double(most);
+    arg[n++] = backend_arg_int(geometries ? (int)g->ndirections : g->nsources);
+    if (geometries) {
+        arg[n++] = backend_arg_double(g->amplitude.min - grid_amplitude_slack(g));
+        arg[n++] = backend_arg_double(g->amplitude.max + grid_amplitude_slack(g));
     }
     arg[n++] = backend_arg_long(p->count);
     arg[n++] = backend_arg_int(p->span);

@@ -1,5 +1,7 @@
 /* okada_mogi/grid.c – builds the tables of values and the inner list; walks. */
 #include "okada_mogi/grid.h"
+#include "okada_mogi/judge.h"
+#include "src/sort.h"
 
 #include <math.h>
 
@@ -348,6 +350,11 @@ double grid_amplitude(const struct grid *g, long a)
     return trial_value(&g->amplitude, a);
 }
 
+double grid_amplitude_slack(const struct grid *g)
+{
+    return JUDGE_SLACK * fmax(fabs(g->amplitude.min), fabs(g->amplitude.max));
+}
+
 trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, long m, long a)
 {
     const trial_number geometry = outer * (trial_number)g->inner + (trial_number)g->place[allowed];
@@ -359,13 +366,7 @@ trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, 
 static long first_from(const long *places, long n, trial_number place)
 {
     long begin = 0, end = n;
-    while (begin < end) {
-        const long middle = begin + (end - begin) / 2;
-        if ((trial_number)places[middle] < place)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    SORT_BISECT(begin, end, (trial_number)places[middle] < place)
     return begin;
 }
 
@@ -377,18 +378,12 @@ long grid_entry(const struct grid *g, long place)
 
 /* ---- walks ------------------------------------------------------------------------------------*/
 
-static void fill_lanes(double *lane, double x)
-{
-    for (int l = 0; l < MODEL_LANES; l++)
-        lane[l] = x;
-}
-
 void grid_walk_begin(struct grid_walk *w, const struct grid *g)
 {
     const int amplitude = model_values(g->model) + g->model->nbasis;
     *w = (struct grid_walk){.grid = g};
     for (int s = 0; s < g->nsources; s++)
-        fill_lanes(w->lane[s][amplitude], 1);
+        model_fill(w->lane[s][amplitude], 1);
 }
 
 static void set_outer(struct grid_walk *w, int a, long place)
@@ -399,7 +394,7 @@ static void set_outer(struct grid_walk *w, int a, long place)
     w->place[a] = place;
     w->x[s * g->model->nparameters + parameter_of(g, a)] = trial_value(axis_of(g, a), place);
     for (int k = 0; k < axis->n && axis->table; k++)
-        fill_lanes(w->lane[s][axis->first + k], axis->table[place * axis->n + k]);
+        model_fill(w->lane[s][axis->first + k], axis->table[place * axis->n + k]);
 }
 
 static void set_weights(struct grid_walk *w)
@@ -410,7 +405,7 @@ static void set_weights(struct grid_walk *w)
     for (int s = 0; s < w->grid->nsources; s++) {
         model_weigh(m, w->x + s * m->nparameters, weight);
         for (int k = 0; k < m->nbasis; k++)
-            fill_lanes(w->lane[s][weights + k], weight[k]);
+            model_fill(w->lane[s][weights + k], weight[k]);
     }
 }
 

@@ -69,8 +69,9 @@ size_t grid_bytes(const struct job *job);
 enum ek_status grid_open(const struct job *job, int source, struct grid *g);
 void grid_close(struct grid *g);
 
-/* Value of amplitude a. */
+/* Value of amplitude a; how far limits of amplitudes are widened for rounding. */
 double grid_amplitude(const struct grid *g, long a);
+double grid_amplitude_slack(const struct grid *g);
 /* Index, among the source's trials, of the trial with direction m and amplitude a of the geometry
  * at an outer place and entry `allowed` of the inner list. */
 trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, long m, long a);

@@ -104,12 +104,6 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     checksum_add(&sum, a->k, (size_t)a->nk * sizeof *a->k);
     checksum_add(&sum, accept, sizeof accept);
     stations_sum(&job->stations, &sum);
-    for (int i = 0; i < job->scenes.n; i++) {
-        const struct scene *c = &job->scenes.scene[i];
-        checksum_add(&sum, &c->unknowns, sizeof c->unknowns);
-        checksum_add(&sum, c->datum, (size_t)c->n * sizeof *c->datum);
-        if (c->sill > 0)
-            checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
-    }
+    scenes_sum(&job->scenes, &sum);
     return checksum_end(&sum);
 }

@@ -295,13 +295,7 @@ static void set_window(const struct join_columns *columns, const double *r, doub
 /* First row of begin .. end - 1 whose column is at least `value`; end: none. */
 static long lower_bound(const float *v, long begin, long end, float value)
 {
-    while (begin < end) {
-        const long middle = begin + (end - begin) / 2;
-        if (v[middle] < value)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    SORT_BISECT(begin, end, v[middle] < value)
     return begin;
 }
 

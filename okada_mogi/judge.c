@@ -71,8 +71,7 @@ void judge_basis(const struct job *job, const double *value, double *basis)
     const int nvalues = model_values(m), width = 3 * m->nbasis;
     for (int v = 0; v < nvalues; v++) {
         lanes[v] = lane[v];
-        for (int l = 0; l < MODEL_LANES; l++)
-            lane[v][l] = value[v];
+        model_fill(lane[v], value[v]);
     }
     for (int first = 0; first < s->n; first += MODEL_LANES) {
         const int n = s->n - first < MODEL_LANES ? s->n - first : MODEL_LANES;

@@ -122,14 +122,12 @@ void model_forward(const struct model *m, const double *x, double east, double n
     const double *lanes[MODEL_VALUES];
     const int nvalues = model_values(m), amplitude = model_amplitude(m);
     model_derive_all(m, x, value);
-    for (int l = 0; l < MODEL_LANES; l++) {
-        e[l] = east;
-        n[l] = north;
-        for (int v = 0; v < nvalues; v++)
-            lane[v][l] = value[v];
-    }
-    for (int v = 0; v < nvalues; v++)
+    model_fill(e, east);
+    model_fill(n, north);
+    for (int v = 0; v < nvalues; v++) {
+        model_fill(lane[v], value[v]);
         lanes[v] = lane[v];
+    }
     m->respond(m, lanes, e, n, out);
     model_weigh(m, x, w);
     const bool undefined = model_undefined(m, value, east, north, 0);

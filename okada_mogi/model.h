@@ -145,6 +145,13 @@ void model_weigh(const struct model *m, const double *x, double *w);
 /* Moment magnitude, Hanks & Kanamori (1979); NAN where there is no moment. */
 double model_magnitude(double moment);
 
+/* Sets all lanes to x. */
+static inline void model_fill(double lane[MODEL_LANES], double x)
+{
+    for (int l = 0; l < MODEL_LANES; l++)
+        lane[l] = x;
+}
+
 /* Zeroed memory aligned to MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
 void *model_alloc(size_t bytes);
 

@@ -42,13 +42,7 @@ static char *data_of(const struct job *job, char text[DATA])
     struct checksum sum;
     checksum_begin(&sum, "okada_mogi data 1");
     stations_sum(&job->stations, &sum);
-    for (int i = 0; i < job->scenes.n; i++) {
-        const struct scene *c = &job->scenes.scene[i];
-        checksum_add(&sum, &c->unknowns, sizeof(int));
-        checksum_add(&sum, c->datum, (size_t)c->n * sizeof *c->datum);
-        if (c->sill > 0)
-            checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
-    }
+    scenes_sum(&job->scenes, &sum);
     snprintf(text, DATA, "%016" PRIx64, checksum_end(&sum));
     return text;
 }

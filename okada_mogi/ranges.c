@@ -2,6 +2,7 @@
 #include "okada_mogi/ranges.h"
 #include "src/arena.h"
 #include "src/owned.h"
+#include "src/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,7 @@ static enum ek_status make_room(struct ranges *r)
 static size_t behind(const struct ranges *r, trial_number first)
 {
     size_t begin = 0, end = r->n;
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (r->range[middle].first < first)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    SORT_BISECT(begin, end, r->range[middle].first < first)
     return begin;
 }
 

@@ -297,6 +297,17 @@ void scenes_close(struct scenes *all)
     *all = (struct scenes){0};
 }
 
+void scenes_sum(const struct scenes *all, struct checksum *sum)
+{
+    for (int i = 0; i < all->n; i++) {
+        const struct scene *c = &all->scene[i];
+        checksum_add(sum, &c->unknowns, sizeof c->unknowns);
+        checksum_add(sum, c->datum, (size_t)c->n * sizeof *c->datum);
+        if (c->sill > 0)
+            checksum_add(sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
+    }
+}
+
 static const struct scene *scene_of(const struct scenes *all, int station)
 {
     static const struct scene none = {0};

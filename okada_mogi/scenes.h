@@ -41,6 +41,8 @@ enum ek_status scenes_add(const char *path, struct stations *s, const char *name
  * errors of east and north are correlated. */
 enum ek_status scenes_translate(const char *path, struct stations *s, struct scenes *all);
 void scenes_close(struct scenes *all);
+/* Adds everything about the scenes but their data to a checksum. */
+void scenes_sum(const struct scenes *all, struct checksum *sum);
 /* Makes a scene of some data, in this order, of scene c; its chi2 is at most that of all. False:
  * they do not determine the unknowns, or out of memory. */
 bool scene_part(const struct scene *c, const struct stations *s, int n, const int *datum,

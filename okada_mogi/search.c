@@ -15,11 +15,9 @@
 static struct search_point point_of(const struct stations *s, int i, double weight)
 {
     struct search_point p = {.number = i, .weight = weight};
-    for (int l = 0; l < MODEL_LANES; l++) {
-        p.east[l] = s->east[i];
-        p.north[l] = s->north[i];
-        p.height[l] = s->height[i];
-    }
+    model_fill(p.east, s->east[i]);
+    model_fill(p.north, s->north[i]);
+    model_fill(p.height, s->height[i]);
     for (int c = 0; c < 3 && stations_scalar(s, i); c++)
         p.along[c] = s->along[3 * i + c];
     return p;
@@ -52,10 +50,8 @@ void search_set_station(struct search_station *to, const struct stations *s, int
         to->rounding = 2;
         to->point[1] = to->point[0];
         to->point[0].weight = -1;
-        for (int l = 0; l < MODEL_LANES; l++) {
-            to->point[1].east[l] = s->second[2 * i];
-            to->point[1].north[l] = s->second[2 * i + 1];
-        }
+        model_fill(to->point[1].east, s->second[2 * i]);
+        model_fill(to->point[1].north, s->second[2 * i + 1]);
     }
     for (int c = 0; c < 3; c++) {
         const double observed = s->observed[3 * i + c];
@@ -334,14 +330,12 @@ double search_prepared(const struct search *s)
 
 enum ek_status search_worker_open(const struct search *s, struct search_worker **w)
 {
-    struct search_worker *made = calloc(1, sizeof *made);
-    enum ek_status st = EK_OK;
-    if (made) {
-        made->search = s;
-        made->window = calloc((size_t)s->nstations + 1, sizeof *made->window);
-    }
-    if (!made || !made->window)
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for a worker", s->job->path);
+    NEW(struct search_worker, made, 1, "%s: out of memory for a worker", s->job->path);
+    made->search = s;
+    made->window = calloc((size_t)s->nstations + 1, sizeof *made->window);
+    enum ek_status st =
+        made->window ? EK_OK
+                     : status_fail(EK_UNAVAILABLE, "%s: out of memory for a worker", s->job->path);
     THEN(st, judge_open(s->job, &made->judge));
     THEN(st, s->ops->worker_open(s, &made->own));
     return HAND_OUT(st, made, w, search_worker_close);

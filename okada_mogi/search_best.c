@@ -119,11 +119,9 @@ static enum ek_status explore(struct scout *s)
 
 enum ek_status search_best_open(const struct job *job, struct search_best **b)
 {
-    struct search_best *made = calloc(1, sizeof *made);
+    NEW(struct search_best, made, 1, "%s: out of memory for the best %ld trials", job->path,
+        job->accept.best);
     struct scout scout = {.job = job};
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the best %ld trials", job->path,
-             job->accept.best);
     pthread_mutex_init(&made->lock, NULL);
     made->room = (size_t)job->accept.best;
     made->bound = INFINITY;

@@ -372,8 +372,7 @@ static unsigned screen_alone(const struct search_rows *r, struct search_sums *su
             continue;
         for (int p = 0; p < nvalues; p++) {
             same[p] = lane[p];
-            for (int k = 0; k < MODEL_LANES; k++)
-                lane[p][k] = value[p][l];
+            model_fill(lane[p], value[p][l]);
         }
         take_lane(r, sums, l, sums + 1);
         if (!explains_alone(r, sums + 1, i, w, same, chi2))

@@ -212,14 +212,9 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
     return alive;
 }
 
-static double amplitude_slack(const struct grid *g)
-{
-    return JUDGE_SLACK * fmax(fabs(g->amplitude.min), fabs(g->amplitude.max));
-}
-
 static void all_amplitudes(const struct grid *g, struct own *own)
 {
-    const double slack = amplitude_slack(g);
+    const double slack = grid_amplitude_slack(g);
     for (long i = 0; i < g->ndirections * MODEL_LANES; i++) {
         own->lo[i] = g->amplitude.min - slack;
         own->hi[i] = g->amplitude.max + slack;
@@ -251,7 +246,7 @@ struct directions {
 static void begin_directions(const struct grid *g, long m, struct directions *x)
 {
     const int nbasis = g->model->nbasis;
-    const double slack = amplitude_slack(g);
+    const double slack = grid_amplitude_slack(g);
     for (int k = 0; k < nbasis; k++)
         for (int l = 0; l < LANES; l++)
             x->weight[k][l] =

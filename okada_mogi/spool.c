@@ -168,13 +168,7 @@ enum ek_status spool_find(struct spool *s, trial_number trial, bool *held)
 {
     size_t begin = 0, end = s->nbatches;
     sort(s);
-    while (begin < end) { /* to the first batch that begins after the trial */
-        const size_t middle = begin + (end - begin) / 2;
-        if (s->batch[middle].range.first <= trial)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    SORT_BISECT(begin, end, s->batch[middle].range.first <= trial) /* the first that is behind it */
     *held = false;
     if (!begin)
         return EK_OK;

@@ -46,14 +46,11 @@ static const char *last_column(const struct job *job)
 /* Sets column [count_columns()] of a trial. */
 static void columns_of(const struct job *job, const struct accepted_record *r, double *column)
 {
-    long place[JOB_AXES];
     double x[JOB_AXES];
-    trial_place(job->axis, job->naxes, r->trial, place);
-    for (int a = 0; a < job->naxes; a++) {
-        x[job_at(job, a)] = trial_value(&job->axis[a], place[a]);
+    job_parameters(job, r->trial, x);
+    for (int a = 0; a < job->naxes; a++)
         if (job->name[a])
             *column++ = x[job_at(job, a)];
-    }
     *column++ = r->misfit;
     *column++ = r->chi2;
     *column++ = r->rms;

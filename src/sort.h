@@ -1,4 +1,4 @@
-/* src/sort.h – sorting and medians of numbers. */
+/* src/sort.h – sorting, bisection, and medians of numbers. */
 #pragma once
 
 #include <stddef.h>
@@ -22,6 +22,17 @@ int sort_places_down(const void *a, const void *b, void *numbers);
     }
 #define SORT_UP(member)   ((x->member > y->member) - (x->member < y->member))
 #define SORT_DOWN(member) (-SORT_UP(member))
+
+/* Bisection: moves `begin` and `end` to the first index for which `before`, about `middle`, is
+ * false; it must not become true again. */
+#define SORT_BISECT(begin, end, before)                                                            \
+    while ((begin) < (end)) {                                                                      \
+        const __typeof__(begin) middle = (begin) + ((end) - (begin)) / 2;                          \
+        if (before)                                                                                \
+            (begin) = middle + 1;                                                                  \
+        else                                                                                       \
+            (end) = middle;                                                                        \
+    }
 
 void sort_numbers(double *x, size_t n);
 
