@@ -118,11 +118,6 @@ enum ek_status search_device_judge(struct search_device *d, size_t n,
 
 /* ---- opening and running ----------------------------------------------------------------------*/
 
-static bool joins(const struct search_device *d)
-{
-    return !d->search->ops->finish;
-}
-
 static enum ek_status fill(struct search_device *d)
 {
     const struct job *job = d->search->job;
@@ -137,7 +132,7 @@ static enum ek_status fill(struct search_device *d)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", d->backend->label);
     for (int t = 0; t < d->width; t++)
         TRY(search_worker_open(d->search, &d->worker[t]));
-    return joins(d) ? search_device_join_open(d) : search_device_axes_open(d);
+    return d->ops->open(d);
 }
 
 enum ek_status search_device_open(const struct search *s, struct backend *backend, int threads,
@@ -145,6 +140,7 @@ enum ek_status search_device_open(const struct search *s, struct backend *backen
 {
     NEW(struct search_device, made, 1, "%s: out of memory", backend->label);
     made->search = s;
+    made->ops = s->ops->finish ? &search_device_axes : &search_device_join;
     made->backend = backend;
     made->width = threads;
     const enum ek_status st = fill(made);
@@ -155,10 +151,8 @@ void search_device_close(struct search_device *d)
 {
     if (!d)
         return;
-    if (d->own && joins(d))
-        search_device_join_close(d);
-    else if (d->own)
-        search_device_axes_close(d);
+    if (d->own)
+        d->ops->close(d);
     for (int b = 0; b < SEARCH_BUFFERS; b++)
         backend_free(d->backend, d->buffer[b].mem);
     backend_unbuild(d->backend, d->program);
@@ -173,8 +167,7 @@ enum ek_status search_device_run(struct search_device *d, struct thread_pool *po
                                  struct trial_range range, const struct search_sink *sink)
 {
     d->pool = pool;
-    return search_run_by(d->worker[0], range, sink,
-                         joins(d) ? search_device_join_run : search_device_axes_run, d);
+    return search_run_by(d->worker[0], range, sink, d->ops->run, d);
 }
 
 double search_device_evaluations(const struct search_device *d)

@@ -23,7 +23,8 @@ struct search_device {
     int width;
     struct thread_pool *pool;
     struct search_buffer buffer[SEARCH_BUFFERS];
-    void *own;  /* state of device_axes.c or device_join.c */
+    const struct search_device_ops *ops;
+    void *own;  /* their state */
     long least; /* smallest number of places in a launch, except the last; tests take few */
 };
 
@@ -41,12 +42,11 @@ enum ek_status search_device_judge(struct search_device *d, size_t n,
                                    enum ek_status (*judge)(struct search_device *d, int thread,
                                                            size_t i));
 
-/* Trials or geometries, given by their axes: device_axes.c. */
-enum ek_status search_device_axes_open(struct search_device *d);
-void search_device_axes_close(struct search_device *d);
-enum ek_status search_device_axes_run(void *device);
-
-/* Joins: device_join.c. */
-enum ek_status search_device_join_open(struct search_device *d);
-void search_device_join_close(struct search_device *d);
-enum ek_status search_device_join_run(void *device);
+/* What a device does: it tests trials or geometries, given by their axes; or the queries of a join.
+ */
+struct search_device_ops {
+    enum ek_status (*open)(struct search_device *d); /* makes d->own */
+    void (*close)(struct search_device *d);
+    enum ek_status (*run)(void *device);
+};
+extern const struct search_device_ops search_device_axes, search_device_join;

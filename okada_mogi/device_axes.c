@@ -198,7 +198,7 @@ static enum ek_status add_conditions(struct search_device *d)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-void search_device_axes_close(struct search_device *d)
+static void close(struct search_device *d)
 {
     struct axes *x = d->own;
     free(x->table);
@@ -207,7 +207,7 @@ void search_device_axes_close(struct search_device *d)
     free(x);
 }
 
-enum ek_status search_device_axes_open(struct search_device *d)
+static enum ek_status open(struct search_device *d)
 {
     const struct job *job = d->search->job;
     char kernel[64];
@@ -391,7 +391,7 @@ static enum ek_status run_pieces(struct search_device *d, trial_number at, trial
     return judge_piece(d, &p[!(n % 2)], x->found[!(n % 2)]);
 }
 
-enum ek_status search_device_axes_run(void *device)
+static enum ek_status run(void *device)
 {
     struct search_device *d = device;
     const struct trial_range range = d->worker[0]->range;
@@ -407,3 +407,5 @@ enum ek_status search_device_axes_run(void *device)
     }
     return st;
 }
+
+const struct search_device_ops search_device_axes = {.open = open, .close = close, .run = run};

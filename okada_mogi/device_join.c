@@ -41,14 +41,14 @@ struct queries {
     const struct query_batch *judged;
 };
 
-void search_device_join_close(struct search_device *d)
+static void close(struct search_device *d)
 {
     struct queries *q = d->own;
     arena_free(&q->arena);
     free(q);
 }
 
-enum ek_status search_device_join_open(struct search_device *d)
+static enum ek_status open(struct search_device *d)
 {
     struct queries *q = d->own = calloc(1, sizeof *q);
     if (!q)
@@ -222,7 +222,7 @@ static enum ek_status ask(void *arg, trial_number trial, const double *target)
     return a->n == TARGETS ? answer(d) : EK_OK;
 }
 
-enum ek_status search_device_join_run(void *device)
+static enum ek_status run(void *device)
 {
     struct search_device *d = device;
     struct queries *q = d->own;
@@ -240,3 +240,5 @@ enum ek_status search_device_join_run(void *device)
     }
     return st;
 }
+
+const struct search_device_ops search_device_join = {.open = open, .close = close, .run = run};

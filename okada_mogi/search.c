@@ -40,7 +40,7 @@ void search_set_contrast(struct search_station *to, const struct stations *s, in
     }
 }
 
-void search_set_station(struct search_station *to, const struct stations *s, int i)
+static void set_station(struct search_station *to, const struct stations *s, int i)
 {
     *to = (struct search_station){.npoints = 1, .scalar = stations_scalar(s, i), .rounding = 1};
     to->point[0] = point_of(s, i, 1);
@@ -108,7 +108,7 @@ static void list_stations(struct search *s)
     uint64_t seed = 5;
     for (int i = 0; i < job->stations.n; i++)
         if (!scenes_adrift(&job->scenes, i))
-            search_set_station(&s->station[s->nstations++], &job->stations, i);
+            set_station(&s->station[s->nstations++], &job->stations, i);
     for (int k = 0; k < job->scenes.n; k++)
         for (int i = 0, n = 0; job->scenes.scene[k].unknowns && i < TRIES && n < CONTRASTS; i++)
             if (set_contrast(&s->station[s->nstations], &job->stations, &job->scenes.scene[k],

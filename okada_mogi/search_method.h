@@ -92,8 +92,6 @@ struct search_worker {
     bool full;                 /* found holds no more: the range is cut short */
 };
 
-/* Sets *to to station i of the job. */
-void search_set_station(struct search_station *to, const struct stations *s, int i);
 /* Sets *to to a contrast: the sum of weight [n] times datum [n]. */
 void search_set_contrast(struct search_station *to, const struct stations *s, int n,
                          const int *datum, const double *weight);

@@ -169,12 +169,10 @@ double units_evaluations(const struct units *u)
     return all_evaluations(u) - u->before;
 }
 
-double units_rate(const struct units *u, int c)
+double units_rate(const struct units *u)
 {
-    if (c >= 0)
-        return u->unit[c].busy > 0 ? u->unit[c].trials / u->unit[c].busy : 0;
     double sum = 0;
-    for (c = 0; c < u->set->n; c++)
-        sum += units_rate(u, c);
+    for (int c = 0; c < u->set->n; c++)
+        sum += u->unit[c].busy > 0 ? u->unit[c].trials / u->unit[c].busy : 0;
     return sum;
 }

@@ -23,5 +23,5 @@ enum ek_status units_compute(struct units *u, const struct cu *cu, const struct 
 void units_begin(struct units *u);
 /* Source x station evaluations since then. */
 double units_evaluations(const struct units *u);
-/* Trials a second of unit c, or (c < 0) of all together, by each unit's own busy time. */
-double units_rate(const struct units *u, int c);
+/* Trials a second of all units, by each one's own busy time. */
+double units_rate(const struct units *u);

@@ -34,7 +34,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
 static enum ek_status next_batch(struct program *p)
 {
     const double evaluations = units_evaluations(p->units);
-    const struct node_report r = {evaluations - p->reported, units_rate(p->units, -1)};
+    const struct node_report r = {evaluations - p->reported, units_rate(p->units)};
     p->reported = evaluations;
     TRY(node_next(p->node, &r, &p->batch));
     p->seconds = clock_now() - p->start;
