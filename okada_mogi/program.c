@@ -1,12 +1,15 @@
 /* okada_mogi/program.c – the program: options, and a run from the job to the report. */
 #include "okada_mogi/program.h"
-#include "okada_mogi/verbs.h"
+#include "cu/bench/bench_options.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
 #include "okada_mogi/certify.h"
+#include "okada_mogi/node.h"
 #include "okada_mogi/posterior.h"
+#include "okada_mogi/refine.h"
+#include "okada_mogi/units.h"
 #include "okada_mogi/write.h"
 #include "src/clock.h"
 #include "src/file.h"
@@ -20,6 +23,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct program {
+    const char *name, *path, *trials, *out, *binary, *save_to, *forward, *residuals, *refine_by,
+        *refine_out, *certify, *geojson, *psvelo, *generate, *against;
+    const struct bench_settings *settings;
+    int refine; /* rounds that follow the first */
+    int seed;
+    int method; /* enum search_method */
+    bool dry_run;
+    const struct model *model;
+    struct job *job;
+    struct search *search;
+    struct trial_range range;
+    struct results *results;
+    struct search_state *checkpoint;
+    struct node *node;
+    struct cu_set *set;
+    struct units *units;
+    const char *schedule;     /* of this run */
+    struct pieces tasks;      /* of the batch */
+    struct trial_range batch; /* count 0: none */
+    int *was;                 /* [nwas] previous homes of tasks, for the team: -1, all are new */
+    size_t nwas;
+    double reported;             /* evaluations of this run already reported to the node */
+    struct sched_job *described; /* the shared main's job, set from the batch */
+    double start, seconds;
+    struct results_check checked; /* at the end */
+    int round;                    /* of refinement; 0: the job itself */
+    json_t *refined;              /* the job of this round */
+    json_t *others;               /* results given by --against; NULL: none */
+    struct refine to_refine;
+};
 
 static const char *const methods[] = {[SEARCH_EXACT] = "exact", [SEARCH_BRUTE] = "brute", NULL};
 
@@ -162,6 +197,90 @@ static enum ek_status dry_run(const struct job *job, enum search_method method,
         print(job, method, range, tasks.n, opened, &sampled);
     search_close(s);
     return st;
+}
+
+/* ---- batches: steps of the team; tasks are ranges of trials without data to move --------------*/
+
+enum { MANY = 1 << 30 }; /* steps */
+
+/* Cuts the batch into tasks for the shared main. */
+static enum ek_status describe(struct program *p)
+{
+    TRY(pieces_cut(&p->tasks, p->search, &p->batch, 1, p->set->n));
+    *p->described = (struct sched_job){.n = p->tasks.n, .grain = 1, .cost = p->tasks.cost};
+    if (p->tasks.n <= p->nwas)
+        return EK_OK;
+    int *was = realloc(p->was, p->tasks.n * sizeof *was);
+    if (!was)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", p->path, p->tasks.n);
+    p->was = was;
+    while (p->nwas < p->tasks.n)
+        p->was[p->nwas++] = -1;
+    return EK_OK;
+}
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    struct program *p = ctx;
+    const struct search_sink sink = {node_put, p->node};
+    return units_compute(p->units, cu, &p->tasks.range[r.begin], r.end - r.begin, &sink, seconds);
+}
+
+/* Reports the last batch and gets the next. */
+static enum ek_status next_batch(struct program *p)
+{
+    const double evaluations = units_evaluations(p->units);
+    const struct node_report r = {evaluations - p->reported, units_rate(p->units)};
+    p->reported = evaluations;
+    TRY(node_next(p->node, &r, &p->batch));
+    p->seconds = clock_now() - p->start;
+    return p->batch.count ? describe(p) : EK_OK;
+}
+
+static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
+{
+    struct program *p = ctx;
+    (void)step;
+    TRY(next_batch(p));
+    *last = !p->batch.count && !stop_requested();
+    return EK_OK;
+}
+
+static enum ek_status repartition(void *ctx, const struct team_step *step,
+                                  const struct sched_job **job, const int **was)
+{
+    struct program *p = ctx;
+    (void)step;
+    if (p->batch.count) {
+        *job = p->described;
+        *was = p->was;
+    }
+    return EK_OK;
+}
+
+static const struct team_ops verbs = {
+    .compute = compute, .cpu_batch = 1, .finish = finish, .repartition = repartition};
+
+/* The number of batches is unknown in advance, unless one is everything. */
+static int steps(const void *st)
+{
+    const struct program *p = st;
+    return !p->batch.count ? 0 : p->batch.count == p->range.count ? 1 : MANY;
+}
+
+static void schedule(void *st, const char *spec)
+{
+    ((struct program *)st)->schedule = spec;
+}
+
+static enum ek_status reset(void *st)
+{
+    struct program *p = st;
+    p->reported = 0;
+    units_begin(p->units);
+    TRY(node_begin(p->node, p->schedule));
+    p->start = clock_now();
+    return next_batch(p);
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
@@ -356,7 +475,7 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     TRY(search_state_open(p->results, p->range, sum, save_to, &p->checkpoint));
     TRY(units_open(p->search, set, &p->units));
     p->batch = p->range;
-    TRY(search_describe(p));
+    TRY(describe(p));
     return node_open(p->search, p->checkpoint, sum, set->n, &p->node);
 }
 
@@ -544,10 +663,10 @@ struct bench_program okada_mogi_program(const char *name, const char *summary)
         .problem = {.plan = plan, .open = open_program, .again = again, .close = close_program},
         .run = {.ranks = BENCH_FAMILY,
                 .cold = true,
-                .verbs = &search_verbs,
-                .steps = search_steps,
-                .schedule = search_schedule,
-                .reset = search_reset,
+                .verbs = &verbs,
+                .steps = steps,
+                .schedule = schedule,
+                .reset = reset,
                 .work = work,
                 .progress = "Mtrial",
                 .interrupted = interrupted},

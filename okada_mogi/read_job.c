@@ -76,14 +76,13 @@ static enum ek_status choice(const char *path, const char *key, const json_t *va
 
 static enum ek_status read_format(const char *path, const json_t *object, struct stations_format *f)
 {
-    static const char *const keys[] = {"file",  "columns",  "unit",   "noise_floor",
-                                       "sigma", "utm_zone", "heights"};
     static const char *const units[] = {"m", "cm", "mm"};
     static const double metres[] = {1, 0.01, 0.001};
     const json_t *columns = json_object_get(object, "columns");
     double zone = 0;
     int unit;
-    TRY(demand_keys(path, "stations", object, keys, 7));
+    TRY(DEMAND_KEYS(path, "stations", object, "file", "columns", "unit", "noise_floor", "sigma",
+                    "utm_zone", "heights"));
     TRY(demand_flag(path, "stations", object, "heights", &f->heights));
     TRY(demand_that(path, !columns || json_is_string(columns), "stations.columns", "a text"));
     f->columns = json_string_value(columns);
@@ -160,15 +159,15 @@ static enum ek_status read_scenes(struct job *job, const json_t *scenes)
 
 static enum ek_status read_accept(struct job *job, const json_t *object)
 {
-    static const char *const keys[] = {"k_sigma", "misfit", "misfit_below", "best", "keep_all"},
-                             *const misfits[] = {"max", "rms"};
+    static const char *const misfits[] = {"max", "rms"};
     struct job_accept *a = &job->accept;
     const json_t *k = json_object_get(object, "k_sigma");
     double best = 0;
     int misfit;
     a->below = INFINITY;
     TRY(demand_that(job->path, json_is_object(object), "accept", "an object"));
-    TRY(demand_keys(job->path, "accept", object, keys, 5));
+    TRY(DEMAND_KEYS(job->path, "accept", object, "k_sigma", "misfit", "misfit_below", "best",
+                    "keep_all"));
     if (k)
         TRY(numbers(job->path, "accept.k_sigma", k, &ABOVE_0, 1, JOB_LEVELS, a->k, &a->nk));
     sort_numbers(a->k, (size_t)a->nk);
@@ -379,11 +378,10 @@ static const char *plane_name(struct job *job, const char *name, bool *degrees)
 static enum ek_status read_parameter(struct job *job, const char *where, const json_t *object,
                                      int axis, bool *degrees)
 {
-    static const char *const keys[] = {"name", "min", "max", "n", "step", "value"};
     char key[160];
     struct trial_axis *x = &job->axis[axis];
     TRY(demand_that(job->path, json_is_object(object), where, "an object"));
-    TRY(demand_keys(job->path, where, object, keys, 6));
+    TRY(DEMAND_KEYS(job->path, where, object, "name", "min", "max", "n", "step", "value"));
     const char *name = json_string_value(json_object_get(object, "name"));
     TRY(demand_that(job->path, name != NULL, below(where, "name", key), "a parameter's name"));
     job->name[axis] = plane_name(job, name, degrees);
@@ -557,14 +555,13 @@ static enum ek_status read_reference(struct job *job, const json_t *value)
 
 static enum ek_status read_root(struct job *job, const json_t *root, const struct model *wanted)
 {
-    static const char *const keys[] = {"about",  "model",       "sources",    "stations",
-                                       "accept", "constraints", "parameters", "rigidity_Pa",
-                                       "scenes", "reference",   "translation"};
     double sources = 1;
     bool translation = false;
     job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(demand_keys(job->path, "", root, keys, 11));
+    TRY(DEMAND_KEYS(job->path, "", root, "about", "model", "sources", "stations", "accept",
+                    "constraints", "parameters", "rigidity_Pa", "scenes", "reference",
+                    "translation"));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
