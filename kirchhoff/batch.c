@@ -117,7 +117,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     struct batch_trace *to = &b->trace[b->ntraces];
     TRY(add_end(b, t->sx, t->sy, t->sz, 0, &to->source));
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
-    to->class = chunks_class(&b->in->classes, t);
+    to->gather = chunks_class(&b->in->classes, t);
     to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
     const double muted = mute_time(b->in->mute, segy_offset(t)) - t->delay;
     to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->in->bank));

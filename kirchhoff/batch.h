@@ -10,15 +10,6 @@
 #include "src/arena.h"
 #include <stdatomic.h>
 
-struct batch_trace {
-    int source, receiver; /* numbers of its ends */
-    int class;
-    float start;  /* added to a time, in samples, to get its position in a level */
-    float first;  /* first sample that counts: the trace's first, or its mute's end */
-    float last;   /* the trace's last sample */
-    float mx, my; /* midpoint, m; far away if the trace has no signal */
-};
-
 /* How ends are weighted; index 0: sources, 1: receivers. */
 struct batch_weights {
     int weight[2]; /* WEIGHT_… */

@@ -21,14 +21,12 @@ enum { ROWS, SUM, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
 enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
 /* Buffers of a stage. */
-enum { F_ENDS_I, F_ENDS_F, F_TRACES_I, F_TRACES_F, F_SAMPLES, STAGE_BUFFERS };
+enum { F_ENDS, F_TRACES, F_SAMPLES, STAGE_BUFFERS };
 
 /* A batch on the host, and its buffers on the device. */
 struct stage {
     struct batch *batch;
     struct backend_mem *mem[STAGE_BUFFERS];
-    int *ends_i, *traces_i;
-    float *ends_f, *traces_f;
     bool busy; /* the device may still be summing it */
 };
 
@@ -77,17 +75,15 @@ static enum ek_status send_plan(struct migrate_device *d)
     const struct nodes_plan *p = &d->m->nodes;
     const size_t n = (size_t)(p->axis[0].n + p->axis[1].n + p->axis[2].n);
     int *cells = ARENA_NEW(&d->arena, n, int);
-    float *parts = ARENA_NEW(&d->arena, 2 * n + 4, float);
+    float *parts = ARENA_NEW(&d->arena, 2 * n, float);
     TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t a = 0, at = 0; a < 3; at += (size_t)p->axis[a++].n) {
         memcpy(cells + at, p->axis[a].cell, (size_t)p->axis[a].n * sizeof *cells);
         memcpy(parts + at, p->axis[a].part, (size_t)p->axis[a].n * sizeof *parts);
-        memcpy(parts + n + 4 + at, p->axis[a].way, (size_t)p->axis[a].n * sizeof *parts);
-        parts[n + a] = p->step[a];
+        memcpy(parts + n + at, p->axis[a].way, (size_t)p->axis[a].n * sizeof *parts);
     }
-    parts[n + 3] = p->beyond;
     TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));
-    return make_filled(d, B_PARTS, parts, (2 * n + 4) * sizeof *parts);
+    return make_filled(d, B_PARTS, parts, 2 * n * sizeof *parts);
 }
 
 static enum ek_status send_places(struct migrate_device *d)
@@ -111,23 +107,23 @@ static enum ek_status send_shape(struct migrate_device *d)
 {
     const struct migrate *m = d->m;
     const struct nodes_plan *p = &m->nodes;
-    const int shape[SHAPE_COUNT] = {
-        [SHAPE_IMAGE_X] = m->grid.n[0],
-        [SHAPE_IMAGE_Y] = m->grid.n[1],
-        [SHAPE_IMAGE_Z] = m->image->depths,
-        [SHAPE_NODES] = p->nodes,
-        [SHAPE_DEPTHS] = p->depths,
-        [SHAPE_NY] = m->travel->grid.n[1],
-        [SHAPE_COLUMNS] = m->travel->grid.n[0] * m->travel->grid.n[1],
-        [SHAPE_STRIDE_X] = p->stride[0],
-        [SHAPE_STRIDE_Y] = p->stride[1],
-        [SHAPE_LEVELS] = m->sum.levels,
-        [SHAPE_STRIDE] = (int)filter_bank_stride(m->bank),
-        [SHAPE_STEPS] = p->axis[0].n + p->axis[1].n + p->axis[2].n,
-        [SHAPE_END] = p->end,
-        [SHAPE_FINE] = m->sum.fine,
+    const struct migrate_shape shape = {
+        .nx = m->grid.n[0],
+        .ny = m->grid.n[1],
+        .nz = m->image->depths,
+        .nodes = p->nodes,
+        .fine = m->sum.fine,
+        .end = p->end,
+        .depths = p->depths,
+        .rows = m->travel->grid.n[1],
+        .columns = m->travel->grid.n[0] * m->travel->grid.n[1],
+        .stride = {p->stride[0], p->stride[1]},
+        .levels = m->sum.levels,
+        .level_stride = (int)filter_bank_stride(m->bank),
+        .step = {p->step[0], p->step[1], p->step[2]},
+        .beyond = p->beyond,
     };
-    TRY(make_filled(d, B_SHAPE, shape, sizeof shape));
+    TRY(make_filled(d, B_SHAPE, &shape, sizeof shape));
     return make_filled(d, B_PAR, m->par, PAR_COUNT * sizeof *m->par);
 }
 
@@ -135,9 +131,8 @@ static enum ek_status send_shape(struct migrate_device *d)
 
 static size_t stage_bytes(const struct migrate_device *d, size_t traces)
 {
-    return traces * (filter_bank_size(d->m->bank) * sizeof(float) + TRACE_INTS * sizeof(int) +
-                     TRACE_FLOATS * sizeof(float) +
-                     2 * (END_INTS * sizeof(int) + END_FLOATS * sizeof(float)));
+    return traces * (filter_bank_size(d->m->bank) * sizeof(float) + sizeof(struct batch_trace) +
+                     2 * sizeof(struct nodes_end));
 }
 
 /* Bytes for rows out of `left`, what the image leaves. More columns at once fill a GPU better; a
@@ -188,17 +183,10 @@ static enum ek_status open_stage(struct migrate_device *d, struct stage *f)
     TRY(batch_open(&d->m->input, d->chunks, &f->batch));
     const size_t n = (size_t)f->batch->room;
     const size_t bytes[STAGE_BUFFERS] = {
-        [F_ENDS_I] = 2 * n * END_INTS * sizeof(int),
-        [F_ENDS_F] = 2 * n * END_FLOATS * sizeof(float),
-        [F_TRACES_I] = n * TRACE_INTS * sizeof(int),
-        [F_TRACES_F] = n * TRACE_FLOATS * sizeof(float),
+        [F_ENDS] = 2 * n * sizeof *f->batch->end,
+        [F_TRACES] = n * sizeof *f->batch->trace,
         [F_SAMPLES] = n * filter_bank_size(d->m->bank) * sizeof(float),
     };
-    f->ends_i = arena_take(&d->arena, 1, bytes[F_ENDS_I]);
-    f->ends_f = arena_take(&d->arena, 1, bytes[F_ENDS_F]);
-    f->traces_i = arena_take(&d->arena, 1, bytes[F_TRACES_I]);
-    f->traces_f = arena_take(&d->arena, 1, bytes[F_TRACES_F]);
-    TRY(arena_check(&d->arena, "a batch of %zu traces", n));
     for (int b = 0; b < STAGE_BUFFERS; b++)
         TRY(make(d, &f->mem[b], bytes[b]));
     return EK_OK;
@@ -279,30 +267,13 @@ static enum ek_status await_stage(struct migrate_device *d, struct stage *f)
     return backend_reach(d->backend, SUMMED + (int)(f - d->stage));
 }
 
-static void write_end(struct stage *f, const struct tables_device *tables, int e)
+/* Completes an end by what a device needs. */
+static void complete_end(struct nodes_end *end, const struct tables_device *tables)
 {
-    const struct nodes_end *end = &f->batch->end[e];
-    int *i = f->ends_i + e * END_INTS;
-    float *x = f->ends_f + e * END_FLOATS;
-    i[END_CORNERS] = end->corners.n;
-    i[END_WEIGHT] = end->weight;
-    x[END_SCALE] = end->scale;
-    x[END_EMERGENCE] = end->emergence;
-    x[END_SPACING] = end->spacing[0];
-    x[END_SPACING + 1] = end->spacing[1];
-    x[END_DATUM] = end->datum;
-    x[END_MIDWAY] = end->midway;
-    x[END_SQUARE] = end->square;
-    x[END_TURN] = end->turn;
-    memcpy(x + END_FROM, end->corners.from, sizeof end->corners.from);
-    x[END_BOX] = x[END_BOX + 2] = 1e15F; /* around nothing yet */
-    x[END_BOX + 1] = x[END_BOX + 3] = -1e15F;
-    for (int m = 0; m < end->corners.n; m++) {
-        i[END_SLOT + m] = tables_device_slot(tables, end->corners.node[m]);
-        x[END_W + m] = end->corners.weight[m];
-        x[END_DX + m] = end->corners.dx[m];
-        x[END_DY + m] = end->corners.dy[m];
-    }
+    static const float around_nothing[4] = {1e15F, -1e15F, 1e15F, -1e15F};
+    memcpy(end->box, around_nothing, sizeof end->box);
+    for (int m = 0; m < end->corners.n; m++)
+        end->slot[m] = tables_device_slot(tables, end->corners.node[m]);
 }
 
 /* Extends an end's box of midpoints by that of a trace. */
@@ -312,21 +283,6 @@ static void widen(float *box, const struct batch_trace *t)
     box[1] = fmaxf(box[1], t->mx);
     box[2] = fminf(box[2], t->my);
     box[3] = fmaxf(box[3], t->my);
-}
-
-static void write_trace(struct stage *f, int t)
-{
-    const struct batch_trace *trace = &f->batch->trace[t];
-    int *i = f->traces_i + t * TRACE_INTS;
-    float *x = f->traces_f + t * TRACE_FLOATS;
-    i[TRACE_SOURCE] = trace->source;
-    i[TRACE_RECEIVER] = trace->receiver;
-    i[TRACE_CLASS] = trace->class;
-    x[TRACE_START] = trace->start;
-    x[TRACE_FIRST] = trace->first;
-    x[TRACE_LAST] = trace->last;
-    x[TRACE_MX] = trace->mx;
-    x[TRACE_MY] = trace->my;
 }
 
 /* Kernels launched from now on wait for the copies queued so far. */
@@ -341,17 +297,15 @@ static enum ek_status order_after_copies(struct migrate_device *d, const struct 
 static enum ek_status send_ends(struct migrate_device *d, struct stage *f)
 {
     const struct batch *b = f->batch;
-    const size_t ends = (size_t)b->nends;
     TRY(tables_device_bring(d->tables, b->node, b->nnodes,
                             SUMMED + (int)(f == d->stage))); /* the other stage's */
     for (int e = 0; e < b->nends; e++)
-        write_end(f, d->tables, e);
+        complete_end(&b->end[e], d->tables);
     for (int t = 0; t < b->ntraces; t++) {
-        widen(f->ends_f + b->trace[t].source * END_FLOATS + END_BOX, &b->trace[t]);
-        widen(f->ends_f + b->trace[t].receiver * END_FLOATS + END_BOX, &b->trace[t]);
+        widen(b->end[b->trace[t].source].box, &b->trace[t]);
+        widen(b->end[b->trace[t].receiver].box, &b->trace[t]);
     }
-    TRY(put(d, f->mem[F_ENDS_I], f->ends_i, ends * END_INTS * sizeof(int)));
-    TRY(put(d, f->mem[F_ENDS_F], f->ends_f, ends * END_FLOATS * sizeof(float)));
+    TRY(put(d, f->mem[F_ENDS], b->end, (size_t)b->nends * sizeof *b->end));
     return order_after_copies(d, f);
 }
 
@@ -367,13 +321,10 @@ static enum ek_status put_part(struct migrate_device *d, struct backend_mem *mem
 static enum ek_status send_traces(struct migrate_device *d, struct stage *f, int from, int to)
 {
     const size_t first = (size_t)from, n = (size_t)(to - from);
-    const size_t ints = TRACE_INTS * sizeof(int), floats = TRACE_FLOATS * sizeof(float);
+    const size_t trace = sizeof *f->batch->trace;
     const size_t samples = filter_bank_size(d->m->bank) * sizeof(float);
     TRY(batch_fill(f->batch, from, to, d->cu));
-    for (int t = from; t < to; t++)
-        write_trace(f, t);
-    TRY(put_part(d, f->mem[F_TRACES_I], f->traces_i, first * ints, n * ints));
-    TRY(put_part(d, f->mem[F_TRACES_F], f->traces_f, first * floats, n * floats));
+    TRY(put_part(d, f->mem[F_TRACES], f->batch->trace, first * trace, n * trace));
     TRY(put_part(d, f->mem[F_SAMPLES], f->batch->sample, first * samples, n * samples));
     return order_after_copies(d, f);
 }
@@ -394,8 +345,7 @@ static enum ek_status make_rows(struct migrate_device *d, const struct stage *f,
     struct backend_mem *const *b = d->buffer;
     const int nends = f->batch->nends;
     const struct backend_arg rows[] = {MEM(tables_device_mem(d->tables)),
-                                       MEM(f->mem[F_ENDS_I]),
-                                       MEM(f->mem[F_ENDS_F]),
+                                       MEM(f->mem[F_ENDS]),
                                        MEM(b[B_SHAPE]),
                                        MEM(b[B_CELLS]),
                                        MEM(b[B_PARTS]),
@@ -414,19 +364,10 @@ static enum ek_status sum_traces(struct migrate_device *d, const struct stage *f
                                  int first, int columns)
 {
     struct backend_mem *const *b = d->buffer, *const *m = f->mem;
-    const struct backend_arg sum[] = {MEM(b[B_ROWS]),
-                                      MEM(m[F_TRACES_I]),
-                                      MEM(m[F_TRACES_F]),
-                                      MEM(m[F_SAMPLES]),
-                                      MEM(b[B_SHAPE]),
-                                      MEM(b[B_PLACES]),
-                                      MEM(b[B_PAR]),
-                                      MEM(b[B_SUMS]),
-                                      MEM(b[B_FOLDS]),
-                                      INT(from),
-                                      INT(to),
-                                      INT(first),
-                                      INT(columns)};
+    const struct backend_arg sum[] = {MEM(b[B_ROWS]),  MEM(m[F_TRACES]), MEM(m[F_SAMPLES]),
+                                      MEM(b[B_SHAPE]), MEM(b[B_PLACES]), MEM(b[B_PAR]),
+                                      MEM(b[B_SUMS]),  MEM(b[B_FOLDS]),  INT(from),
+                                      INT(to),         INT(first),       INT(columns)};
     return launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum);
 }
 

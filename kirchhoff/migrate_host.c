@@ -166,7 +166,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
                           .first = t->first,
                           .last = t->last};
     bool fetched = false;
-    begin_counts(w, own, t->class);
+    begin_counts(w, own, t->gather);
     for (int c = 0; c < columns; c++) {
         const size_t column = first + (size_t)c;
         s.distance = distance(m, t, column);
@@ -176,13 +176,13 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
         make_rows(w, own, t->receiver, first, columns);
         s.source = row_of(w, own, t->source, c);
         s.receiver = row_of(w, own, t->receiver, c);
-        const size_t at = ((size_t)t->class * m->image->columns + column) * (size_t)m->sum.depths;
+        const size_t at = ((size_t)t->gather * m->image->columns + column) * (size_t)m->sum.depths;
         if (w->image)
             sum_spread(&m->sum, &s, &own->nodes, w->image + at,
                        w->levels + (size_t)trace * filter_bank_size(m->bank));
         else
-            sum_column(&m->sum, &s, &own->nodes, m->image->sum + at, counts_of(w, own, t->class, c),
-                       image_fold(m->image, t->class, column));
+            sum_column(&m->sum, &s, &own->nodes, m->image->sum + at,
+                       counts_of(w, own, t->gather, c), image_fold(m->image, t->gather, column));
         if (!fetched && trace + 1 < w->batch->ntraces)
             fetch_next(m, &own->nodes, s.sample + filter_bank_size(m->bank));
         fetched = true;

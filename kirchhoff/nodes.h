@@ -25,15 +25,6 @@ struct nodes_plan {
     const float *par;        /* [PAR_COUNT] borrowed */
 };
 
-/* A source or receiver. */
-struct nodes_end {
-    struct traveltime_corners corners;
-    float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
-    float datum;                        /* depth below the tables' sources, m */
-    float midway, square, turn;         /* arguments of migrate_lower() for that depth */
-    int weight;
-};
-
 /* `nodes`: number in a row, a multiple of MIGRATE_BLOCK, as whole blocks are computed together; the
  * first `fine` are one depth apart. If the tables end with the image, between two nodes, the lower
  * node is extrapolated. EK_USAGE: the image exceeds the tables' grid (the message shows both);

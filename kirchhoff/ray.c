@@ -7,7 +7,6 @@
 #include <string.h>
 
 _Static_assert(RAY_LANES % (RAY_TOGETHER * LANES) == 0, "vectors do not cross the rows' padding");
-_Static_assert(RAY_MEDIUM == RAY_MEDIUM_NUMBERS, "host and devices know the same medium");
 
 /* ---- media ------------------------------------------------------------------------------------*/
 
@@ -52,16 +51,16 @@ static enum ek_status choose_grid(const struct velocity *v, const double low[3],
 static void describe(const struct velocity *v, struct ray_field *f)
 {
     const struct grid *g = &f->grid;
-    double *to = f->number;
+    struct ray_medium *m = &f->medium;
     const int stride[3] = {g->n[1] * g->n[2], g->n[2], 1};
-    to[0] = v->v0;
-    to[13] = f->node != NULL;
+    m->v0 = v->v0;
+    m->cube = f->node != NULL;
     for (int a = 0; a < 3; a++) {
-        to[1 + a] = v->k[a];
-        to[4 + a] = g->origin[a];
-        to[7 + a] = f->node ? 1 / g->step[a] : 0;
-        to[10 + a] = f->node ? g->n[a] - 1 : 0;
-        to[14 + a] = f->node && g->n[a] > 1 ? stride[a] : 0;
+        m->k[a] = v->k[a];
+        m->origin[a] = g->origin[a];
+        m->inverse[a] = f->node ? 1 / g->step[a] : 0;
+        m->last[a] = f->node ? g->n[a] - 1 : 0;
+        m->stride[a] = f->node && g->n[a] > 1 ? stride[a] : 0;
     }
 }
 
@@ -106,8 +105,7 @@ void ray_field_close(struct ray_field *f)
 
 double ray_field_at(const struct ray_field *f, const double x[3])
 {
-    const struct ray_speed w =
-        ray_speed_at(ray_medium_load(f->number), f->node, REAL(x[0]), REAL(x[1]), REAL(x[2]));
+    const struct ray_speed w = ray_speed_at(f->medium, f->node, REAL(x[0]), REAL(x[1]), REAL(x[2]));
     return w.v[0];
 }
 
@@ -151,7 +149,7 @@ FN void advance(struct ray_medium m, const float *node, double *state, size_t pi
 void ray_advance_front(const struct ray_field *f, double *state, size_t pitch, size_t first,
                        size_t count, const struct ray_layer *layer, size_t layers)
 {
-    struct ray_medium m = ray_medium_load(f->number);
+    struct ray_medium m = f->medium;
     m.cube = f->node != NULL; /* constant in either call: neither loop tests it */
     if (m.cube)
         advance(m, f->node, state, pitch, first, count, layer, layers);

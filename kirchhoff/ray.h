@@ -2,18 +2,19 @@
  * geometrical spreading and caustics. */
 #pragma once
 
+#include "kirchhoff/kernels/medium.h"
 #include "kirchhoff/velocity.h"
 #include <stddef.h>
 
-enum { RAY_ROWS = 6, RAY_MEDIUM_NUMBERS = 17, RAY_LANES = 16 };
+enum { RAY_ROWS = 6, RAY_LANES = 16 };
 
 /* The velocity as rays use it: linear, or sampled on a grid that covers all their paths. */
 struct ray_field {
-    double number[RAY_MEDIUM_NUMBERS]; /* struct ray_medium of kernels/ray.h as an array */
-    struct grid grid;                  /* of the samples, unless linear */
-    float *node;                       /* [nodes][4] v and grad v, owned; NULL: linear */
-    double step;                       /* longest time step that is accurate enough, s */
-    double slowest;                    /* least v in the box, m/s */
+    struct ray_medium medium;
+    struct grid grid; /* of the samples, unless linear */
+    float *node;      /* [nodes][4] v and grad v, owned; NULL: linear */
+    double step;      /* longest time step that is accurate enough, s */
+    double slowest;   /* least v in the box, m/s */
 };
 
 /* Opens the medium for rays within the box low .. high, m. `cell`: coarsest step of the samples, m;
@@ -25,12 +26,6 @@ void ray_field_close(struct ray_field *f);
 
 /* v at x as interpolated for rays, m/s. */
 double ray_field_at(const struct ray_field *f, const double x[3]);
-
-/* A stretch of a ray: `steps` steps of h s. */
-struct ray_layer {
-    double h;
-    int steps;
-};
 
 /* Advances rays first .. first+count-1 through `layers` layers. state: RAY_ROWS rows x y z px py pz
  * of `pitch` numbers. If count is not a multiple of RAY_LANES, up to RAY_LANES - 1 rays after the

@@ -15,7 +15,6 @@ struct ray_device {
     struct backend_program *program;
     struct backend_mem *mem[BUFFERS];
     size_t room[2];      /* bytes of STATE and LAYERS */
-    double *layer;       /* [layers][2] being sent: h, steps */
     size_t first, count; /* rays of the front that are on the device */
 };
 
@@ -37,7 +36,7 @@ static enum ek_status send(struct ray_device *d, int buffer, const void *from, s
 static enum ek_status send_medium(struct ray_device *d, const struct ray_field *f)
 {
     static const float none[4];
-    TRY(send(d, MEDIUM, f->number, sizeof f->number));
+    TRY(send(d, MEDIUM, &f->medium, sizeof f->medium));
     TRY(send(d, NODES, f->node ? f->node : none,
              f->node ? grid_nodes(&f->grid) * sizeof none : sizeof none));
     return backend_wait(d->backend, BACKEND_COMPUTE);
@@ -61,7 +60,6 @@ void ray_device_close(struct ray_device *d)
         backend_free(d->backend, d->mem[b]);
     backend_unbuild(d->backend, d->program);
     backend_close(d->backend);
-    free(d->layer);
     free(d);
 }
 
@@ -89,27 +87,14 @@ static enum ek_status send_rays(struct ray_device *d, const struct front *f)
     return backend_write(d->backend, BACKEND_COMPUTE, d->mem[STATE], f->state + d->first, &rows);
 }
 
-static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *layer, size_t n)
-{
-    double *pairs = realloc(d->layer, 2 * n * one);
-    if (!pairs)
-        FAIL(EK_UNAVAILABLE, "out of memory for the steps of rays");
-    d->layer = pairs;
-    for (size_t l = 0; l < n; l++) {
-        pairs[2 * l] = layer[l].h;
-        pairs[2 * l + 1] = layer[l].steps;
-    }
-    TRY(make_room(d, LAYERS, 2 * n * one));
-    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[LAYERS], pairs, 2 * n * one);
-}
-
 enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
                                 size_t count, const struct ray_layer *layer, size_t layers)
 {
     d->first = first;
     d->count = count;
     TRY(send_rays(d, f));
-    TRY(send_layers(d, layer, layers));
+    TRY(make_room(d, LAYERS, layers * sizeof *layer));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->mem[LAYERS], layer, layers * sizeof *layer));
     const struct backend_arg arg[] = {
         backend_arg_mem(d->mem[STATE]), backend_arg_int((int)count),
         backend_arg_int((int)count),    backend_arg_mem(d->mem[MEDIUM]),

@@ -14,8 +14,9 @@ enum ek_status ray_device_open(struct backend_device which, const struct ray_fie
 void ray_device_close(struct ray_device *d);
 
 /* Does in one launch what ray_advance_front() does to rays first .. first+count-1 of a front:
- * start() queues it, finish() waits and stores the result in the front, which must not change in
- * between. EK_UNAVAILABLE: memory; EK_LOST: the device failed; either leaves the front unchanged.
+ * start() queues it, finish() waits and stores the result in the front; neither front nor layers
+ * may change in between. EK_UNAVAILABLE: memory; EK_LOST: the device failed; either leaves the
+ * front unchanged.
  */
 enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
                                 size_t count, const struct ray_layer *layer, size_t layers);

@@ -41,7 +41,7 @@ struct ray_rows {
 
 FN struct ray_rows ray_rows_of(const struct ray_medium *m, const float *node)
 {
-    const ptrdiff_t x = 4 * (ptrdiff_t)m->sx, y = 4 * (ptrdiff_t)m->sy;
+    const ptrdiff_t x = 4 * (ptrdiff_t)m->stride[0], y = 4 * (ptrdiff_t)m->stride[1];
     const struct ray_rows r = {{node, node + y, node + x, node + x + y}};
     return r;
 }
@@ -178,10 +178,12 @@ FN ray_shares ray_share(lanes u, ray_places cell)
 
 FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, lanes y, lanes z)
 {
-    const lanes ux = ray_along(x, m.ox, m.ix, m.lx), uy = ray_along(y, m.oy, m.iy, m.ly);
-    const lanes uz = ray_along(z, m.oz, m.iz, m.lz);
-    const ray_places i = ray_cells(ux, m.lx), j = ray_cells(uy, m.ly), k = ray_cells(uz, m.lz);
-    const ray_places at = i * (4 * m.sx) + j * (4 * m.sy) + k * 4;
+    const lanes ux = ray_along(x, m.origin[0], m.inverse[0], m.last[0]);
+    const lanes uy = ray_along(y, m.origin[1], m.inverse[1], m.last[1]);
+    const lanes uz = ray_along(z, m.origin[2], m.inverse[2], m.last[2]);
+    const ray_places i = ray_cells(ux, m.last[0]), j = ray_cells(uy, m.last[1]);
+    const ray_places k = ray_cells(uz, m.last[2]);
+    const ray_places at = i * (4 * m.stride[0]) + j * (4 * m.stride[1]) + k * 4;
     const struct ray_rows rows = ray_rows_of(&m, node);
     const ray_shares tx = ray_share(ux, i), ty = ray_share(uy, j), tz = ray_share(uz, k);
     return ray_all(rows, at, tx, ty, tz);

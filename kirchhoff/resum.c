@@ -388,7 +388,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
     for (int t = 0; end && t < b->ntraces; t++) {
         const struct batch_trace *trace = &b->trace[t];
         const struct end *s = &end[trace->source], *g = &end[trace->receiver];
-        if (trace->class != p->class || isnan(s->time + g->time))
+        if (trace->gather != p->class || isnan(s->time + g->time))
             continue;
         const double weight = weight_of(m, trace, &s->at, &g->at, x, p->at[2]);
         if (!(weight > 0))

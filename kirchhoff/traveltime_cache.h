@@ -7,19 +7,11 @@
 #pragma once
 
 #include "cu/unit/cu.h"
+#include "kirchhoff/kernels/device.h"
 #include "kirchhoff/tfolder.h"
 #include "kirchhoff/velocity.h"
 #include <pthread.h>
 #include <stddef.h>
-
-enum { TRAVELTIME_CORNERS = 4 };
-
-/* The nodes around a place, their weights, and the vector (dx, dy) from each to the place, m;
- * `from`: vector from the place, at the surface, to the tables' first grid node, m. */
-struct traveltime_corners {
-    int n, node[TRAVELTIME_CORNERS];
-    float weight[TRAVELTIME_CORNERS], dx[TRAVELTIME_CORNERS], dy[TRAVELTIME_CORNERS], from[3];
-};
 
 struct traveltime_table {
     float *data;        /* [columns][TABLE_FIELDS][nz] (kernels/migrate.h), NULL: not loaded */

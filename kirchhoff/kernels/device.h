@@ -1,47 +1,51 @@
-/* kirchhoff/kernels/device.h – layout of batches in a device's buffers, rows of ints and floats:
- * for the kernels and for the host, which fills them. */
+/* kirchhoff/kernels/device.h – what a batch of traces consists of, for the kernels and for the host
+ * that fills it. Members take four bytes each, so all compilers lay these structs out alike. */
+#ifndef KIRCHHOFF_KERNELS_DEVICE_H
+#define KIRCHHOFF_KERNELS_DEVICE_H
 
-/* An end. Ints: slots of up to four tables, how many, kind of weight (WEIGHT_…). Floats: weights of
- * the tables, x and y from their sources, m, then as in struct nodes_end. */
-enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
-enum {
-    END_W = 0,
-    END_DX = 4,
-    END_DY = 8,
-    END_SCALE = 12,
-    END_EMERGENCE = 13,
-    END_SPACING = 14,
-    END_DATUM = 16,
-    END_MIDWAY = 17,
-    END_SQUARE = 18,
-    END_TURN = 19,
-    END_BOX = 20,  /* bounds of its traces' midpoints: least and largest x, then y */
-    END_FROM = 24, /* vector to the tables' first node */
-    END_FLOATS = 28
+enum { TRAVELTIME_CORNERS = 4 };
+
+/* The nodes around a place, their weights, and the vector (dx, dy) from each to the place, m;
+ * `from`: vector from the place, at the surface, to the tables' first grid node, m. */
+struct traveltime_corners {
+    int n, node[TRAVELTIME_CORNERS];
+    float weight[TRAVELTIME_CORNERS], dx[TRAVELTIME_CORNERS], dy[TRAVELTIME_CORNERS], from[3];
 };
 
-enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
-enum { TRACE_START, TRACE_FIRST, TRACE_LAST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
+/* A source or receiver. */
+struct nodes_end {
+    struct traveltime_corners corners;
+    float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
+    float datum;                        /* depth below the tables' sources, m */
+    float midway, square, turn;         /* arguments of migrate_lower() for that depth */
+    int weight;                         /* WEIGHT_… */
+    /* On a device: where the corners' tables are; least and largest x, then y, of midpoints. */
+    int slot[TRAVELTIME_CORNERS];
+    float box[4];
+};
 
-/* Sizes. `cells` and `parts` have axis x, axis y and the nodes in turn; `parts` goes on with
- * `step`, `beyond` and the `way` of each axis (struct nodes_plan). `places`: x of columns, y of
- * columns, aperture and its taper at each depth down to the last node. */
-enum {
-    SHAPE_IMAGE_X, /* image columns along x */
-    SHAPE_IMAGE_Y,
-    SHAPE_IMAGE_Z, /* depths of a column, whole blocks */
-    SHAPE_NODES,
-    SHAPE_DEPTHS,   /* nodes of a table's column */
-    SHAPE_NY,       /* columns of a table along y */
-    SHAPE_COLUMNS,  /* columns of a table */
-    SHAPE_STRIDE_X, /* from a table's column to the next along x; 0: there is one */
-    SHAPE_STRIDE_Y,
-    SHAPE_LEVELS,
-    SHAPE_STRIDE, /* samples of a level */
-    SHAPE_STEPS,  /* index of the tables' steps in parts */
-    SHAPE_END,    /* `end` of struct nodes_plan */
-    SHAPE_FINE,   /* depths with nodes of their own */
-    SHAPE_COUNT
+struct batch_trace {
+    int source, receiver; /* numbers of its ends */
+    int gather;           /* offset class */
+    float start;          /* added to a time, in samples, to get its position in a level */
+    float first;          /* first sample that counts: the trace's first, or its mute's end */
+    float last;           /* the trace's last sample */
+    float mx, my;         /* midpoint, m; far away if the trace has no signal */
+};
+
+/* Sizes and strides of image and tables. Arrays `cells` and `parts` have axis x, axis y and the
+ * nodes in turn; `parts` goes on with the `way` of each axis (struct nodes_plan). `places`: x of
+ * columns, y of columns, aperture and its taper at each depth down to the last node. */
+struct migrate_shape {
+    int nx, ny, nz;       /* image columns; depths of a column, whole blocks */
+    int nodes, fine, end; /* of a row; depths with nodes of their own; as in struct nodes_plan */
+    int depths, rows;     /* of a table: depths of a column, columns along y */
+    int columns;          /* of a table */
+    int stride[2];        /* from a table's column to the next along x, y; 0: there is one */
+    int levels, level_stride; /* samples of a level */
+    float step[3], beyond;    /* of the tables, m; as in struct nodes_plan */
 };
 
 enum { CLEAR_SPAN = 64 }; /* numbers that one work-item sets to 0 */
+
+#endif

@@ -5,51 +5,36 @@
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* A corner's weight, and the way from its column and from its source, m. */
-struct corner {
-    float w, dx, dy, sx, sy;
-};
-
-FN struct migrate_arrival corner_add(GLOBAL const float *column, int nz, int k, struct corner c,
-                                     struct migrate_arrival s)
+/* Weighted sum of an end's corners for image column (i, j), at table depth k. */
+FN struct migrate_arrival corners_sum(GLOBAL const float *tables,
+                                      GLOBAL const struct nodes_end *end,
+                                      GLOBAL const struct migrate_shape *p, GLOBAL const int *cells,
+                                      GLOBAL const float *parts, int i, int j, int k)
 {
-    const float gx = column[TABLE_GX * nz + k], gy = column[TABLE_GY * nz + k];
-    const float hx = column[TABLE_HX * nz + k], hy = column[TABLE_HY * nz + k];
-    s.t += c.w * migrate_corner(column[TABLE_S * nz + k], gx, gy, hx, hy, c.dx, c.dy, c.sx, c.sy);
-    s.px += c.w * gx;
-    s.py += c.w * gy;
-    s.pz += c.w * column[TABLE_GZ * nz + k];
-    s.l += c.w * column[TABLE_L * nz + k];
-    s.sx += c.w * hx;
-    s.sy += c.w * hy;
-    return s;
-}
-
-/* Weighted sum of an end's corners for one image column, at table depth k. */
-FN struct migrate_arrival corners_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
-                                      GLOBAL const float *end_f, GLOBAL const int *shape,
-                                      GLOBAL const float *step, int cell_x, int cell_y, float fx,
-                                      float fy, int k)
-{
-    const int nz = shape[SHAPE_DEPTHS];
-    const long table = (long)shape[SHAPE_COLUMNS] * TABLE_FIELDS * nz;
+    const int nz = p->depths, first = cells[i] * p->rows + cells[p->nx + j];
+    const long table = (long)p->columns * TABLE_FIELDS * nz;
+    const float fx = parts[i], fy = parts[p->nx + j];
     struct migrate_arrival s;
     s.t = s.px = s.py = s.pz = s.l = s.sx = s.sy = 0.0f;
-    for (int m = 0; m < end_i[END_CORNERS]; m++)
+    for (int m = 0; m < end->corners.n; m++)
         for (int ab = 0; ab < 4; ab++) {
             const int a = ab / 2, b = ab % 2;
-            struct corner c;
-            c.w = end_f[END_W + m] * ((a ? fx : 1.0f - fx) * (b ? fy : 1.0f - fy));
-            if (c.w == 0.0f)
+            const float w = end->corners.weight[m] * ((a ? fx : 1.0f - fx) * (b ? fy : 1.0f - fy));
+            if (w == 0.0f)
                 continue;
-            c.dx = (fx - (float)a) * step[0];
-            c.dy = (fy - (float)b) * step[1];
-            c.sx = end_f[END_DX + m];
-            c.sy = end_f[END_DY + m];
-            const long column = cell_x * (long)shape[SHAPE_NY] + cell_y +
-                                a * shape[SHAPE_STRIDE_X] + b * shape[SHAPE_STRIDE_Y];
-            s = corner_add(tables + end_i[END_SLOT + m] * table + column * TABLE_FIELDS * nz, nz, k,
-                           c, s);
+            const long column = first + a * p->stride[0] + b * p->stride[1];
+            GLOBAL const float *at = tables + end->slot[m] * table + column * TABLE_FIELDS * nz + k;
+            const float gx = at[TABLE_GX * nz], gy = at[TABLE_GY * nz];
+            const float hx = at[TABLE_HX * nz], hy = at[TABLE_HY * nz];
+            s.t += w * migrate_corner(at[TABLE_S * nz], gx, gy, hx, hy,
+                                      (fx - (float)a) * p->step[0], (fy - (float)b) * p->step[1],
+                                      end->corners.dx[m], end->corners.dy[m]);
+            s.px += w * gx;
+            s.py += w * gy;
+            s.pz += w * at[TABLE_GZ * nz];
+            s.l += w * at[TABLE_L * nz];
+            s.sx += w * hx;
+            s.sy += w * hy;
         }
     return s;
 }
@@ -73,23 +58,18 @@ FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migra
 }
 
 /* An end's table fields at node k of an image column. */
-FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
-                                   GLOBAL const float *end_f, GLOBAL const int *shape,
-                                   GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
-                                   int k)
+FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const struct nodes_end *end,
+                                   GLOBAL const struct migrate_shape *p, GLOBAL const int *cells,
+                                   GLOBAL const float *parts, int i, int j, int k)
 {
-    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], z = nx + ny + k;
-    GLOBAL const float *step = parts + shape[SHAPE_STEPS];
+    const int z = p->nx + p->ny + k;
     const float part = parts[z];
-    const struct migrate_arrival a = corners_sum(tables, end_i, end_f, shape, step, cells[i],
-                                                 cells[nx + j], parts[i], parts[nx + j], cells[z]);
+    const struct migrate_arrival a = corners_sum(tables, end, p, cells, parts, i, j, cells[z]);
     if (part == 0.0f)
         return a;
-    const struct migrate_arrival b =
-        corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
-                    parts[nx + j], cells[z] + 1);
+    const struct migrate_arrival b = corners_sum(tables, end, p, cells, parts, i, j, cells[z] + 1);
     struct migrate_arrival x = arrival_between(a, b, part);
-    x.t = migrate_between_bent(a.t, b.t, a.pz, b.pz, part, step[2]);
+    x.t = migrate_between_bent(a.t, b.t, a.pz, b.pz, part, p->step[2]);
     return x;
 }
 
@@ -131,50 +111,45 @@ FN int is_far(float dx, float dy, float reach)
 
 /* One work-item for each end, column of the window, and node. */
 KERNEL(migrate_rows, 64, 1, 1)
-(GLOBAL const float *tables, GLOBAL const int *ends_i, GLOBAL const float *ends_f,
- GLOBAL const int *shape, GLOBAL const int *cells, GLOBAL const float *parts,
+(GLOBAL const float *tables, GLOBAL const struct nodes_end *ends,
+ GLOBAL const struct migrate_shape *shape, GLOBAL const int *cells, GLOBAL const float *parts,
  GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *rows, int nends, int first,
  int columns)
 {
-    const int nodes = shape[SHAPE_NODES], item = GID(0);
+    const int nodes = shape->nodes, item = GID(0);
     const int k = item % nodes, c = item / nodes % columns, e = item / nodes / columns;
     if (e >= nends)
         return;
-    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
-    const int i = (first + c) / ny, j = (first + c) % ny;
-    GLOBAL const int *end_i = ends_i + e * END_INTS;
-    GLOBAL const float *end_f = ends_f + e * END_FLOATS;
-    if (is_far(outside(places[i], end_f[END_BOX], end_f[END_BOX + 1]),
-               outside(places[nx + j], end_f[END_BOX + 2], end_f[END_BOX + 3]),
-               places[nx + ny + migrate_span(nodes, shape[SHAPE_FINE]) - 1]))
+    const int nx = shape->nx, ny = shape->ny, i = (first + c) / ny, j = (first + c) % ny;
+    GLOBAL const struct nodes_end *end = ends + e;
+    if (is_far(outside(places[i], end->box[0], end->box[1]),
+               outside(places[nx + j], end->box[2], end->box[3]),
+               places[nx + ny + migrate_span(nodes, shape->fine) - 1]))
         return; /* out of every trace's reach */
-    const float by = parts[shape[SHAPE_STEPS] + 3];
-    struct migrate_arrival a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
-    if (k >= shape[SHAPE_END] && by != 1.0f)
-        a = sum_beyond(
-            node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
-            par[PAR_HALF_STEP]);
-    GLOBAL const float *way = parts + shape[SHAPE_STEPS] + 4, *from = end_f + END_FROM;
-    const float h = end_f[END_DATUM];
+    struct migrate_arrival a = node_sum(tables, end, shape, cells, parts, i, j, k);
+    if (k >= shape->end && shape->beyond != 1.0f)
+        a = sum_beyond(node_sum(tables, end, shape, cells, parts, i, j, shape->end - 1), a,
+                       shape->beyond, par[PAR_HALF_STEP]);
+    GLOBAL const float *way = parts + nx + ny + nodes, *from = end->corners.from;
+    const float h = end->datum;
     a = arrive(a, from[0] + way[i], from[1] + way[nx + j], from[2] + way[nx + ny + k]);
     if (h != 0.0f && a.t > 0.0f)
-        a = migrate_lower(a, h, end_f[END_MIDWAY], end_f[END_SQUARE], end_f[END_TURN]);
+        a = migrate_lower(a, h, end->midway, end->square, end->turn);
     const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
     const int reached = a.t == a.t && a.l == a.l && square == square;
     const float inverse = square > 0.0f ? migrate_inverse(migrate_root(square)) : 0.0f;
     GLOBAL float *row = rows + ((long)e * columns + c) * NODE_FIELDS * nodes + k;
     row[NODE_U * nodes] = reached ? a.t * par[PAR_SAMPLES] : MIGRATE_NEVER;
     row[NODE_V * nodes] = reached ? (a.pz * par[PAR_HALF_STEP]) * par[PAR_SAMPLES] : 0.0f;
-    const float l = larger(a.l, par[PAR_NEAR]), emergence = end_f[END_EMERGENCE];
+    const float l = larger(a.l, par[PAR_NEAR]), emergence = end->emergence;
     const float sigma =
         par[PAR_LINE] != 0.0f && reached ? migrate_sigma(l, square, emergence) : 0.0f;
     row[NODE_Q * nodes] = sigma;
-    row[NODE_A * nodes] = reached ? migrate_end_weight(end_i[END_WEIGHT], end_f[END_SCALE], l, a.sx,
-                                                       a.sy, emergence, sigma)
-                                  : 0.0f;
-    row[NODE_S * nodes] =
-        reached ? larger(fabs(a.sx) * end_f[END_SPACING], fabs(a.sy) * end_f[END_SPACING + 1])
+    row[NODE_A * nodes] =
+        reached ? migrate_end_weight(end->weight, end->scale, l, a.sx, a.sy, emergence, sigma)
                 : 0.0f;
+    row[NODE_S * nodes] =
+        reached ? larger(fabs(a.sx) * end->spacing[0], fabs(a.sy) * end->spacing[1]) : 0.0f;
     row[NODE_X * nodes] = reached ? a.px * inverse : 0.0f;
     row[NODE_Y * nodes] = reached ? a.py * inverse : 0.0f;
     row[NODE_Z * nodes] = reached ? a.pz * inverse : 0.0f;
@@ -182,53 +157,48 @@ KERNEL(migrate_rows, 64, 1, 1)
 
 /* ---- sums -------------------------------------------------------------------------------------*/
 
-/* Where both ends' rows of a trace at a column begin; `start` of the trace; distance of the column
- * from the midpoint, m. */
+/* Both ends' rows of a trace at a column, arrays [NODE_FIELDS][nodes]; `start` of the trace;
+ * distance of the column from the midpoint, m. */
 struct pair {
-    long s, g;
+    GLOBAL const float *s, *g;
+    int nodes;
     float start, distance;
 };
 
-FN struct pair trace_pair(GLOBAL const int *trace_i, GLOBAL const float *trace_f, int columns,
+FN struct pair trace_pair(GLOBAL const float *rows, GLOBAL const struct batch_trace *t, int columns,
                           int c, int nodes, float x, float y)
 {
-    const float dx = x - trace_f[TRACE_MX], dy = y - trace_f[TRACE_MY];
+    const float dx = x - t->mx, dy = y - t->my;
     struct pair p;
-    p.s = ((long)trace_i[TRACE_SOURCE] * columns + c) * NODE_FIELDS * nodes;
-    p.g = ((long)trace_i[TRACE_RECEIVER] * columns + c) * NODE_FIELDS * nodes;
-    p.start = trace_f[TRACE_START];
+    p.s = rows + ((long)t->source * columns + c) * NODE_FIELDS * nodes;
+    p.g = rows + ((long)t->receiver * columns + c) * NODE_FIELDS * nodes;
+    p.nodes = nodes;
+    p.start = t->start;
     p.distance = migrate_root(dx * dx + dy * dy);
     return p;
 }
 
-FN float pair_time(GLOBAL const float *rows, struct pair p, int k)
+/* A field of both ends at node k: their sum. */
+FN float pair_sum(struct pair p, int field, int k)
 {
-    return (rows[p.s + k] + rows[p.g + k]) + p.start;
+    return p.s[field * p.nodes + k] + p.g[field * p.nodes + k];
 }
 
-FN float pair_bend(GLOBAL const float *rows, struct pair p, int nodes, int k)
+FN float pair_time(struct pair p, int k)
 {
-    const long v = (long)NODE_V * nodes + k;
-    return (rows[p.s + v] + rows[p.g + v]) - (rows[p.s + v + 1] + rows[p.g + v + 1]);
-}
-
-/* Field i of both ends at node k: their sum. */
-FN float pair_sum(GLOBAL const float *rows, struct pair p, int nodes, int i, int k)
-{
-    return rows[p.s + (long)i * nodes + k] + rows[p.g + (long)i * nodes + k];
+    return pair_sum(p, NODE_U, k) + p.start;
 }
 
 /* The weight without limits. */
-FN float pair_product(GLOBAL const float *rows, struct pair p, int nodes, int k)
+FN float pair_product(struct pair p, int k)
 {
-    return rows[p.s + (long)NODE_A * nodes + k] * rows[p.g + (long)NODE_A * nodes + k];
+    return p.s[NODE_A * p.nodes + k] * p.g[NODE_A * p.nodes + k];
 }
 
 /* Factor of weights on lines. */
-FN float pair_across(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int nodes,
-                     int k)
+FN float pair_across(struct pair p, GLOBAL const float *par, int k)
 {
-    return par[PAR_LINE] < 2.0f ? 1.0f : migrate_root(pair_sum(rows, p, nodes, NODE_Q, k));
+    return par[PAR_LINE] < 2.0f ? 1.0f : migrate_root(pair_sum(p, NODE_Q, k));
 }
 
 /* Where a node is among the limits of angle and dip. */
@@ -236,11 +206,10 @@ struct within {
     float open, upright;
 };
 
-FN struct within pair_within(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
-                             int nodes, int k)
+FN struct within pair_within(struct pair p, GLOBAL const float *par, int k)
 {
-    const float x = pair_sum(rows, p, nodes, NODE_X, k), y = pair_sum(rows, p, nodes, NODE_Y, k);
-    const float z = pair_sum(rows, p, nodes, NODE_Z, k), square = (x * x + y * y) + z * z;
+    const float x = pair_sum(p, NODE_X, k), y = pair_sum(p, NODE_Y, k);
+    const float z = pair_sum(p, NODE_Z, k), square = (x * x + y * y) + z * z;
     struct within w;
     w.open = migrate_opening(square, par[PAR_ANGLE0], par[PAR_ANGLE1]);
     w.upright = migrate_upright(z, square, par[PAR_DIP0], par[PAR_DIP1]);
@@ -248,18 +217,17 @@ FN struct within pair_within(GLOBAL const float *rows, struct pair p, GLOBAL con
 }
 
 /* The same at fraction f from node k to the next. */
-FN struct within within_between(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
-                                GLOBAL const int *shape, int k, float f)
+FN struct within within_between(struct pair p, GLOBAL const float *par,
+                                GLOBAL const struct migrate_shape *shape, int k, float f)
 {
-    const int nodes = shape[SHAPE_NODES], fine = shape[SHAPE_FINE];
-    const int from = migrate_around(k, fine, shape[SHAPE_END]);
+    const int fine = shape->fine, from = migrate_around(k, fine, shape->end);
     const int at = k - fine - from;
     struct within x[4], w;
     int reached = 1;
     for (int q = 0; q < 4; q++) {
         const int node = migrate_step_node(from + q, fine);
-        x[q] = pair_within(rows, p, par, nodes, node);
-        reached = reached && pair_time(rows, p, node) > 0.5f * MIGRATE_NEVER;
+        x[q] = pair_within(p, par, node);
+        reached = reached && pair_time(p, node) > 0.5f * MIGRATE_NEVER;
     }
     w.open = migrate_limit(x[0].open, x[1].open, x[2].open, x[3].open, reached, at, f);
     w.upright =
@@ -269,24 +237,21 @@ FN struct within within_between(GLOBAL const float *rows, struct pair p, GLOBAL 
 
 /* The weight at fraction f from node k to the next. above, below: tapers at these two; aperture:
  * see migrate_taper(), at the depth itself. */
-FN float pair_weight(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
-                     GLOBAL const int *shape, int k, float f, float above, float below,
-                     float aperture)
+FN float pair_weight(struct pair p, GLOBAL const float *par,
+                     GLOBAL const struct migrate_shape *shape, int k, float f, float above,
+                     float below, float aperture)
 {
-    const int nodes = shape[SHAPE_NODES];
-    const float a = pair_product(rows, p, nodes, k), b = pair_product(rows, p, nodes, k + 1);
-    const float qa = pair_across(rows, p, par, nodes, k);
-    const float qb = pair_across(rows, p, par, nodes, k + 1);
+    const float a = pair_product(p, k), b = pair_product(p, k + 1);
+    const float qa = pair_across(p, par, k), qb = pair_across(p, par, k + 1);
     if (f == 0.0f || above == below)
         return migrate_between((a * above) * qa, (b * below) * qb, f);
-    const struct within at = within_between(rows, p, par, shape, k, f);
+    const struct within at = within_between(p, par, shape, k, f);
     return migrate_between(a * qa, b * qb, f) * migrate_taper(at.open, at.upright, aperture);
 }
 
-FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int levels,
-                  int nodes, int k)
+FN int pair_level(struct pair p, GLOBAL const float *par, int levels, int k)
 {
-    const float s = rows[p.s + (long)NODE_S * nodes + k], g = rows[p.g + (long)NODE_S * nodes + k];
+    const float s = p.s[NODE_S * p.nodes + k], g = p.g[NODE_S * p.nodes + k];
     int level = 0;
     for (int b = 1; b < levels; b++)
         level += s > par[PAR_LEVEL + b - 1] || g > par[PAR_LEVEL + b - 1];
@@ -295,17 +260,15 @@ FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *p
 
 /* One work-item for each column of the window and depth: adds traces from .. to-1. */
 KERNEL(migrate_sum, 64, 1, 1)
-(GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
- GLOBAL const float *samples, GLOBAL const int *shape, GLOBAL const float *places,
- GLOBAL const float *par, GLOBAL double *sums, GLOBAL float *fold, int from, int to, int first,
- int columns)
+(GLOBAL const float *rows, GLOBAL const struct batch_trace *traces, GLOBAL const float *samples,
+ GLOBAL const struct migrate_shape *shape, GLOBAL const float *places, GLOBAL const float *par,
+ GLOBAL double *sums, GLOBAL float *fold, int from, int to, int first, int columns)
 {
-    const int depths = shape[SHAPE_IMAGE_Z], nodes = shape[SHAPE_NODES], item = GID(0);
+    const int depths = shape->nz, nodes = shape->nodes, item = GID(0);
     const int z = item % depths, c = item / depths;
     if (c >= columns)
         return;
-    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], levels = shape[SHAPE_LEVELS];
-    const int stride = shape[SHAPE_STRIDE], fine = shape[SHAPE_FINE];
+    const int nx = shape->nx, ny = shape->ny, levels = shape->levels, fine = shape->fine;
     const int middle = z / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
     const int k = migrate_node(z, fine), block = migrate_node(middle, fine);
     const float f = migrate_part(z, fine);
@@ -313,33 +276,30 @@ KERNEL(migrate_sum, 64, 1, 1)
     GLOBAL const float *reach = places + nx + ny, *taper = reach + migrate_span(nodes, fine);
     const int za = migrate_depth(k, fine), zb = migrate_depth(k + 1, fine);
     for (int t = from; t < to; t++) {
-        GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
-        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[zb]))
+        GLOBAL const struct batch_trace *trace = traces + t;
+        if (is_far(x - trace->mx, y - trace->my, reach[zb]))
             continue;
-        const struct pair p =
-            trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
+        const struct pair p = trace_pair(rows, trace, columns, c, nodes, x, y);
         if (p.distance >= reach[zb])
             continue; /* weights are 0, and rows may be missing */
-        const struct within in = pair_within(rows, p, par, nodes, k);
-        const struct within to_next = pair_within(rows, p, par, nodes, k + 1);
+        const struct within in = pair_within(p, par, k), next = pair_within(p, par, k + 1);
         const float above =
             migrate_taper(in.open, in.upright, (reach[za] - p.distance) * taper[za]);
         const float below =
-            migrate_taper(to_next.open, to_next.upright, (reach[zb] - p.distance) * taper[zb]);
+            migrate_taper(next.open, next.upright, (reach[zb] - p.distance) * taper[zb]);
         if (above == 0.0f && below == 0.0f)
             continue;
-        const float time = migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
-                                        pair_bend(rows, p, nodes, k), f);
+        const float bend = pair_sum(p, NODE_V, k) - pair_sum(p, NODE_V, k + 1);
+        const float time = migrate_time(pair_time(p, k), pair_time(p, k + 1), bend, f);
         const float u = migrate_reach(time, par[PAR_TOP]);
-        const float w = pair_weight(rows, p, par, shape, k, f, above, below,
-                                    (reach[z] - p.distance) * taper[z]);
-        const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block) : 0;
-        const long at = ((long)t * levels + level) * stride + (int)u;
+        const float w =
+            pair_weight(p, par, shape, k, f, above, below, (reach[z] - p.distance) * taper[z]);
+        const int level = levels > 1 ? pair_level(p, par, levels, block) : 0;
+        const long at = ((long)t * levels + level) * shape->level_stride + (int)u;
         const float v = w * migrate_between(samples[at], samples[at + 1], u - (float)(int)u);
-        const long at_point =
-            ((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * depths + z;
+        const long at_point = ((long)trace->gather * nx * ny + first + c) * depths + z;
         sums[at_point] += (double)migrate_rounded(v, par[PAR_ROUND]);
-        if (migrate_counts(time, w, trace_f[TRACE_FIRST], trace_f[TRACE_LAST]))
+        if (migrate_counts(time, w, trace->first, trace->last))
             fold[at_point] += 1.0f;
     }
 }

@@ -1,10 +1,10 @@
 /* kirchhoff/kernels/ray.c – advances a front's rays on a device, one per work-item. The state is
- * six rows x, y, z, px, py, pz of `pitch` rays; a layer is a time step, s, and how many. */
+ * six rows x, y, z, px, py, pz of `pitch` rays. */
 #include "kirchhoff/kernels/ray.h"
 
 KERNEL(ray_advance, 64, 1, 1)
-(GLOBAL double *state, int pitch, int count, GLOBAL const double *medium, GLOBAL const float *node,
- GLOBAL const double *layer, int layers)
+(GLOBAL double *state, int pitch, int count, GLOBAL const struct ray_medium *medium,
+ GLOBAL const float *node, GLOBAL const struct ray_layer *layer, int layers)
 {
     const int i = GID(0);
     struct ray_bundle b;
@@ -19,7 +19,7 @@ KERNEL(ray_advance, 64, 1, 1)
     s.pz = state[5 * pitch + i];
     b.of[0] = s;
     for (int l = 0; l < layers; l++)
-        b = ray_advance_by(ray_medium_load(medium), node, b, layer[2 * l], (int)layer[2 * l + 1]);
+        b = ray_advance_by(*medium, node, b, layer[l].h, layer[l].steps);
     s = b.of[0];
     state[i] = s.x;
     state[pitch + i] = s.y;

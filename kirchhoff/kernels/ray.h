@@ -1,16 +1,9 @@
 /* kirchhoff/kernels/ray.h – kinematic rays: dx/dT = v^2 p, dp/dT = -grad v / v, by 4th-order
  * Runge-Kutta in time.
  *
- * The medium is v0 + k.x, or a grid of v and grad v, [nodes][4] floats, interpolated linearly and
- * constant beyond the grid's faces. After each step p is rescaled to length 1 / v. Vectors of rays
- * on the host have their own ray_cube() (kirchhoff/ray_lanes.h). */
-
-struct ray_medium {
-    double v0, kx, ky, kz;         /* linear */
-    double ox, oy, oz, ix, iy, iz; /* grid: first node, 1 / step */
-    double lx, ly, lz;             /* nodes - 1 */
-    int cube, sx, sy, sz;          /* 1: grid; strides in nodes, 0 along x or y if one node wide */
-};
+ * After each step p is rescaled to length 1 / v. Vectors of rays on the host have their own
+ * ray_cube() (kirchhoff/ray_lanes.h). */
+#include "kirchhoff/kernels/medium.h"
 
 struct ray_speed {
     real v, gx, gy, gz;
@@ -19,31 +12,6 @@ struct ray_speed {
 struct ray_state {
     real x, y, z, px, py, pz;
 };
-
-/* The medium as an array of RAY_MEDIUM doubles, as the host sends it to devices. */
-#define RAY_MEDIUM 17
-FN struct ray_medium ray_medium_load(GLOBAL const double *a)
-{
-    struct ray_medium m;
-    m.v0 = a[0];
-    m.kx = a[1];
-    m.ky = a[2];
-    m.kz = a[3];
-    m.ox = a[4];
-    m.oy = a[5];
-    m.oz = a[6];
-    m.ix = a[7];
-    m.iy = a[8];
-    m.iz = a[9];
-    m.lx = a[10];
-    m.ly = a[11];
-    m.lz = a[12];
-    m.cube = (int)a[13];
-    m.sx = (int)a[14];
-    m.sy = (int)a[15];
-    m.sz = (int)a[16];
-    return m;
-}
 
 #ifndef KERNEL_LANES
 /* The cell that holds u along an axis; last: nodes - 1. */
@@ -80,15 +48,16 @@ FN double ray_blend(GLOBAL const float *node, int at, int sx, int sy, int sz, do
 FN struct ray_speed ray_cube(struct ray_medium m, GLOBAL const float *node, double x, double y,
                              double z)
 {
-    const double ux = ray_clamp((x - m.ox) * m.ix, m.lx), uy = ray_clamp((y - m.oy) * m.iy, m.ly);
-    const double uz = ray_clamp((z - m.oz) * m.iz, m.lz);
-    const int i = ray_cell(ux, m.lx), j = ray_cell(uy, m.ly), k = ray_cell(uz, m.lz);
-    const int at = i * m.sx + j * m.sy + k * m.sz;
+    const double ux = ray_clamp((x - m.origin[0]) * m.inverse[0], m.last[0]);
+    const double uy = ray_clamp((y - m.origin[1]) * m.inverse[1], m.last[1]);
+    const double uz = ray_clamp((z - m.origin[2]) * m.inverse[2], m.last[2]);
+    const int i = ray_cell(ux, m.last[0]), j = ray_cell(uy, m.last[1]), k = ray_cell(uz, m.last[2]);
+    const int sx = m.stride[0], sy = m.stride[1], sz = m.stride[2], at = i * sx + j * sy + k * sz;
     struct ray_speed w;
-    w.v = ray_blend(node, at, m.sx, m.sy, m.sz, ux - i, uy - j, uz - k, 0);
-    w.gx = ray_blend(node, at, m.sx, m.sy, m.sz, ux - i, uy - j, uz - k, 1);
-    w.gy = ray_blend(node, at, m.sx, m.sy, m.sz, ux - i, uy - j, uz - k, 2);
-    w.gz = ray_blend(node, at, m.sx, m.sy, m.sz, ux - i, uy - j, uz - k, 3);
+    w.v = ray_blend(node, at, sx, sy, sz, ux - i, uy - j, uz - k, 0);
+    w.gx = ray_blend(node, at, sx, sy, sz, ux - i, uy - j, uz - k, 1);
+    w.gy = ray_blend(node, at, sx, sy, sz, ux - i, uy - j, uz - k, 2);
+    w.gz = ray_blend(node, at, sx, sy, sz, ux - i, uy - j, uz - k, 3);
     return w;
 }
 #define RAY_ROOT(x) sqrt(x)
@@ -102,10 +71,10 @@ FN struct ray_speed ray_speed_at(struct ray_medium m, GLOBAL const float *node, 
     struct ray_speed w;
     if (m.cube)
         return ray_cube(m, node, x, y, z);
-    w.v = REAL(m.v0) + m.kx * x + m.ky * y + m.kz * z;
-    w.gx = REAL(m.kx);
-    w.gy = REAL(m.ky);
-    w.gz = REAL(m.kz);
+    w.v = REAL(m.v0) + m.k[0] * x + m.k[1] * y + m.k[2] * z;
+    w.gx = REAL(m.k[0]);
+    w.gy = REAL(m.k[1]);
+    w.gz = REAL(m.k[2]);
     return w;
 }
 
