@@ -62,46 +62,26 @@ static void add_corner(const struct nodes_plan *p, const struct corner *c, float
 /* What arrive() turns the tables' fields into, in place. */
 enum { T, PX, PY, PZ, L, SX, SY };
 
-#ifdef __AVX2__
-
 /* All fields at eight nodes. If tables have a single depth, what is read as the one below is
  * ignored (at_depth). */
 static void resample(const struct nodes_plan *p, const float *sum, int k, float *at)
 {
-    const __m256i cell = _mm256_loadu_si256((const __m256i *)(p->axis[2].cell + k));
-    const __m256 part = _mm256_loadu_ps(p->axis[2].part + k);
-    const __m256 at_depth = _mm256_cmp_ps(part, _mm256_setzero_ps(), _CMP_EQ_OQ);
-    __m256 a, b, pa, pb;
+    eights_places cell;
+    memcpy(&cell, p->axis[2].cell + k, sizeof cell);
+    const eights part = *(const eights_in *)&p->axis[2].part[k];
+    const eights_places at_depth = part == 0;
+    eights a, b, pa, pb;
     for (int f = 0; f < TABLE_FIELDS; f++) {
         load(sum + f * p->depths, cell, &a, &b);
-        __m256 between = a + part * (b - a);
+        eights between = a + part * (b - a);
         if (f == TABLE_S) {
             load(sum + TABLE_GZ * p->depths, cell, &pa, &pb);
             between = between + (0.5f * p->step[2]) * ((part * (1.0f - part)) * (pa - pb));
         }
-        _mm256_storeu_ps(at + f * p->nodes + k, _mm256_blendv_ps(between, a, at_depth));
+        *(eights_in *)&at[f * p->nodes + k] = (eights)(((eights_places)a & at_depth) |
+                                                       ((eights_places)between & ~at_depth));
     }
 }
-
-#else
-
-static void resample(const struct nodes_plan *p, const float *sum, int first, float *at)
-{
-    const float *gz = sum + TABLE_GZ * p->depths;
-    for (int k = first; k < first + MIGRATE_BLOCK; k++) {
-        const int a = p->axis[2].cell[k], b = a + 1;
-        const float part = p->axis[2].part[k];
-        for (int f = 0; f < TABLE_FIELDS; f++) {
-            const float *from = sum + f * p->depths;
-            const float between = f == TABLE_S ? migrate_between_bent(from[a], from[b], gz[a],
-                                                                      gz[b], part, p->step[2])
-                                               : migrate_between(from[a], from[b], part);
-            at[f * p->nodes + k] = part == 0 ? from[a] : between;
-        }
-    }
-}
-
-#endif
 
 static float larger(float a, float b)
 {

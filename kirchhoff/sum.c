@@ -207,116 +207,43 @@ static inline int first_node(const struct sum_plan *p, int b)
     return 2 * b + (p->fine - p->fine / MIGRATE_STEP);
 }
 
-#ifdef __AVX2__
-
-/* Elements `from` (0 or 1) and from + 1 of a quadruple, in the lower and upper four lanes. */
-static inline __m256 spread_pair(const float *quad, int from)
-{
-    const __m256i low = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-    const __m256i high = _mm256_setr_epi32(1, 1, 1, 1, 2, 2, 2, 2);
-    const __m256 both = _mm256_broadcast_ps((const __m128 *)quad);
-    return _mm256_permutevar_ps(both, from ? high : low);
-}
-
 /* Sample index, fraction to the next sample, and weight of eight depths. */
 struct block {
-    __m256i index;
-    __m256 part, w;
+    eights_places index;
+    eights part, w;
 };
 
 /* k: the block's first node. fine: each depth has its own node. */
 static inline struct block find_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
                                       int fine)
 {
-    const __m256 f = _mm256_setr_ps(0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f);
-    const __m256 bend = _mm256_setr_ps(0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f);
-    __m256 u, w;
+    const eights f = {0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f};
+    const eights bend = {0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f};
+    eights u, w;
     if (fine) {
-        u = _mm256_loadu_ps(n->u + k);
-        w = _mm256_loadu_ps(n->w + k);
+        u = *(const eights_in *)&n->u[k];
+        w = *(const eights_in *)&n->w[k];
     } else {
-        const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
+        const eights a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
         u = a + f * (spread_pair(n->u + k, 1) - a);
         u = u + bend * spread_pair(n->c + k, 0);
         w = wa + f * (spread_pair(n->w + k, 1) - wa);
     }
-    u = _mm256_min_ps(_mm256_max_ps(u, _mm256_setzero_ps()), _mm256_set1_ps(p->par[PAR_TOP]));
-    const __m256i index = _mm256_cvttps_epi32(u);
-    return (struct block){index, u - _mm256_cvtepi32_ps(index), w};
-}
-
-static inline __m256d half_of(__m256 x, int half)
-{
-    return _mm256_cvtps_pd(half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x));
+    u = clamp(u, p->par[PAR_TOP]);
+    const eights_places index = __builtin_convertvector(u, eights_places);
+    return (struct block){index, u - __builtin_convertvector(index, eights), w};
 }
 
 static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                              const float *sample, double *sum)
 {
     const struct block b = find_block(p, n, k, fine);
-    const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
-    __m256 low, high;
+    const float round = p->par[PAR_ROUND];
+    eights low, high;
     load(sample, b.index, &low, &high);
-    const __m256 x = (b.w * (low + b.part * (high - low)) + round) - round;
-    for (int h = 0; h < 2; h++)
-        _mm256_storeu_pd(sum + 4 * h, _mm256_loadu_pd(sum + 4 * h) + half_of(x, h));
+    const eights x = (b.w * (low + b.part * (high - low)) + round) - round;
+    *(eights_sums *)sum += __builtin_convertvector(x, eights_wide);
 }
-
-/* The adjoint: indices of the samples that eight depths go to, and the parts of this sample and the
- * next one. */
-static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
-                               const double *image, int *at, double *low, double *high)
-{
-    const struct block b = find_block(p, n, k, fine);
-    _mm256_storeu_si256((__m256i *)at, b.index);
-    for (int h = 0; h < 2; h++) {
-        const __m256d x = half_of(b.w, h) * _mm256_loadu_pd(image + 4 * h),
-                      part = half_of(b.part, h);
-        _mm256_storeu_pd(low + 4 * h, (1 - part) * x);
-        _mm256_storeu_pd(high + 4 * h, part * x);
-    }
-}
-
-#else
-
-/* Position in the trace, in samples, and weight of depth l of a block. */
-static inline float find_depth(const struct sum_plan *p, const struct sum_nodes *n, int from,
-                               int fine, int l, float *w)
-{
-    const int k = from + (fine ? l : l / MIGRATE_STEP);
-    const float f = 0.25f * (float)(l % MIGRATE_STEP);
-    *w = fine ? n->w[k] : migrate_between(n->w[k], n->w[k + 1], f);
-    if (fine)
-        return migrate_reach(n->u[k], p->par[PAR_TOP]);
-    return migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
-}
-
-static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
-                             const float *sample, double *sum)
-{
-    for (int l = 0; l < MIGRATE_BLOCK; l++) {
-        float w;
-        const float u = find_depth(p, n, k, fine, l, &w);
-        const float *at = sample + (int)u;
-        const float x = w * migrate_between(at[0], at[1], u - (float)(int)u);
-        sum[l] += (double)migrate_rounded(x, p->par[PAR_ROUND]);
-    }
-}
-
-static inline void share_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
-                               const double *image, int *at, double *low, double *high)
-{
-    for (int l = 0; l < MIGRATE_BLOCK; l++) {
-        float w;
-        const float u = find_depth(p, n, k, fine, l, &w);
-        const double x = (double)w * image[l];
-        at[l] = (int)u;
-        high[l] = (double)(u - (float)at[l]) * x;
-        low[l] = (1 - (double)(u - (float)at[l])) * x;
-    }
-}
-
-#endif
 
 #ifdef __AVX512F__
 
@@ -360,9 +287,9 @@ static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, _
         *b = _mm512_mask_mov_ps(pick_sixteen(x0, next, x1), _mm512_test_epi32_mask(next, far),
                                 pick_sixteen(x2, next, x3));
     } else {
-        __m256 a0, b0, a1, b1;
-        load_pairs(sample, _mm512_castsi512_si256(index), &a0, &b0);
-        load_pairs(sample, _mm512_extracti64x4_epi64(index, 1), &a1, &b1);
+        eights a0, b0, a1, b1;
+        load_pairs(sample, (eights_places)_mm512_castsi512_si256(index), &a0, &b0);
+        load_pairs(sample, (eights_places)_mm512_extracti64x4_epi64(index, 1), &a1, &b1);
         *a = both_halves(a0, a1);
         *b = both_halves(b0, b1);
     }
@@ -484,16 +411,17 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
     }
 }
 
-/* Not vectorized, because several depths may go to the same sample. */
+/* The adjoint of add_block(). Depth by depth at the end, as several may go to the same sample. */
 static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int k, int fine,
                          const double *image, double *trace)
 {
-    double low[MIGRATE_BLOCK], high[MIGRATE_BLOCK];
-    int at[MIGRATE_BLOCK];
-    share_block(p, n, k, fine, image, at, low, high);
+    const struct block b = find_block(p, n, k, fine);
+    const eights_wide x = __builtin_convertvector(b.w, eights_wide) * *(const eights_sums *)image;
+    const eights_wide part = __builtin_convertvector(b.part, eights_wide);
+    const eights_wide low = (1 - part) * x, high = part * x;
     for (int l = 0; l < MIGRATE_BLOCK; l++) {
-        trace[at[l]] += low[l];
-        trace[at[l] + 1] += high[l];
+        trace[b.index[l]] += low[l];
+        trace[b.index[l] + 1] += high[l];
     }
 }
 

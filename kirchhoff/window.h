@@ -1,16 +1,26 @@
-/* kirchhoff/window.h – AVX2 alternatives to gathers for the hot loops: loads pairs of neighbouring
- * numbers at eight indices that are mostly close to one another. */
+/* kirchhoff/window.h – vectors of eight depths for the hot loops, and loads of pairs of neighbouring
+ * numbers at eight indices that are mostly close to one another. AVX2 has instructions that the
+ * compiler does not find; without it the bits are the same. */
 #pragma once
+
+typedef float eights __attribute__((vector_size(32)));
+typedef float eights_in __attribute__((vector_size(32), aligned(4), may_alias)); /* in memory */
+typedef int eights_places __attribute__((vector_size(32)));
+typedef double eights_wide __attribute__((vector_size(64)));
+typedef double eights_sums __attribute__((vector_size(64), aligned(8), may_alias));
+
+#define EIGHTS(x) ((eights){0} + (x))
+#define WINDOW    static inline __attribute__((always_inline))
 
 #ifdef __AVX2__
 #include <immintrin.h>
 
 /* a, b: numbers index[l] and index[l] + 1 of each lane. Loading pairs and shuffling them is faster
  * than two gather instructions. */
-static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m256 *b)
+WINDOW void load_pairs(const float *sample, eights_places index, eights *a, eights *b)
 {
     int at[8] __attribute__((aligned(32)));
-    _mm256_store_si256((__m256i *)at, index);
+    _mm256_store_si256((__m256i *)at, (__m256i)index);
 #define PAIR(l) _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(sample + at[l])))
     const __m128 p01 = _mm_loadh_pi(PAIR(0), (const __m64 *)(sample + at[1]));
     const __m128 p23 = _mm_loadh_pi(PAIR(2), (const __m64 *)(sample + at[3]));
@@ -24,7 +34,7 @@ static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m
 }
 
 /* Lane l becomes number from_first[l] of a window of sixteen. */
-static inline __m256 pick(const float *window, __m256i from_first)
+WINDOW eights pick(const float *window, __m256i from_first)
 {
     const __m256 low = _mm256_loadu_ps(window), high = _mm256_loadu_ps(window + 8);
 #ifdef __AVX512VL__
@@ -38,15 +48,51 @@ static inline __m256 pick(const float *window, __m256i from_first)
 
 /* As load_pairs(), but from two windows if all indices are 0 to 15 above the first, which is usual
  * for close depths of a column; reads up to the 16th number after the first. */
-static inline void load(const float *sample, __m256i index, __m256 *a, __m256 *b)
+WINDOW void load(const float *sample, eights_places index, eights *a, eights *b)
 {
-    const int first = _mm_cvtsi128_si32(_mm256_castsi256_si128(index));
-    const __m256i from_first = _mm256_sub_epi32(index, _mm256_set1_epi32(first));
-    if (_mm256_testz_si256(from_first, _mm256_set1_epi32(~15))) {
-        *a = pick(sample + first, from_first);
-        *b = pick(sample + first + 1, from_first);
+    const eights_places from_first = index - index[0];
+    if (_mm256_testz_si256((__m256i)from_first, _mm256_set1_epi32(~15))) {
+        *a = pick(sample + index[0], (__m256i)from_first);
+        *b = pick(sample + index[0] + 1, (__m256i)from_first);
     } else
         load_pairs(sample, index, a, b);
+}
+
+/* Elements `from` (0 or 1) and from + 1 of a quadruple, in the lower and upper four lanes. */
+WINDOW eights spread_pair(const float *quad, int from)
+{
+    const __m256i low = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
+    const __m256i high = _mm256_setr_epi32(1, 1, 1, 1, 2, 2, 2, 2);
+    const __m256 both = _mm256_broadcast_ps((const __m128 *)quad);
+    return _mm256_permutevar_ps(both, from ? high : low);
+}
+
+WINDOW eights clamp(eights x, float top)
+{
+    return _mm256_min_ps(_mm256_max_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(top));
+}
+
+#else
+
+WINDOW void load(const float *sample, eights_places index, eights *a, eights *b)
+{
+    for (int l = 0; l < 8; l++) {
+        (*a)[l] = sample[index[l]];
+        (*b)[l] = sample[index[l] + 1];
+    }
+}
+
+WINDOW eights spread_pair(const float *quad, int from)
+{
+    const float a = quad[from], b = quad[from + 1];
+    return (eights){a, a, a, a, b, b, b, b};
+}
+
+WINDOW eights clamp(eights x, float top)
+{
+    for (int l = 0; l < 8; l++)
+        x[l] = x[l] > 0 ? (x[l] < top ? x[l] : top) : 0;
+    return x;
 }
 
 #endif
