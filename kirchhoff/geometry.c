@@ -8,130 +8,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places whose neighbours are wanted, sorted into square buckets of about one each. */
-struct places {
-    size_t n;
-    double (*at)[2];           /* [n] m */
-    double low[2], side, same; /* m: buckets' corner and side; closer ones are one place */
-    long cells[2];
-    size_t *first; /* [cells + 1] where a bucket begins in `member` */
-    size_t *member;
+struct place {
+    double along, across; /* m: along the longer side of the area that the places cover */
+    size_t trace;
 };
 
-/* ---- buckets ----------------------------------------------------------------------------------*/
+/* Places whose neighbours are wanted. */
+struct places {
+    size_t n;
+    struct place *at;  /* [n] sorted */
+    double side, same; /* m: usual distance; closer ones are one place */
+};
 
-static long bucket(const struct places *p, int axis, double x)
-{
-    const long i = (long)((x - p->low[axis]) / p->side);
-    return i < 0 ? 0 : i >= p->cells[axis] ? p->cells[axis] - 1 : i;
-}
+/* ---- neighbours -------------------------------------------------------------------------------*/
 
-static size_t bucket_of(const struct places *p, size_t i)
-{
-    return (size_t)(bucket(p, 0, p->at[i][0]) * p->cells[1] + bucket(p, 1, p->at[i][1]));
-}
+SORT_BY(by_side, struct place, SORT_UP(along) ?: SORT_UP(across))
 
-static void places_close(struct places *p)
+/* Sorts places that are given as x along, y across. */
+static struct places sort_places(struct place *at, size_t n)
 {
-    free(p->first);
-    free(p->member);
-    p->first = p->member = NULL;
-}
-
-static void size_cells(struct places *p)
-{
-    double high[2] = {-INFINITY, -INFINITY};
-    p->low[0] = p->low[1] = INFINITY;
-    for (size_t i = 0; i < p->n; i++)
-        for (int a = 0; a < 2; a++) {
-            p->low[a] = fmin(p->low[a], p->at[i][a]);
-            high[a] = fmax(high[a], p->at[i][a]);
-        }
-    const double x = high[0] - p->low[0], y = high[1] - p->low[1], n = (double)p->n;
-    p->side = fmax(fmax(sqrt(x * y / n), fmax(x, y) / n), 0.01);
-    p->same = fmax(0.05 * p->side, 0.01);
-    p->cells[0] = (long)(x / p->side) + 1;
-    p->cells[1] = (long)(y / p->side) + 1;
-}
-
-static enum ek_status places_open(struct places *p, size_t n, double (*at)[2])
-{
-    *p = (struct places){.n = n, .at = at};
-    size_cells(p);
-    const size_t cells = (size_t)(p->cells[0] * p->cells[1]);
-    p->first = calloc(cells + 2, sizeof *p->first);
-    p->member = calloc(n, sizeof *p->member);
-    if (!p->first || !p->member) {
-        places_close(p);
-        FAIL(EK_UNAVAILABLE, "out of memory for the places of %zu traces", n);
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        low[0] = fmin(low[0], at[i].along);
+        low[1] = fmin(low[1], at[i].across);
+        high[0] = fmax(high[0], at[i].along);
+        high[1] = fmax(high[1], at[i].across);
     }
-    for (size_t i = 0; i < n; i++)
-        p->first[bucket_of(p, i) + 2]++;
-    for (size_t c = 2; c < cells + 2; c++)
-        p->first[c] += p->first[c - 1];
-    for (size_t i = 0; i < n; i++)
-        p->member[p->first[bucket_of(p, i) + 1]++] = i;
-    return EK_OK;
+    const double x = high[0] - low[0], y = high[1] - low[1], all = (double)n;
+    const double side = fmax(fmax(sqrt(x * y / all), fmax(x, y) / all), 0.01);
+    for (size_t i = 0; i < n && y > x; i++)
+        at[i] = (struct place){at[i].across, at[i].along, at[i].trace};
+    qsort(at, n, sizeof *at, by_side);
+    return (struct places){n, at, side, fmax(0.05 * side, 0.01)};
 }
 
-/* Walks over the neighbours of a place, by rings of buckets from the inside out. */
+/* Walks over the neighbours of a place, by their distance along. */
 struct walk {
     const struct places *p;
-    size_t i, next, end;
-    long ring, x, y;
+    size_t i, before, after; /* what lies before and after has not been visited */
 };
 
 static struct walk walk_from(const struct places *p, size_t i)
 {
-    return (struct walk){.p = p, .i = i, .ring = -1};
+    return (struct walk){p, i, i, i + 1};
 }
 
-/* Goes to the next bucket of this ring or of the next one; what is not visited yet lies at least
- * `seen` m away. */
-static bool next_bucket(struct walk *w, double *seen)
-{
-    const struct places *p = w->p;
-    const long cx = bucket(p, 0, p->at[w->i][0]), cy = bucket(p, 1, p->at[w->i][1]);
-    for (;;) {
-        const long r = w->ring;
-        w->y += w->x == -r || w->x == r || w->y == r ? 1 : 2 * r; /* only the ring's outline */
-        if (r < 0 || w->y > r) {
-            w->x++;
-            w->y = -r;
-        }
-        if (r < 0 || w->x > r) {
-            w->ring++;
-            w->x = w->y = -w->ring;
-            *seen = fmax(0, (double)(w->ring - 1)) * p->side;
-            if (w->ring > p->cells[0] && w->ring > p->cells[1])
-                return false;
-        }
-        const long x = cx + w->x, y = cy + w->y;
-        if (x >= 0 && x < p->cells[0] && y >= 0 && y < p->cells[1]) {
-            const size_t b = (size_t)(x * p->cells[1] + y);
-            w->next = p->first[b];
-            w->end = p->first[b + 1];
-            return true;
-        }
-    }
-}
-
-/* Finds the vector d to another member, which may be at the same place; false: none is left within
- * `reach`. */
+/* Finds the vector d to another place, which may be the same; false: none is left within `reach`.
+ */
 static bool walk_on(struct walk *w, double reach, double d[2])
 {
-    double seen = 0;
-    for (;;) {
-        while (w->next == w->end)
-            if (!next_bucket(w, &seen) || seen > reach)
-                return false;
-        const size_t other = w->p->member[w->next++];
-        if (other == w->i)
-            continue;
-        for (int a = 0; a < 2; a++)
-            d[a] = w->p->at[other][a] - w->p->at[w->i][a];
-        return true;
-    }
+    const struct place *at = w->p->at, *here = &at[w->i];
+    const double back = w->before ? here->along - at[w->before - 1].along : INFINITY;
+    const double ahead = w->after < w->p->n ? at[w->after].along - here->along : INFINITY;
+    const double next = fmin(back, ahead);
+    if (!(next <= reach) || isinf(next))
+        return false;
+    const struct place *other = back < ahead ? &at[--w->before] : &at[w->after++];
+    d[0] = other->along - here->along;
+    d[1] = other->across - here->across;
+    return true;
 }
 
 static double nearest(const struct places *p, size_t i)
@@ -273,7 +208,7 @@ static int by_place(const void *a, const void *b, void *arg)
 struct work {
     const struct segy_trace *trace;
     uint32_t *by;     /* [n] traces by source, then by receiver */
-    double (*at)[2];  /* [n] places of a shot's receivers, or of sources */
+    struct place *at; /* [n] a shot's receivers, or sources */
     double *distance; /* [n] to the nearest, m */
     double *area;     /* [n] */
     bool lengths;     /* instead of areas */
@@ -301,23 +236,18 @@ static void measure_lengths(struct work *w, size_t begin, size_t end)
 }
 
 /* Traces begin .. end-1 have one source. */
-static enum ek_status measure_shot(struct work *w, size_t begin, size_t end)
+static void measure_shot(struct work *w, size_t begin, size_t end)
 {
-    struct places p;
-    for (size_t i = begin; i < end; i++) {
-        w->at[i - begin][0] = w->trace[w->by[i]].gx;
-        w->at[i - begin][1] = w->trace[w->by[i]].gy;
-    }
-    TRY(places_open(&p, end - begin, w->at));
-    for (size_t i = begin; i < end; i++) {
-        w->distance[i] = nearest(&p, i - begin);
+    for (size_t i = begin; i < end; i++)
+        w->at[i - begin] = (struct place){w->trace[w->by[i]].gx, w->trace[w->by[i]].gy, i};
+    const struct places p = sort_places(w->at, end - begin);
+    for (size_t i = 0; i < p.n; i++) {
+        w->distance[p.at[i].trace] = nearest(&p, i);
         if (w->area && !w->lengths)
-            w->area[i] = cell_area(&p, i - begin);
+            w->area[p.at[i].trace] = cell_area(&p, i);
     }
     if (w->lengths)
         measure_lengths(w, begin, end);
-    places_close(&p);
-    return EK_OK;
 }
 
 /* Areas relative to the median; those that differ by rounding only become 1. */
@@ -339,33 +269,27 @@ static enum ek_status share_out(const struct work *w, const struct segy *segy, s
     return EK_OK;
 }
 
-static enum ek_status measure_shots(struct work *w, size_t n, struct geometry *g)
+static void measure_shots(struct work *w, size_t n, struct geometry *g)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && same_shot(w, begin, end); end++)
             g->repeated += by_place(&w->by[end - 1], &w->by[end], (void *)w->trace) == 0;
-        TRY(measure_shot(w, begin, end));
+        measure_shot(w, begin, end);
         g->shots++;
     }
     g->spacing[1] = median(w->distance, n);
-    return EK_OK;
 }
 
-static enum ek_status measure_sources(struct work *w, size_t n, struct geometry *g)
+static void measure_sources(struct work *w, size_t n, struct geometry *g)
 {
-    struct places p;
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || !same_shot(w, i - 1, i)) {
-            w->at[m][0] = w->trace[w->by[i]].sx;
-            w->at[m++][1] = w->trace[w->by[i]].sy;
-        }
-    TRY(places_open(&p, m, w->at));
+        if (i == 0 || !same_shot(w, i - 1, i))
+            w->at[m++] = (struct place){w->trace[w->by[i]].sx, w->trace[w->by[i]].sy, i};
+    const struct places p = sort_places(w->at, m);
     for (size_t i = 0; i < m; i++)
         w->distance[i] = nearest(&p, i);
     g->spacing[0] = median(w->distance, m);
-    places_close(&p);
-    return EK_OK;
 }
 
 static void count(const struct work *w, size_t n, struct geometry *g)
@@ -384,10 +308,10 @@ static void count(const struct work *w, size_t n, struct geometry *g)
 static enum ek_status find(struct work *w, const struct segy *segy, size_t n, struct geometry *g)
 {
     qsort_r(w->by, n, sizeof *w->by, by_place, segy->trace);
-    TRY(measure_shots(w, n, g));
+    measure_shots(w, n, g);
     if (w->area)
         TRY(share_out(w, segy, n, g));
-    TRY(measure_sources(w, n, g));
+    measure_sources(w, n, g);
     count(w, n, g);
     return EK_OK;
 }
@@ -398,7 +322,7 @@ enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, siz
     OWNED(arena_free) struct arena arena = {0};
     struct work w = {.trace = segy->trace,
                      .by = ARENA_NEW(&arena, n, uint32_t),
-                     .at = arena_take(&arena, n, sizeof *w.at),
+                     .at = ARENA_NEW(&arena, n, struct place),
                      .distance = ARENA_NEW(&arena, n, double),
                      .area = share ? ARENA_NEW(&arena, n, double) : NULL,
                      .lengths = share == GEOMETRY_LENGTH};
