@@ -186,7 +186,8 @@ static void settle_interval(struct segy *s, const struct scan *c)
  * like coordinates. */
 static void note_offset(struct scan *c, const struct segy_trace *t, int scalar)
 {
-    const double said = c->s->layout.unit * abs(segy_i32(c->header, 37, c->s->layout.little));
+    const double said =
+        c->s->layout.unit * fabs((double)segy_i32(c->header, 37, c->s->layout.little));
     const double is = segy_offset(t), near = 1 + 0.01 * is;
     c->s->offsets += said > 0;
     c->s->odd_offset +=

@@ -121,6 +121,7 @@ struct segy_put {
 
 struct segy_new {
     bool su;    /* SU in this machine's byte order (also if the name ends in .su); else SEG-Y */
+    bool depth; /* of samples; SU files then have step and first depth, m, as floats, too */
     int format; /* SEG-Y: 1 (IBM) or 5 (IEEE) */
     long ns;
     double dt;           /* s; in depth: m / 1000 */

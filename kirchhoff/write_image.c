@@ -34,7 +34,7 @@ static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int
     const int i = (int)(column / (size_t)g->n[1]), j = (int)(column % (size_t)g->n[1]);
     const int before = p->m->slab * p->m->across; /* columns along x in slabs before this one */
     const double at[2] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j)};
-    const double offset = class_offset(&p->m->input.classes, class);
+    const double offset = class_offset(&p->m->classes, class);
     const struct segy_put put = {.sx = at[0],
                                  .sy = at[1],
                                  .gx = at[0],
@@ -54,7 +54,7 @@ static enum ek_status put_slab(struct mig *p, struct segy_writer *w, int slab, f
 {
     TRY(mig_slab_take(p, slab));
     for (size_t c = 0; c < p->m->image->columns; c++)
-        for (int class = 0; class < p->m->input.classes.n; class ++)
+        for (int class = 0; class < p->m->classes.n; class ++)
             TRY(put_column(p, w, class, c, x));
     return EK_OK;
 }
@@ -72,7 +72,8 @@ static enum ek_status write_segy(struct mig *p, const char *path)
     if (p->lsm)
         snprintf(least, sizeof least, "least squares, %d iterations of conjugate gradients",
                  p->lsm->at.done);
-    const struct segy_new file = {.ns = m->grid.n[2],
+    const struct segy_new file = {.depth = true,
+                                  .ns = m->grid.n[2],
                                   .dt = 1e-3 * m->grid.step[2],
                                   .text = {"Kirchhoff depth migration, evenkeel", grid, how,
                                            "samples are depths, a metre is stored as a millisecond",
@@ -118,7 +119,7 @@ static enum ek_status write_floats(struct mig *p, const char *prefix, const char
     OWNED_MEMORY NEW(float, x, p->m->grid.n[2], "%s: out of memory", path);
     enum ek_status st = EK_OK;
     TRY(file_create(path, &w));
-    for (int class = 0; class < p->m->input.classes.n && !st; class ++)
+    for (int class = 0; class < p->m->classes.n && !st; class ++)
         st = write_class(p, w, class, x, get);
     return file_end(w, st);
 }
@@ -127,7 +128,7 @@ static enum ek_status write_raw(struct mig *p, const char *prefix)
 {
     char path[4096];
     const struct grid *g = &p->m->whole;
-    const struct chunks_classes *c = &p->m->input.classes;
+    const struct chunks_classes *c = &p->m->classes;
     TRY(write_floats(p, prefix, ".f32", mig_column));
     TRY(write_floats(p, prefix, ".fold.f32", fold_column));
     snprintf(path, sizeof path, "%s.json", prefix);

@@ -20,10 +20,16 @@ struct segy_writer {
 
 /* ---- file header ------------------------------------------------------------------------------*/
 
+static bool is_rev2(const struct segy_new *file)
+{
+    return file->ns > LONG_TRACE || 1e6 * file->dt >= LONG_INTERVAL;
+}
+
 /* The text header: forty lines of eighty characters, "C 1 …", in ASCII, which all programs read
  * today. */
 static void fill_text(const struct segy_new *file, char *text)
 {
+    const char *standard = is_rev2(file) ? "C39 SEG-Y REV2.0" : "C39 SEG Y REV1";
     memset(text, ' ', SEGY_TEXT);
     for (int i = 0, given = 1; i < LINES; i++) {
         char line[LINE + 1];
@@ -31,14 +37,14 @@ static void fill_text(const struct segy_new *file, char *text)
         snprintf(line, sizeof line, "C%2d %.76s", i + 1, given ? file->text[i] : "");
         memcpy(text + i * LINE, line, strlen(line));
     }
-    memcpy(text + 38 * LINE, "C39 SEG Y REV1", 14);
+    memcpy(text + 38 * LINE, standard, strlen(standard));
     memcpy(text + 39 * LINE, "C40 END TEXTUAL HEADER", 22);
 }
 
 static void fill_binary(const struct segy_new *file, unsigned char *binary)
 {
     const double us = 1e6 * file->dt;
-    const bool rev2 = file->ns > LONG_TRACE || us >= LONG_INTERVAL;
+    const bool rev2 = is_rev2(file);
     const int shift = SEGY_TEXT;
     int64_t bits;
     memcpy(&bits, &us, sizeof bits);
@@ -132,15 +138,13 @@ static void set_words(struct segy_writer *w, const struct segy_put *t)
         segy_set(w->trace, word[i].at, word[i].bytes, w->little, word[i].value);
 }
 
-static void set_samples(struct segy_writer *w, const float *sample)
+static void set_number(struct segy_writer *w, int at, float x)
 {
-    for (long i = 0; i < w->file.ns; i++) {
-        uint32_t bits;
-        memcpy(&bits, &sample[i], sizeof bits);
-        if (w->file.format == 1)
-            bits = segy_to_ibm(sample[i]);
-        segy_set(w->trace, (int)(SEGY_HEADER + 4 * i + 1), 4, w->little, bits);
-    }
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (w->file.format == 1)
+        bits = segy_to_ibm(x);
+    segy_set(w->trace, at, 4, w->little, bits);
 }
 
 enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, const float *sample)
@@ -148,7 +152,12 @@ enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, con
     memset(w->trace, 0, SEGY_HEADER);
     set_words(w, trace);
     TRY(set_lengths(w, trace));
-    set_samples(w, sample);
+    if (w->file.su && w->file.depth) { /* d1, f1: dt and delrt may not hold them */
+        set_number(w, 181, (float)(1e3 * w->file.dt));
+        set_number(w, 185, (float)(1e3 * trace->delay));
+    }
+    for (long i = 0; i < w->file.ns; i++)
+        set_number(w, (int)(SEGY_HEADER + 4 * i + 1), sample[i]);
     TRY(file_write(w->out, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
     w->written++;
     return EK_OK;

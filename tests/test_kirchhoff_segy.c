@@ -331,7 +331,8 @@ static void written_and_read(void **state)
         {false, 5, 700}, {false, 1, 700}, {false, 5, 40000}, {false, 5, 70000}, {true, 0, 700}};
     char path[64];
     for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
-        const struct segy_new file = {kind[k].su, kind[k].format, kind[k].ns, 0.002, {"a test"}};
+        const struct segy_new file = {kind[k].su, false, kind[k].format,
+                                      kind[k].ns, 0.002, {"a test"}};
         const struct segy_put t = {
             .sx = 1234.56, .sy = -2, .sz = 6, .gx = 3000, .gy = 7.25, .gz = 1};
         struct segy_writer *w;
@@ -621,6 +622,29 @@ static void images_keep_depths(void **state)
     }
 }
 
+/* SU has whole milliseconds alone, and 65,535 us at most: depths are in d1 and f1. */
+static void su_images_keep_depths(void **state)
+{
+    char path[64];
+    unsigned char head[SEGY_HEADER];
+    float d1, f1;
+    const float x[3] = {1, 2, 3};
+    const struct segy_new file = {.su = true, .depth = true, .ns = 3, .dt = 0.1};
+    const struct segy_put t = {.delay = 0.1125};
+    struct segy_writer *w;
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d.su", (int)getpid());
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    assert_int_equal(segy_put(w, &t, x), EK_OK);
+    assert_int_equal(segy_finish(w), EK_OK);
+    FILE *in = fopen(path, "rb");
+    assert_int_equal(fread(head, 1, sizeof head, in), sizeof head);
+    fclose(in);
+    unlink(path);
+    memcpy(&d1, head + 180, sizeof d1);
+    memcpy(&f1, head + 184, sizeof f1);
+    assert_true(d1 == 100 && f1 == 112.5F);
+}
+
 static void full_disk(void **state)
 {
     const struct segy_new file = {.ns = 4, .dt = 0.004};
@@ -651,6 +675,7 @@ int main(void)
         cmocka_unit_test(what_is_set_beats_headers),
         cmocka_unit_test(feet_and_tables),
         cmocka_unit_test(images_keep_depths),
+        cmocka_unit_test(su_images_keep_depths),
         cmocka_unit_test(full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
