@@ -186,8 +186,8 @@ static bool judge_shot(const struct tt *t, size_t source)
                     file, s->unfilled, nodes, share, t->unfilled_most);
     if (r->rms > rms_most || r->most > error_most)
         status_warn("%s: times differ from the closed form by %.3g ms rms, %.3g ms at most; take a "
-                    "finer --edge",
-                    file, 1e3 * r->rms, 1e3 * r->most);
+                    "finer --%s",
+                    file, 1e3 * r->rms, 1e3 * r->most, t->shot.first ? "grid" : "edge");
     if (wrong > t->failing_most)
         status_warn(
             "%s: %.3g %% of the nodes disagree with the eikonal equation by more than 5 %%, more "
