@@ -1,7 +1,7 @@
 /* kirchhoff/batch.c – makes batches from the file of traces and the tables. */
-#include "kirchhoff/batch.h"
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
+#include "kirchhoff/migrate.h"
 #include "src/arena.h"
 #include "src/owned.h"
 
@@ -17,28 +17,28 @@ size_t batch_longest(const struct chunks *s)
     return most;
 }
 
-size_t batch_bytes(const struct batch_input *in)
+size_t batch_bytes(const struct migrate *m)
 {
-    return batch_longest(in->survey) *
-           (filter_bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
+    return batch_longest(m->survey) *
+           (filter_bank_size(m->bank) * sizeof(float) + sizeof(struct batch_trace) +
             2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVELTIME_CORNERS * sizeof(int)));
 }
 
-enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
+enum ek_status batch_open(const struct migrate *m, size_t chunks, struct batch **out)
 {
-    const size_t n = chunks * batch_longest(in->survey);
+    const size_t n = chunks * batch_longest(m->survey);
     NEW(struct batch, b, 1, "out of memory for a chunk of traces");
-    b->in = in;
+    b->m = m;
     b->room = (int)n;
     b->trace = ARENA_NEW(&b->arena, n, struct batch_trace);
     b->end = ARENA_NEW(&b->arena, 2 * n, struct nodes_end);
     b->place = arena_take(&b->arena, 2 * n, sizeof *b->place);
     b->node = ARENA_NEW(&b->arena, 2 * TRAVELTIME_CORNERS * n, int);
-    b->sample = ARENA_NEW(&b->arena, n * filter_bank_size(in->bank), float);
+    b->sample = ARENA_NEW(&b->arena, n * filter_bank_size(m->bank), float);
     b->index = ARENA_NEW(&b->arena, n, uint32_t);
     TRY_OR(arena_check(&b->arena, "a chunk of %zu traces; make --chunk smaller", n),
            batch_close(b));
-    memory_large_pages(b->sample, n * filter_bank_size(in->bank) * sizeof *b->sample);
+    memory_large_pages(b->sample, n * filter_bank_size(m->bank) * sizeof *b->sample);
     *out = b;
     return EK_OK;
 }
@@ -87,8 +87,8 @@ static enum ek_status find_datum(struct traveltime_cache *travel, const double p
 /* Finds the end at this place, or adds one. */
 static enum ek_status add_end(struct batch *b, double x, double y, double z, int which, int *number)
 {
-    const struct batch_weights *w = &b->in->weights;
-    struct traveltime_cache *travel = b->in->travel;
+    const struct batch_weights *w = &b->m->weights;
+    struct traveltime_cache *travel = b->m->travel;
     const double depth = travel->surface.depth;
     const double place[4] = {x + 0.0, y + 0.0, (w->flat ? depth : z) + 0.0, which}; /* no -0 */
     struct nodes_end *end = &b->end[b->nends];
@@ -113,15 +113,15 @@ static enum ek_status add_end(struct batch *b, double x, double y, double z, int
 
 static enum ek_status add_trace(struct batch *b, uint32_t index)
 {
-    const struct segy_trace *t = &b->in->segy->trace[index];
+    const struct segy_trace *t = &b->m->segy->trace[index];
     struct batch_trace *to = &b->trace[b->ntraces];
     TRY(add_end(b, t->sx, t->sy, t->sz, 0, &to->source));
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
-    to->gather = chunks_class(&b->in->classes, t);
-    to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
-    const double muted = mute_time(b->in->mute, segy_offset(t)) - t->delay;
-    to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->in->bank));
-    to->last = (float)filter_bank_last(b->in->bank, t->ns);
+    to->gather = chunks_class(&b->m->classes, t);
+    to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->m->bank));
+    const double muted = mute_time(&b->m->mute, segy_offset(t)) - t->delay;
+    to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->m->bank));
+    to->last = (float)filter_bank_last(b->m->bank, t->ns);
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
     b->index[b->ntraces++] = index;
@@ -129,18 +129,18 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
 }
 
 /* Scales a trace by its receiver's area, fades it out at large offsets, mutes it. */
-static void weigh(const struct batch_input *in, uint32_t index, float *raw)
+static void weigh(const struct migrate *m, uint32_t index, float *raw)
 {
-    const struct segy_trace *t = &in->segy->trace[index];
-    const float *share = in->survey->geometry.share;
-    const double offset = segy_offset(t), inside = (in->offset_most - offset) / in->offset_taper;
+    const struct segy_trace *t = &m->segy->trace[index];
+    const float *share = m->survey->geometry.share;
+    const double offset = segy_offset(t), inside = (m->o.offset_most - offset) / m->o.offset_taper;
     float factor = share ? share[index] : 1;
-    if (in->offset_taper > 0 && inside < 1)
+    if (m->o.offset_taper > 0 && inside < 1)
         factor *= (float)(0.5 - 0.5 * cos(M_PI * fmax(inside, 0)));
-    for (long i = 0; factor != 1 && i < in->segy->ns; i++)
+    for (long i = 0; factor != 1 && i < m->segy->ns; i++)
         raw[i] *= factor;
-    if (in->mute->n)
-        mute_apply(in->mute, offset, t->delay, in->segy->dt, in->segy->ns, raw);
+    if (m->mute.n)
+        mute_apply(&m->mute, offset, t->delay, m->segy->dt, m->segy->ns, raw);
 }
 
 /* Whether all samples are equal, or the only one is 0. */
@@ -153,16 +153,15 @@ static bool is_silent(const float *raw, uint32_t n)
 }
 
 /* Reads what is to be migrated of a trace; *silent: the file has no signal there. */
-static enum ek_status read_trace(const struct batch_input *in, uint32_t index, float *raw,
-                                 bool *silent)
+static enum ek_status read_trace(const struct migrate *m, uint32_t index, float *raw, bool *silent)
 {
-    const struct segy *s = in->segy;
+    const struct segy *s = m->segy;
     const size_t at = (size_t)index * (size_t)s->ns;
-    if (in->residual)
-        memcpy(raw, in->residual + at, (size_t)s->ns * sizeof *raw);
+    if (m->residual)
+        memcpy(raw, m->residual + at, (size_t)s->ns * sizeof *raw);
     else
         TRY(segy_read(s, index, raw));
-    *silent = is_silent(in->residual ? in->observed + at : raw, s->trace[index].ns);
+    *silent = is_silent(m->residual ? m->observed + at : raw, s->trace[index].ns);
     return EK_OK;
 }
 
@@ -179,19 +178,19 @@ static void leave_out(struct batch *b, int t)
 static enum ek_status fill(struct batch *b, int part)
 {
     OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *scratch = NULL;
-    OWNED_MEMORY NEW(float, raw, b->in->segy->ns, "out of memory for a trace");
-    TRY(filter_bank_scratch_open(b->in->bank, &scratch));
+    OWNED_MEMORY NEW(float, raw, b->m->segy->ns, "out of memory for a trace");
+    TRY(filter_bank_scratch_open(b->m->bank, &scratch));
     const long n = b->to - b->from;
     const int begin = b->from + (int)(n * part / b->parts);
     const int end = b->from + (int)(n * (part + 1) / b->parts);
     for (int t = begin; t < end; t++) {
         bool silent;
-        TRY(read_trace(b->in, b->index[t], raw, &silent));
+        TRY(read_trace(b->m, b->index[t], raw, &silent));
         if (silent)
             leave_out(b, t);
-        weigh(b->in, b->index[t], raw);
-        filter_bank_fill(b->in->bank, scratch, raw, b->in->segy->trace[b->index[t]].ns,
-                         b->sample + (size_t)t * filter_bank_size(b->in->bank));
+        weigh(b->m, b->index[t], raw);
+        filter_bank_fill(b->m->bank, scratch, raw, b->m->segy->trace[b->index[t]].ns,
+                         b->sample + (size_t)t * filter_bank_size(b->m->bank));
     }
     return EK_OK;
 }
@@ -207,13 +206,13 @@ static void fill_part(void *arg, int thread)
 
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const struct cu *cu)
 {
-    const struct chunks *s = b->in->survey;
+    const struct chunks *s = b->m->survey;
     b->ntraces = b->nends = b->nnodes = 0;
     b->silent = 0;
     b->status = EK_OK;
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));
-    TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes, cu));
+    TRY(traveltime_cache_hold(b->m->travel, b->node, b->nnodes, cu));
     b->holds = true;
     return EK_OK;
 }
@@ -230,13 +229,13 @@ enum ek_status batch_fill(struct batch *b, int from, int to, const struct cu *cu
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
                    const double *levels, float *out)
 {
-    filter_bank_adjoint(b->in->bank, scratch, levels, b->in->segy->trace[b->index[t]].ns, out);
-    weigh(b->in, b->index[t], out);
+    filter_bank_adjoint(b->m->bank, scratch, levels, b->m->segy->trace[b->index[t]].ns, out);
+    weigh(b->m, b->index[t], out);
 }
 
 void batch_end(struct batch *b)
 {
     if (b->holds)
-        traveltime_cache_release(b->in->travel, b->node, b->nnodes);
+        traveltime_cache_release(b->m->travel, b->node, b->nnodes);
     b->holds = false;
 }

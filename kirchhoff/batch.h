@@ -5,7 +5,6 @@
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
-#include "kirchhoff/mute.h"
 #include "cu/unit/cu.h"
 #include "src/arena.h"
 #include <stdatomic.h>
@@ -19,23 +18,10 @@ struct batch_weights {
     bool flat;        /* put ends at the tables' surface, whatever the headers say */
 };
 
-/* What all batches are made from; borrowed. */
-struct batch_input {
-    const struct segy *segy;
-    const struct chunks *survey;
-    struct traveltime_cache *travel;
-    const struct filter_bank *bank;
-    struct chunks_classes classes;
-    struct batch_weights weights;
-    const struct mute *mute;
-    double offset_most, offset_taper; /* m: traces fade out over the last offset_taper; 0: not */
-    atomic_long *silent;              /* traces without signal, in batches that are in the image */
-    /* [segy->n][ns] samples to migrate instead of the file's, and the file's; or NULL. */
-    const float *residual, *observed;
-};
+struct migrate;
 
 struct batch {
-    const struct batch_input *in;
+    const struct migrate *m; /* borrowed */
     int ntraces, nends, nnodes, room;
     struct batch_trace *trace; /* [ntraces] */
     struct nodes_end *end;     /* [nends] */
@@ -52,10 +38,10 @@ struct batch {
 
 /* Makes room for `chunks` chunks of the survey. EK_UNAVAILABLE: memory. close accepts NULL and
  * releases the tables. */
-enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **b);
+enum ek_status batch_open(const struct migrate *m, size_t chunks, struct batch **b);
 void batch_close(struct batch *b);
 /* Bytes for one chunk; traces of the longest one. */
-size_t batch_bytes(const struct batch_input *in);
+size_t batch_bytes(const struct migrate *m);
 size_t batch_longest(const struct chunks *s);
 
 /* Finds ends and classes of the traces of chunks begin .. end-1 and holds their tables, shared out

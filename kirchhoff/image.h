@@ -9,6 +9,7 @@
 #include "kirchhoff/grid.h"
 #include "kirchhoff/chunks.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { IMAGE_TILE = 4 }; /* columns that are processed together */
 
@@ -17,6 +18,7 @@ struct image {
     struct chunks_classes classes;
     size_t columns, tiles;
     int depths, nodes;     /* of a column, padded to whole blocks; nodes, padded to whole vectors */
+    atomic_long silent;    /* traces without signal in all chunks so far */
     double *sum;           /* [class][column][depths] */
     float *fold;           /* [class][column][depths] */
     pthread_mutex_t *lock; /* [tiles] */

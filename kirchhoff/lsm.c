@@ -46,8 +46,8 @@ enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t 
     enum ek_status st = arena_check(&l->arena, "--lsm: all traces three times, and three images");
     THEN(st, read_traces(l));
     TRY_OR(st, lsm_close(l));
-    m->input.observed = l->observed;
-    m->input.residual = l->residual;
+    m->observed = l->observed;
+    m->residual = l->residual;
     lsm_reset(l);
     *out = l;
     return EK_OK;

@@ -146,7 +146,7 @@ enum ek_status mig_checkpoint_add(struct mig *p)
         name_file(p, p->kept_rank[--p->kept_ranks], path);
         unlink(path);
     }
-    plan_next(p, (double)image_bytes(&p->m->grid, &p->m->input.classes) / bytes_a_second);
+    plan_next(p, (double)image_bytes(&p->m->grid, &p->m->classes) / bytes_a_second);
     cluster_barrier(); /* no rank may save before all files are merged */
     return EK_OK;
 }

@@ -60,7 +60,7 @@ static struct spot strongest(const struct mig *p)
     struct spot best = {0}, s;
     double most = -1;
     const struct grid *g = &p->m->grid;
-    for (s.class = 0; s.class < p->m->input.classes.n; s.class ++)
+    for (s.class = 0; s.class < p->m->classes.n; s.class ++)
         for (s.at[0] = 0; s.at[0] < g->n[0]; s.at[0]++)
             for (s.at[1] = 0; s.at[1] < g->n[1]; s.at[1]++)
                 for (s.at[2] = 0; s.at[2] < g->n[2]; s.at[2]++) {
@@ -86,7 +86,7 @@ static int place_at(const struct mig *p, int i)
 /* Adjacent gathers have a gap of one class. */
 static int length_of(const struct mig *p, int axis)
 {
-    const int classes = p->m->input.classes.n;
+    const int classes = p->m->classes.n;
     return axis == GATHERS ? places(p) * (classes + 1) - 1
            : axis == CLASS ? classes
                            : p->m->grid.n[axis];
@@ -94,7 +94,7 @@ static int length_of(const struct mig *p, int axis)
 
 static void move_to(const struct mig *p, struct spot *s, int axis, int i)
 {
-    const int apart = p->m->input.classes.n + 1;
+    const int apart = p->m->classes.n + 1;
     if (axis <= Z)
         s->at[axis] = i;
     else
@@ -111,7 +111,7 @@ static json_t *range_of(const struct mig *p, int axis)
     json_t *labels = json_array();
     for (int i = 0; axis == GATHERS && i < places(p); i++)
         json_array_append_new(labels, json_real(grid_coordinate(&p->m->grid, 0, place_at(p, i))));
-    const struct chunks_classes *c = &p->m->input.classes;
+    const struct chunks_classes *c = &p->m->classes;
     const double from = axis <= Z ? p->m->grid.origin[axis] : c->first;
     const double to = axis <= Z ? grid_end(&p->m->grid, axis) : c->first + c->n * c->width;
     return json_pack("{s:s s:f s:f s:o}", "name", names[axis], "from", from, "to", to, "labels",
@@ -192,7 +192,7 @@ static json_t *image_spectrum(const struct mig *p)
     double power[LINES] = {0};
     OWNED_MEMORY float *x = malloc((size_t)g->n[2] * sizeof *x);
     for (size_t c = 0; x && c < columns; c += columns / SAMPLED + 1)
-        for (int class = 0; class < p->m->input.classes.n; class ++) {
+        for (int class = 0; class < p->m->classes.n; class ++) {
             mig_column(p, class, c, x);
             add_spectrum(x, g->n[2], power);
         }
@@ -234,7 +234,7 @@ json_t *mig_page(struct mig *p)
     json_t *pictures = json_array();
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         if ((shown[i].get == velocity_value && !(velocity_value(p, &s) > 0)) ||
-            (shown[i].across == GATHERS && p->m->input.classes.n == 1))
+            (shown[i].across == GATHERS && p->m->classes.n == 1))
             continue;
         const struct picture a = {p, s, shown[i].across, shown[i].down, shown[i].get};
         json_array_append_new(pictures, paint(&a, shown[i].title));

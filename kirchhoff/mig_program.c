@@ -226,7 +226,7 @@ static enum ek_status check_slabs(const struct mig *p)
              "the image takes %s, more than --image-memory; it can be made in slabs by one run of "
              "one process with --out or --raw, but not by --lsm, --part, --compare, --repeat, "
              "ranks and jobs",
-             memory_text(image_bytes(&p->m->whole, &p->m->input.classes), size, sizeof size));
+             memory_text(image_bytes(&p->m->whole, &p->m->classes), size, sizeof size));
     return EK_OK;
 }
 
@@ -270,14 +270,14 @@ static enum ek_status check_parts(const struct mig *p)
 static enum ek_status check_disks(const struct mig *p)
 {
     const struct grid *g = &p->m->whole;
-    const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->input.classes.n;
+    const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->classes.n;
     const size_t floats = 4 * columns * (size_t)g->n[2];
     if (p->out)
         TRY(disk_check(p->out, 3600 + 240 * columns + floats));
     if (p->raw)
         TRY(disk_check(p->raw, 2 * floats));
     const char *beside = p->m->slabs > 1 ? p->checkpoint : p->partial;
-    return beside ? disk_check(beside, image_bytes(g, &p->m->input.classes)) : EK_OK;
+    return beside ? disk_check(beside, image_bytes(g, &p->m->classes)) : EK_OK;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
@@ -429,7 +429,7 @@ bool mig_judge(struct mig *p)
             const struct resum_verdict v = resum_judge(p->m->resum);
             add_verdict(&all, &v);
         }
-        p->silent = fmax(p->silent, (double)atomic_load(&p->m->silent));
+        p->silent = fmax(p->silent, (double)atomic_load(&p->m->image->silent));
     }
     if (p->lsm)
         p->mismatch = lsm_mismatch(p->lsm);

@@ -21,7 +21,7 @@ enum ek_status mig_slabs_alone(const struct mig *p)
     char path[sizeof p->checkpoint];
     const char *image = p->out ? p->out : p->raw;
     const int nx = p->m->whole.n[0], now = p->m->slabs;
-    const size_t bytes = image_bytes(&p->m->whole, &p->m->input.classes);
+    const size_t bytes = image_bytes(&p->m->whole, &p->m->classes);
     for (int slabs = 1; slabs <= nx; slabs++) {
         snprintf(path, sizeof path, "%.4000s.checkpoint", image);
         if (slabs > 1)
@@ -39,7 +39,7 @@ enum ek_status mig_slabs_alone(const struct mig *p)
 static void forget(struct mig *p)
 {
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
-    p->m->silent = 0;
+    p->m->image->silent = 0;
 }
 
 /* Makes `slab` the current one, with none of its chunks done. */

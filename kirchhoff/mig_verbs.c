@@ -185,7 +185,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     if (p->steps == 1)
         p->again = resum_judge(p->m->resum);
     if (!*last) {
-        p->m->silent = 0;
+        p->m->image->silent = 0;
         mig_step_end(p);
     }
     return EK_OK;
@@ -198,7 +198,7 @@ enum ek_status mig_reset(void *st)
     struct mig *p = st;
     image_clear(p->m->image);
     resum_clear(p->m->resum);
-    p->m->silent = 0;
+    p->m->image->silent = 0;
     p->steps = p->shown = 0;
     if (p->lsm)
         lsm_reset(p->lsm);
@@ -231,8 +231,8 @@ enum ek_status mig_gather(struct mig *p)
         p->sum[c] = (uint64_t)all[3 * c + 1] << 32 | (uint64_t)all[3 * c + 2];
     }
     image_gather(p->m->image);
-    double silent = (double)atomic_load(&p->m->silent);
+    double silent = (double)atomic_load(&p->m->image->silent);
     cluster_sum(&silent, 1);
-    p->m->silent = cluster_rank() == 0 ? (long)silent : 0;
+    p->m->image->silent = cluster_rank() == 0 ? (long)silent : 0;
     return EK_OK;
 }

@@ -199,7 +199,7 @@ static void set_spacings(struct migrate *m, struct batch_weights *w)
 static enum ek_status set_weights(struct migrate *m)
 {
     const struct weight *weight = &weights[m->o.weight];
-    struct batch_weights *w = &m->input.weights;
+    struct batch_weights *w = &m->weights;
     const bool amplitude = m->o.weight == MIGRATE_AMPLITUDE, line = m->o.dimension != MIGRATE_3D;
     m->filter =
         m->o.filter < 0 ? weight->filter[m->o.dimension] : (enum filter_bank_filter)m->o.filter;
@@ -230,7 +230,7 @@ static enum ek_status set_weights(struct migrate *m)
  * times the weight at the bottom. */
 static enum ek_status typical(const struct migrate *m, double *size)
 {
-    const struct batch_weights *w = &m->input.weights;
+    const struct batch_weights *w = &m->weights;
     const double depth = fmax(grid_end(&m->grid, 2), m->grid.step[2]);
     size_t stride = m->segy->n / SAMPLED_TRACES + 1;
     float most = 0;
@@ -381,7 +381,7 @@ static enum ek_status open_survey(struct migrate *m)
         .share = o->weight != MIGRATE_AMPLITUDE || o->spacing_receiver > 0 ? GEOMETRY_NONE
                  : o->dimension == MIGRATE_3D                              ? GEOMETRY_AREA
                                                                            : GEOMETRY_LENGTH};
-    m->input.classes = so.classes;
+    m->classes = so.classes;
     TRY(chunks_open(m->segy, m->travel, &so, &m->survey));
     return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
 }
@@ -390,7 +390,7 @@ static enum ek_status open_survey(struct migrate *m)
  * if v is unknown. */
 static double most_change(const struct migrate *m)
 {
-    const float *spacing = m->input.weights.spacing;
+    const float *spacing = m->weights.spacing;
     double most = 0;
     if (MUTED(traveltime_cache_velocity(m->travel)))
         return INFINITY;
@@ -489,14 +489,6 @@ static enum ek_status fill(struct migrate *m)
     set_limits(m);
     TRY(set_aperture(m));
     TRY(set_rounding(m));
-    m->input.segy = m->segy;
-    m->input.survey = m->survey;
-    m->input.travel = m->travel;
-    m->input.bank = m->bank;
-    m->input.mute = &m->mute;
-    m->input.offset_most = m->o.offset_most;
-    m->input.offset_taper = m->o.offset_taper;
-    m->input.silent = &m->silent;
     return EK_OK;
 }
 
@@ -534,7 +526,7 @@ void migrate_close(struct migrate *m)
 
 size_t migrate_bytes(const struct migrate *m, int units)
 {
-    return image_bytes(&m->grid, &m->input.classes) + (size_t)units * batch_bytes(&m->input) +
+    return image_bytes(&m->grid, &m->classes) + (size_t)units * batch_bytes(m) +
            m->segy->n * sizeof *m->segy->trace;
 }
 

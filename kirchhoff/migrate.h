@@ -16,6 +16,7 @@
 #include "kirchhoff/batch.h"
 #include "kirchhoff/image.h"
 #include "kirchhoff/line.h"
+#include "kirchhoff/mute.h"
 #include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
 
@@ -69,14 +70,16 @@ struct migrate {
     struct resum *resum;
     struct grid grid, whole; /* of the current slab; of the whole image */
     int slabs, slab, across; /* slabs along x; the current one; nodes along x of all but the last */
-    struct batch_input input;
+    struct chunks_classes classes;
+    struct batch_weights weights;
+    /* [segy->n][ns] samples to migrate instead of the file's, and the file's; or NULL. */
+    const float *residual, *observed;
     struct nodes_plan nodes;
     struct sum_plan sum;
     float *par; /* [PAR_COUNT] */
     struct arena arena;
     struct mute mute;
     struct line_fit line; /* of --line */
-    atomic_long silent;   /* traces without signal in all chunks so far */
     enum filter_bank_filter filter;
 };
 

@@ -152,7 +152,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     char need[32], have[32];
     const struct backend_info *info = &d->backend->info;
     const struct migrate *m = d->m;
-    const size_t image = image_bytes(&m->grid, &m->input.classes);
+    const size_t image = image_bytes(&m->grid, &m->classes);
     const size_t longest = batch_longest(m->survey), all = info->memory / 10 * 8;
     const size_t left = all > image ? all - image : 0;
     const size_t row = nodes_row(&m->nodes) * sizeof(float);
@@ -180,7 +180,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
 
 static enum ek_status open_stage(struct migrate_device *d, struct stage *f)
 {
-    TRY(batch_open(&d->m->input, d->chunks, &f->batch));
+    TRY(batch_open(d->m, d->chunks, &f->batch));
     const size_t n = (size_t)f->batch->room;
     const size_t bytes[STAGE_BUFFERS] = {
         [F_ENDS] = 2 * n * sizeof *f->batch->end,
@@ -471,5 +471,5 @@ void migrate_device_add(struct migrate_device *d)
 {
     image_add(d->m->image, d->sums, d->folds);
     resum_take(d->m->resum, d->again);
-    atomic_fetch_add(d->m->input.silent, d->silent);
+    atomic_fetch_add(&d->m->image->silent, d->silent);
 }

@@ -60,7 +60,7 @@ static enum ek_status fill(struct migrate_worker *w, int width)
     w->own = ARENA_NEW(&w->arena, width, struct thread_own);
     w->again = ARENA_NEW(&w->arena, w->m->resum->n, struct resum_sum);
     TRY(arena_check(&w->arena, "a unit's threads"));
-    TRY(batch_open(&w->m->input, 1, &w->batch));
+    TRY(batch_open(w->m, 1, &w->batch));
     for (; w->width < width; w->width++)
         open_own(w, &w->own[w->width]);
     return arena_check(&w->arena, "the nodes of %d ends; make --chunk smaller", 2 * w->batch->room);
@@ -251,7 +251,7 @@ static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, siz
     batch_end(w->batch);
     THEN(st, (enum ek_status)w->status);
     if (!st)
-        atomic_fetch_add(w->m->input.silent, w->batch->silent);
+        atomic_fetch_add(&w->m->image->silent, w->batch->silent);
     return st;
 }
 

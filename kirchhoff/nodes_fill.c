@@ -78,8 +78,8 @@ static void resample(const struct nodes_plan *p, const float *sum, int k, float 
             load(sum + TABLE_GZ * p->depths, cell, &pa, &pb);
             between = between + (0.5f * p->step[2]) * ((part * (1.0f - part)) * (pa - pb));
         }
-        *(eights_in *)&at[f * p->nodes + k] = (eights)(((eights_places)a & at_depth) |
-                                                       ((eights_places)between & ~at_depth));
+        *(eights_in *)&at[f * p->nodes + k] =
+            (eights)(((eights_places)a & at_depth) | ((eights_places)between & ~at_depth));
     }
 }
 

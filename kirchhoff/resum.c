@@ -38,7 +38,7 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
 {
     struct resum *r = calloc(1, sizeof *r);
     uint64_t seed = 100;
-    const double share = (double)grid_nodes(&m->grid) * m->input.classes.n / EACH;
+    const double share = (double)grid_nodes(&m->grid) * m->classes.n / EACH;
     const int points = (int)fmin(fmax(share, LEAST), RESUM_MOST);
     if (!r)
         FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
@@ -48,7 +48,7 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
     plan_times(r);
     for (int q = 0; q < points; q++) {
         struct resum_point *p = &r->point[q];
-        p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
+        p->class = (int)random_below(&seed, (uint64_t)m->classes.n);
         for (int a = 0; a < 3; a++)
             p->at[a] = (int)random_below(&seed, (uint64_t)m->grid.n[a]);
         const int within = (int)fmin(q / ENDS % ENDS, m->grid.n[2] - 1);

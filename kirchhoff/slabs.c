@@ -11,7 +11,7 @@ enum { SHARE = 2 }; /* 1 / SHARE of the free memory is for the image */
 enum ek_status migrate_slabs_plan(struct migrate *m)
 {
     char whole[32], room[32];
-    const size_t bytes = image_bytes(&m->grid, &m->input.classes);
+    const size_t bytes = image_bytes(&m->grid, &m->classes);
     const size_t budget =
         m->o.image_memory > 0 ? (size_t)(m->o.image_memory * 0x1p30) : memory_available() / SHARE;
     m->whole = m->grid;
@@ -47,7 +47,7 @@ enum ek_status migrate_slab(struct migrate *m, int slab)
     m->grid = m->whole;
     m->grid.n[0] = left < m->across ? left : m->across;
     m->grid.origin[0] = grid_coordinate(&m->whole, 0, first);
-    TRY(image_open(&m->grid, &m->input.classes, m->sum.fine, &m->image));
+    TRY(image_open(&m->grid, &m->classes, m->sum.fine, &m->image));
     TRY(resum_open(m, &m->resum));
     return nodes_plan_open(&m->grid, &m->travel->grid, m->image->nodes, m->sum.fine, m->par,
                            &m->nodes);

@@ -1,6 +1,6 @@
-/* kirchhoff/window.h – vectors of eight depths for the hot loops, and loads of pairs of neighbouring
- * numbers at eight indices that are mostly close to one another. AVX2 has instructions that the
- * compiler does not find; without it the bits are the same. */
+/* kirchhoff/window.h – vectors of eight depths for the hot loops, and loads of pairs of
+ * neighbouring numbers at eight indices that are mostly close to one another. AVX2 has instructions
+ * that the compiler does not find; without it the bits are the same. */
 #pragma once
 
 typedef float eights __attribute__((vector_size(32)));

@@ -113,7 +113,7 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
                              o->mute_taper,
                              o->wavelet,
                              m->filter,
-                             m->input.classes.n};
+                             m->classes.n};
     struct checksum c;
     checksum_begin(&c, "kirchhoff-mig problem");
     checksum_add(&c, number, sizeof number);
@@ -182,7 +182,7 @@ enum ek_status mig_part_write(struct mig *p, const char *path)
     void *piece[PIECES];
     TRY(fill_head(p, &head, piece));
     TRY(sum_traces(p, p->done, &head.traces));
-    head.silent = (uint64_t)atomic_load(&p->m->silent);
+    head.silent = (uint64_t)atomic_load(&p->m->image->silent);
     head.sum = sum_of(&head, piece);
     TRY(file_create(path, &w));
     enum ek_status st = file_write(w, &head, sizeof head);
@@ -253,7 +253,7 @@ static enum ek_status use_part(struct mig *p, const char *path, enum mig_part_us
         return EK_OK;
     image_add(p->m->image, piece[SUMS], piece[FOLDS]);
     resum_take(p->m->resum, piece[AGAIN]);
-    p->m->silent += (long)head->silent;
+    p->m->image->silent += (long)head->silent;
     return EK_OK;
 }
 

@@ -216,7 +216,7 @@ static void silent_traces_are_counted(void **state)
     o.grid = "1x1x3:10x10x7@1500,1500,860";
     write_points(2, 0);
     struct migrate *m = migrated(&o);
-    assert_int_equal(m->silent, 7 * 16);
+    assert_int_equal(m->image->silent, 7 * 16);
     migrate_close(m);
 }
 
@@ -234,7 +234,7 @@ static void one_trace_of_one_sample(void **state)
         o.grid = "1x1x7:10x10x7@100,0,970";
         o.line = "auto";
         struct migrate *m = migrated(&o);
-        assert_int_equal(m->silent, zero);
+        assert_int_equal(m->image->silent, zero);
         migrate_close(m);
     }
 }

@@ -189,7 +189,7 @@ static void points_become_sharper(void **state)
             assert_true(l->norm[i] < l->norm[i - 1]);
         assert_true(lsm_mismatch(l) < 1e-6);
         assert_true(blur(m, point.at) < 0.7 * before);
-        assert_int_equal(m->silent, 2 * ITERATIONS); /* in every pass */
+        assert_int_equal(m->image->silent, 2 * ITERATIONS); /* in every pass */
         lsm_close(l);
         migrate_worker_close(w);
         migrate_close(m);

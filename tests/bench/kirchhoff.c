@@ -113,7 +113,7 @@ static int bench_chunks(const char *path, double anti_alias)
     print_rate(what, migrate_updates(r.m) * (double)r.m->survey->first[1] / (double)r.m->survey->n,
                median, least);
     const double whole = median;
-    if (batch_open(&r.m->input, 1, &r.again) || batch_begin(r.again, 0, 1, NULL) ||
+    if (batch_open(r.m, 1, &r.again) || batch_begin(r.again, 0, 1, NULL) ||
         batch_fill(r.again, 0, r.again->ntraces, NULL))
         return 3;
     measure(sum_again, &r, &median, &least);
