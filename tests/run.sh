@@ -17,9 +17,11 @@ export ASAN_OPTIONS=use_sigaltstack=0:intercept_tls_get_addr=0
 # Leaks of the vendors' libraries are not ours.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
-# Compiling kernels with PoCL is most of the cost of many tests: all of them share one cache.
-export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl}
+# Compiling kernels with PoCL is most of the cost of many tests: all of them, and later runs, share one
+# cache. PoCL knows a kernel by its text and options, and its own and LLVM's version.
+export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$(realpath -m "${BUILD:-build}/pocl")}
 mkdir -p "$POCL_CACHE_DIR"
+find "$POCL_CACHE_DIR" -maxdepth 1 -name 'tempfile_*' -mmin +60 -delete # PoCL leaves some empty ones
 cores=$(nproc)
 # Many tests wait for ranks, signals or timeouts, so two more than there are cores run at a time.
 lanes=${JOBS:-$(((cores < 4 ? cores : 4) + 2))}
