@@ -20,7 +20,7 @@ size_t batch_longest(const struct chunks *s)
 size_t batch_bytes(const struct migrate *m)
 {
     return batch_longest(m->survey) *
-           (filter_bank_size(m->bank) * sizeof(float) + sizeof(struct batch_trace) +
+           (m->bank->size * sizeof(float) + sizeof(struct batch_trace) +
             2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVELTIME_CORNERS * sizeof(int)));
 }
 
@@ -34,11 +34,11 @@ enum ek_status batch_open(const struct migrate *m, size_t chunks, struct batch *
     b->end = ARENA_NEW(&b->arena, 2 * n, struct nodes_end);
     b->place = arena_take(&b->arena, 2 * n, sizeof *b->place);
     b->node = ARENA_NEW(&b->arena, 2 * TRAVELTIME_CORNERS * n, int);
-    b->sample = ARENA_NEW(&b->arena, n * filter_bank_size(m->bank), float);
+    b->sample = ARENA_NEW(&b->arena, n * m->bank->size, float);
     b->index = ARENA_NEW(&b->arena, n, uint32_t);
     TRY_OR(arena_check(&b->arena, "a chunk of %zu traces; make --chunk smaller", n),
            batch_close(b));
-    memory_large_pages(b->sample, n * filter_bank_size(m->bank) * sizeof *b->sample);
+    memory_large_pages(b->sample, n * m->bank->size * sizeof *b->sample);
     *out = b;
     return EK_OK;
 }
@@ -118,9 +118,9 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     TRY(add_end(b, t->sx, t->sy, t->sz, 0, &to->source));
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
     to->gather = chunks_class(&b->m->classes, t);
-    to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->m->bank));
+    to->start = (float)(FILTER_BANK_FIRST - t->delay * b->m->bank->rate);
     const double muted = mute_time(&b->m->mute, segy_offset(t)) - t->delay;
-    to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->m->bank));
+    to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * b->m->bank->rate);
     to->last = (float)filter_bank_last(b->m->bank, t->ns);
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
@@ -190,7 +190,7 @@ static enum ek_status fill(struct batch *b, int part)
             leave_out(b, t);
         weigh(b->m, b->index[t], raw);
         filter_bank_fill(b->m->bank, scratch, raw, b->m->segy->trace[b->index[t]].ns,
-                         b->sample + (size_t)t * filter_bank_size(b->m->bank));
+                         b->sample + (size_t)t * b->m->bank->size);
     }
     return EK_OK;
 }

@@ -27,7 +27,7 @@ struct batch {
     struct nodes_end *end;     /* [nends] */
     double (*place)[4];        /* [nends] x, y, z; 0: source, 1: receiver */
     int *node;                 /* [nnodes] tables held */
-    float *sample;             /* [ntraces][filter_bank_size()] */
+    float *sample;             /* [ntraces][bank->size] */
     uint32_t *index;           /* [ntraces] numbers in the file's index */
     bool holds;
     int from, to, parts; /* traces being read, and by how many threads */
@@ -51,7 +51,7 @@ enum ek_status batch_begin(struct batch *b, size_t begin, size_t end, const stru
 /* Reads and filters its traces from .. to-1, shared out likewise; one without signal is moved
  * beyond every aperture. EK_UNAVAILABLE, EK_USAGE: traces. */
 enum ek_status batch_fill(struct batch *b, int from, int to, const struct cu *cu);
-/* Adjoint of reading trace t: levels [filter_bank_size()] to out [ns]. */
+/* Adjoint of reading trace t: levels [bank->size] to out [ns]. */
 void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
                    const double *levels, float *out);
 /* Releases the tables. */

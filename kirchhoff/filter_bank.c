@@ -4,7 +4,6 @@
 #include "src/arena.h"
 #include "src/owned.h"
 
-#include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +11,6 @@
 /* TAIL: zeros against wrapping; FADE_PERCENT: of a level's band; BEHIND: zeros behind a level,
  * where windows are read. */
 enum { TAIL = 128, FADE_PERCENT = 30, BEHIND = SUM_BEHIND };
-
-struct filter_bank {
-    struct filter_bank_options o;
-    int n, fine; /* points of the transforms: n samples, and factor * n finer ones */
-    size_t stride;
-    /* Executed with each thread's own arrays; the last two are for the adjoint. */
-    fftwf_plan forward, back, fine_forward, coarse_back;
-    float *gain; /* [levels][n / 2 + 1] */
-};
 
 struct filter_bank_scratch {
     float *x;                           /* [fine] */
@@ -125,6 +115,8 @@ enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filt
     b->n = good_length((int)o->ns + TAIL);
     b->fine = o->factor * b->n;
     b->stride = ((size_t)o->factor * (size_t)o->ns + FILTER_BANK_FIRST + BEHIND + 7) / 8 * 8;
+    b->size = b->stride * (size_t)o->levels;
+    b->rate = o->factor / o->dt;
     b->gain = calloc((size_t)o->levels * ((size_t)b->n / 2 + 1), sizeof *b->gain);
     enum ek_status st =
         b->gain ? make_plans(b)
@@ -147,24 +139,9 @@ void filter_bank_close(struct filter_bank *b)
     free(b);
 }
 
-size_t filter_bank_stride(const struct filter_bank *b)
-{
-    return b->stride;
-}
-
-size_t filter_bank_size(const struct filter_bank *b)
-{
-    return b->stride * (size_t)b->o.levels;
-}
-
 long filter_bank_last(const struct filter_bank *b, long n)
 {
     return FILTER_BANK_FIRST + b->o.factor * (n - 1);
-}
-
-double filter_bank_rate(const struct filter_bank *b)
-{
-    return b->o.factor / b->o.dt;
 }
 
 /* What a filter multiplies by beside a power of omega; -d/dt: -i. */

@@ -8,9 +8,10 @@
  * (SEP-73) and Gray (1992) describe such banks. */
 #pragma once
 
-#include "src/status.h"
-#include <stddef.h>
 #include "src/owned.h"
+#include "src/status.h"
+#include <fftw3.h>
+#include <stddef.h>
 
 /* -d/dt; none; half of it, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for sums along a line
  * over data from point sources; |omega|, the same from line sources. */
@@ -28,20 +29,24 @@ struct filter_bank_options {
     double ricker; /* peak frequency of a Ricker wavelet to convolve with, Hz; 0: none */
 };
 
-struct filter_bank; /* plans and factors; shared by all threads */
+/* Shared by all threads. */
+struct filter_bank {
+    struct filter_bank_options o;
+    int n, fine;         /* points of the transforms: n samples, and factor * n finer ones */
+    size_t stride, size; /* samples of one level, a multiple of 8; of all levels of a trace */
+    double rate;         /* samples of a level per second */
+    /* Executed with each thread's own arrays; the last two are for the adjoint. */
+    fftwf_plan forward, back, fine_forward, coarse_back;
+    float *gain; /* [levels][n / 2 + 1] */
+};
 
 /* EK_UNAVAILABLE: memory. Caller owns *b; close accepts NULL. From one thread at a time. */
 enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filter_bank **b);
 void filter_bank_close(struct filter_bank *b);
 
-/* Samples of one level, a multiple of 8, and of all levels of a trace. */
-size_t filter_bank_stride(const struct filter_bank *b);
-size_t filter_bank_size(const struct filter_bank *b);
 /* Positions in a level of the first and last of a trace's n samples. */
 enum { FILTER_BANK_FIRST = 1 };
 long filter_bank_last(const struct filter_bank *b, long n);
-/* Samples of a level per second. */
-double filter_bank_rate(const struct filter_bank *b);
 /* Highest frequency of a level, Hz. */
 double filter_bank_cutoff(const struct filter_bank *b, int level);
 
@@ -52,10 +57,10 @@ enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
 void filter_bank_scratch_close(struct filter_bank_scratch *s);
 OWNED_POINTER(struct filter_bank_scratch, filter_bank_scratch_close)
 
-/* Filters a trace's n samples, up to ns, to out [filter_bank_size()], which is 0 behind the last
+/* Filters a trace's n samples, up to ns, to out [size], which is 0 behind the last
  * one. Any thread with its own scratch. */
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
                       const float *trace, long n, float *out);
-/* The adjoint: levels [filter_bank_size()] to trace [ns], 0 behind sample n. */
+/* The adjoint: levels [size] to trace [ns], 0 behind sample n. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
                          const double *levels, long n, float *trace);

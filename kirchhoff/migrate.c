@@ -344,8 +344,7 @@ static int fine_depths(const struct migrate *m)
 static void set_samples(struct migrate *m)
 {
     float *par = m->par;
-    par[PAR_TABLE_STEP] = (float)m->travel->grid.step[2];
-    par[PAR_SAMPLES] = (float)filter_bank_rate(m->bank);
+    par[PAR_SAMPLES] = (float)m->bank->rate;
     par[PAR_HALF_STEP] = (float)(0.5 * MIGRATE_STEP * m->grid.step[2]);
     par[PAR_TOP] = (float)(filter_bank_last(m->bank, m->segy->ns) + 2);
     par[PAR_NEAR] = (float)m->grid.step[2];

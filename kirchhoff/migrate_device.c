@@ -119,7 +119,7 @@ static enum ek_status send_shape(struct migrate_device *d)
         .columns = m->travel->grid.n[0] * m->travel->grid.n[1],
         .stride = {p->stride[0], p->stride[1]},
         .levels = m->sum.levels,
-        .level_stride = (int)filter_bank_stride(m->bank),
+        .level_stride = (int)m->bank->stride,
         .step = {p->step[0], p->step[1], p->step[2]},
         .beyond = p->beyond,
     };
@@ -131,7 +131,7 @@ static enum ek_status send_shape(struct migrate_device *d)
 
 static size_t stage_bytes(const struct migrate_device *d, size_t traces)
 {
-    return traces * (filter_bank_size(d->m->bank) * sizeof(float) + sizeof(struct batch_trace) +
+    return traces * (d->m->bank->size * sizeof(float) + sizeof(struct batch_trace) +
                      2 * sizeof(struct nodes_end));
 }
 
@@ -185,7 +185,7 @@ static enum ek_status open_stage(struct migrate_device *d, struct stage *f)
     const size_t bytes[STAGE_BUFFERS] = {
         [F_ENDS] = 2 * n * sizeof *f->batch->end,
         [F_TRACES] = n * sizeof *f->batch->trace,
-        [F_SAMPLES] = n * filter_bank_size(d->m->bank) * sizeof(float),
+        [F_SAMPLES] = n * d->m->bank->size * sizeof(float),
     };
     for (int b = 0; b < STAGE_BUFFERS; b++)
         TRY(make(d, &f->mem[b], bytes[b]));
@@ -322,7 +322,7 @@ static enum ek_status send_traces(struct migrate_device *d, struct stage *f, int
 {
     const size_t first = (size_t)from, n = (size_t)(to - from);
     const size_t trace = sizeof *f->batch->trace;
-    const size_t samples = filter_bank_size(d->m->bank) * sizeof(float);
+    const size_t samples = d->m->bank->size * sizeof(float);
     TRY(batch_fill(f->batch, from, to, d->cu));
     TRY(put_part(d, f->mem[F_TRACES], f->batch->trace, first * trace, n * trace));
     TRY(put_part(d, f->mem[F_SAMPLES], f->batch->sample, first * samples, n * samples));

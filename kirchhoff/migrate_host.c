@@ -31,7 +31,7 @@ struct migrate_worker {
     size_t first;           /* the tile to begin with; differs, so that units do not collide */
     _Atomic int status;
     struct resum_sum *again; /* [m->resum->n] of the current chunk */
-    double *levels;          /* [room][filter_bank_size()] traces being demigrated, or NULL */
+    double *levels;          /* [room][bank->size] traces being demigrated, or NULL */
     const double *image;     /* being demigrated; NULL: migration */
     float *out;              /* [segy->n][ns] demigrated traces */
     struct arena arena;
@@ -119,8 +119,7 @@ static void fetch_next(const struct migrate *m, const struct sum_nodes *n, const
     const float top = m->sum.par[PAR_TOP];
     for (int k = 0; k < m->sum.nodes; k += MIGRATE_BLOCK / MIGRATE_STEP) {
         const size_t level = m->sum.levels > 1 ? (size_t)n->level[k] : 0;
-        __builtin_prefetch(sample + level * filter_bank_stride(m->bank) +
-                           (int)migrate_reach(n->u[k], top));
+        __builtin_prefetch(sample + level * m->bank->stride + (int)migrate_reach(n->u[k], top));
     }
 }
 
@@ -160,8 +159,8 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
     const struct migrate *m = w->m;
     const struct batch_trace *t = &w->batch->trace[trace];
     const float most = m->sum.reach[m->sum.nodes - 1];
-    struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * filter_bank_size(m->bank),
-                          .stride = filter_bank_stride(m->bank),
+    struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * m->bank->size,
+                          .stride = m->bank->stride,
                           .start = t->start,
                           .first = t->first,
                           .last = t->last};
@@ -179,12 +178,12 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
         const size_t at = ((size_t)t->gather * m->image->columns + column) * (size_t)m->sum.depths;
         if (w->image)
             sum_spread(&m->sum, &s, &own->nodes, w->image + at,
-                       w->levels + (size_t)trace * filter_bank_size(m->bank));
+                       w->levels + (size_t)trace * m->bank->size);
         else
             sum_column(&m->sum, &s, &own->nodes, m->image->sum + at,
                        counts_of(w, own, t->gather, c), image_fold(m->image, t->gather, column));
         if (!fetched && trace + 1 < w->batch->ntraces)
-            fetch_next(m, &own->nodes, s.sample + filter_bank_size(m->bank));
+            fetch_next(m, &own->nodes, s.sample + m->bank->size);
         fetched = true;
     }
 }
@@ -222,7 +221,7 @@ static void sum_part(void *arg, int thread)
 static void spread_part(void *arg, int thread)
 {
     struct migrate_worker *w = arg;
-    const size_t ns = (size_t)w->m->segy->ns, size = filter_bank_size(w->m->bank);
+    const size_t ns = (size_t)w->m->segy->ns, size = w->m->bank->size;
     OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *scratch = NULL;
     const enum ek_status st = filter_bank_scratch_open(w->m->bank, &scratch);
     if (st) {
@@ -265,7 +264,7 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
 enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                                const double *image, float *out)
 {
-    const size_t n = (size_t)w->batch->room * filter_bank_size(w->m->bank);
+    const size_t n = (size_t)w->batch->room * w->m->bank->size;
     if (!w->levels)
         w->levels = ARENA_NEW(&w->arena, n, double);
     TRY(arena_check(&w->arena, "traces under demigration; make --chunk smaller"));

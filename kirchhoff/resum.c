@@ -360,15 +360,13 @@ static double term(const struct migrate *m, const struct batch *b, int trace, co
                    const struct end *g, double weight)
 {
     const struct batch_trace *t = &b->trace[trace];
-    const double u =
-        fmin(fmax((s->time + g->time) * filter_bank_rate(m->bank) + (double)t->start, 0),
-             (double)m->par[PAR_TOP]);
+    const double u = fmin(fmax((s->time + g->time) * m->bank->rate + (double)t->start, 0),
+                          (double)m->par[PAR_TOP]);
     const size_t whole = (size_t)u;
     size_t level = 0;
     for (int l = 1; l < m->sum.levels; l++)
         level += fmax(s->slope, g->slope) > (double)m->par[PAR_LEVEL + l - 1];
-    const float *x = b->sample + (size_t)trace * filter_bank_size(m->bank) +
-                     level * filter_bank_stride(m->bank) + whole;
+    const float *x = b->sample + (size_t)trace * m->bank->size + level * m->bank->stride + whole;
     return weight * ((double)x[0] + (u - (double)whole) * ((double)x[1] - (double)x[0]));
 }
 

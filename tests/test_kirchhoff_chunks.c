@@ -34,7 +34,7 @@ static double slope(double t, double f)
 
 static float *filled(const struct filter_bank *b, double f)
 {
-    float trace[NS], *out = malloc(filter_bank_size(b) * sizeof *out);
+    float trace[NS], *out = malloc(b->size * sizeof *out);
     struct filter_bank_scratch *s;
     for (int i = 0; i < NS; i++)
         trace[i] = (float)burst(i * 0.004, f);
@@ -55,7 +55,7 @@ static void traces_are_differentiated_and_refined(void **state)
             assert_int_equal(filter_bank_last(b, NS), 1 + factor * (NS - 1));
             float *x = filled(b, 25);
             for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b, NS); i++) {
-                const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b);
+                const double t = (double)(i - FILTER_BANK_FIRST) / b->rate;
                 const double y = derivative ? -slope(t, 25) : burst(t, 25);
                 assert_true(fabs((double)x[i] - y) < (derivative ? 0.05 : 3e-4));
             }
@@ -74,12 +74,12 @@ static void spikes_become_wavelets(void **state)
         struct filter_bank_scratch *s;
         float trace[NS] = {[NS / 3] = 2};
         assert_int_equal(filter_bank_open(&o, &b), EK_OK);
-        float *x = malloc(filter_bank_size(b) * sizeof *x);
+        float *x = malloc(b->size * sizeof *x);
         assert_non_null(x);
         assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
         filter_bank_fill(b, s, trace, NS, x);
         for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b, NS); i++) {
-            const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b) - NS / 3 * 0.004;
+            const double t = (double)(i - FILTER_BANK_FIRST) / b->rate - NS / 3 * 0.004;
             const double a = pow(M_PI * 17 * t, 2);
             assert_true(fabs((double)x[i] - 2 * (1 - 2 * a) * exp(-a)) < 1e-4);
         }
@@ -99,9 +99,8 @@ static void levels_pass_what_lies_below(void **state)
         double most[2] = {0, 0};
         for (int above = 0; above < 2; above++) {
             float *x = filled(b, above ? fmin(cutoff + 8, 115) : 0.5 * cutoff);
-            for (size_t i = 0; i < filter_bank_stride(b); i++)
-                most[above] =
-                    fmax(most[above], fabs((double)x[(size_t)level * filter_bank_stride(b) + i]));
+            for (size_t i = 0; i < b->stride; i++)
+                most[above] = fmax(most[above], fabs((double)x[(size_t)level * b->stride + i]));
             free(x);
         }
         assert_true(most[0] > 0.9 && most[1] < 0.02);

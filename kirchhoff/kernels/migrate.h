@@ -48,18 +48,17 @@ enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_Q, NODE_FIEL
 
 /* Scalar parameters of the kernels. */
 enum {
-    PAR_TABLE_STEP, /* depth step of the tables, m */
-    PAR_SAMPLES,    /* samples per second */
-    PAR_HALF_STEP,  /* half the distance between nodes, m */
-    PAR_ANGLE0,     /* 4 cos^2 of half the largest opening angle, and … */
-    PAR_ANGLE1,     /* … 1 / width of its taper */
-    PAR_DIP0,       /* cos^2 of the largest dip */
-    PAR_DIP1,       /* … 1 / width of its taper */
-    PAR_TOP,        /* last sample of a level that may be read */
-    PAR_LINE,       /* 1: rows have sigma; 2: and weights have the root of both ends' sum of it */
-    PAR_NEAR,       /* least spreading, m */
-    PAR_ROUND,      /* added and subtracted to round a contribution; 0: no rounding */
-    PAR_LEVEL,      /* [MIGRATE_LEVELS - 1] NODE_S above which the next level is read, s */
+    PAR_SAMPLES,   /* samples per second */
+    PAR_HALF_STEP, /* half the distance between nodes, m */
+    PAR_ANGLE0,    /* 4 cos^2 of half the largest opening angle, and … */
+    PAR_ANGLE1,    /* … 1 / width of its taper */
+    PAR_DIP0,      /* cos^2 of the largest dip */
+    PAR_DIP1,      /* … 1 / width of its taper */
+    PAR_TOP,       /* last sample of a level that may be read */
+    PAR_LINE,      /* 1: rows have sigma; 2: and weights have the root of both ends' sum of it */
+    PAR_NEAR,      /* least spreading, m */
+    PAR_ROUND,     /* added and subtracted to round a contribution; 0: no rounding */
+    PAR_LEVEL,     /* [MIGRATE_LEVELS - 1] NODE_S above which the next level is read, s */
     MIGRATE_LEVELS = 8,
     PAR_COUNT = PAR_LEVEL + MIGRATE_LEVELS - 1
 };
