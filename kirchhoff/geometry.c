@@ -74,7 +74,7 @@ static double nearest(const struct places *p, size_t i)
     double least = INFINITY, d[2];
     struct walk w = walk_from(p, i);
     while (walk_on(&w, least, d)) {
-        const double length = hypot(d[0], d[1]);
+        const double length = fabs(d[1]) < least ? hypot(d[0], d[1]) : least;
         least = length > p->same && length < least ? length : least;
     }
     return least;

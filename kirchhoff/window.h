@@ -9,8 +9,7 @@ typedef int eights_places __attribute__((vector_size(32)));
 typedef double eights_wide __attribute__((vector_size(64)));
 typedef double eights_sums __attribute__((vector_size(64), aligned(8), may_alias));
 
-#define EIGHTS(x) ((eights){0} + (x))
-#define WINDOW    static inline __attribute__((always_inline))
+#define WINDOW static inline __attribute__((always_inline))
 
 #ifdef __AVX2__
 #include <immintrin.h>
