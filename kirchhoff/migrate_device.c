@@ -19,7 +19,7 @@ enum { SUMMED = 0, SENT = STAGES }; /* events of stage i: SUMMED + i, SENT + i *
 #define MOST_ROWS ((size_t)8 << 30) /* bytes, so that an int counts their nodes */
 enum { ROWS, SUM, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
-enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
+enum { B_SHAPE, B_CELLS, B_PARTS, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
 /* Buffers of a stage. */
 enum { F_ENDS, F_TRACES, F_SAMPLES, STAGE_BUFFERS };
 
@@ -69,38 +69,32 @@ static enum ek_status make_filled(struct migrate_device *d, int which, const voi
     return backend_wait(d->backend, BACKEND_FEED);
 }
 
-/* Cells and weights that interpolate the tables at the image's nodes. */
+/* Cells and weights that interpolate the tables at the image's nodes; places of columns, and the
+ * aperture. */
 static enum ek_status send_plan(struct migrate_device *d)
 {
     const struct nodes_plan *p = &d->m->nodes;
-    const size_t n = (size_t)(p->axis[0].n + p->axis[1].n + p->axis[2].n);
+    const struct sum_plan *s = &d->m->sum;
+    const struct grid *g = &d->m->grid;
+    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1], n = nx + ny + (size_t)p->axis[2].n;
+    const size_t depths = (size_t)migrate_span(s->nodes, s->fine);
+    const size_t all = 2 * n + nx + ny + 2 * depths;
     int *cells = ARENA_NEW(&d->arena, n, int);
-    float *parts = ARENA_NEW(&d->arena, 2 * n, float);
+    float *parts = ARENA_NEW(&d->arena, all, float), *x = parts + 2 * n, *y = x + nx;
     TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t a = 0, at = 0; a < 3; at += (size_t)p->axis[a++].n) {
         memcpy(cells + at, p->axis[a].cell, (size_t)p->axis[a].n * sizeof *cells);
         memcpy(parts + at, p->axis[a].part, (size_t)p->axis[a].n * sizeof *parts);
         memcpy(parts + n + at, p->axis[a].way, (size_t)p->axis[a].n * sizeof *parts);
     }
-    TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));
-    return make_filled(d, B_PARTS, parts, 2 * n * sizeof *parts);
-}
-
-static enum ek_status send_places(struct migrate_device *d)
-{
-    const struct grid *g = &d->m->grid;
-    const struct sum_plan *p = &d->m->sum;
-    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1];
-    const size_t depths = (size_t)migrate_span(p->nodes, p->fine);
-    float *x = ARENA_NEW(&d->arena, nx + ny + 2 * depths, float);
-    TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t i = 0; i < nx; i++)
         x[i] = (float)grid_coordinate(g, 0, (int)i);
     for (size_t j = 0; j < ny; j++)
-        x[nx + j] = (float)grid_coordinate(g, 1, (int)j);
-    memcpy(x + nx + ny, p->reach_at, depths * sizeof *x);
-    memcpy(x + nx + ny + depths, p->taper_at, depths * sizeof *x);
-    return make_filled(d, B_PLACES, x, (nx + ny + 2 * depths) * sizeof *x);
+        y[j] = (float)grid_coordinate(g, 1, (int)j);
+    memcpy(y + ny, s->reach_at, depths * sizeof *y);
+    memcpy(y + ny + depths, s->taper_at, depths * sizeof *y);
+    TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));
+    return make_filled(d, B_PARTS, parts, all * sizeof *parts);
 }
 
 static enum ek_status send_shape(struct migrate_device *d)
@@ -223,7 +217,6 @@ static enum ek_status fill(struct migrate_device *d)
     memory_large_pages(d->sums, image_points(image) * sizeof *d->sums);
     TRY(build(d));
     TRY(send_plan(d));
-    TRY(send_places(d));
     TRY(send_shape(d));
     TRY(make(d, &d->buffer[B_SUMS], image_points(image) * sizeof *d->sums));
     TRY(make(d, &d->buffer[B_FOLDS], image_points(image) * sizeof *d->folds));
@@ -273,7 +266,7 @@ static void complete_end(struct nodes_end *end, const struct tables_device *tabl
     static const float around_nothing[4] = {1e15F, -1e15F, 1e15F, -1e15F};
     memcpy(end->box, around_nothing, sizeof end->box);
     for (int m = 0; m < end->corners.n; m++)
-        end->slot[m] = tables_device_slot(tables, end->corners.node[m]);
+        end->slot[m] = tables->at[end->corners.node[m]];
 }
 
 /* Extends an end's box of midpoints by that of a trace. */
@@ -344,17 +337,9 @@ static enum ek_status make_rows(struct migrate_device *d, const struct stage *f,
 {
     struct backend_mem *const *b = d->buffer;
     const int nends = f->batch->nends;
-    const struct backend_arg rows[] = {MEM(tables_device_mem(d->tables)),
-                                       MEM(f->mem[F_ENDS]),
-                                       MEM(b[B_SHAPE]),
-                                       MEM(b[B_CELLS]),
-                                       MEM(b[B_PARTS]),
-                                       MEM(b[B_PLACES]),
-                                       MEM(b[B_PAR]),
-                                       MEM(b[B_ROWS]),
-                                       INT(nends),
-                                       INT(first),
-                                       INT(columns)};
+    const struct backend_arg rows[] = {
+        MEM(d->tables->mem), MEM(f->mem[F_ENDS]), MEM(b[B_SHAPE]), MEM(b[B_CELLS]), MEM(b[B_PARTS]),
+        MEM(b[B_PAR]),       MEM(b[B_ROWS]),      INT(nends),      INT(first),      INT(columns)};
     return launch(d, ROWS, (long)nends * columns * d->m->image->nodes, sizeof rows / sizeof *rows,
                   rows);
 }
@@ -365,7 +350,7 @@ static enum ek_status sum_traces(struct migrate_device *d, const struct stage *f
 {
     struct backend_mem *const *b = d->buffer, *const *m = f->mem;
     const struct backend_arg sum[] = {MEM(b[B_ROWS]),  MEM(m[F_TRACES]), MEM(m[F_SAMPLES]),
-                                      MEM(b[B_SHAPE]), MEM(b[B_PLACES]), MEM(b[B_PAR]),
+                                      MEM(b[B_SHAPE]), MEM(b[B_PARTS]),  MEM(b[B_PAR]),
                                       MEM(b[B_SUMS]),  MEM(b[B_FOLDS]),  INT(from),
                                       INT(to),         INT(first),       INT(columns)};
     return launch(d, SUM, columns * (long)d->m->image->depths, sizeof sum / sizeof *sum, sum);

@@ -24,7 +24,19 @@ void migrate_device_add(struct migrate_device *d);
 
 /* tables_device.c: tables on a device, a fixed number of slots; the least recently used one is
  * replaced. */
-struct tables_device;
+struct tables_device {
+    struct backend *backend;
+    const struct traveltime_cache *travel;
+    struct backend_mem *mem;
+    size_t slots;
+    struct table_slot {
+        int node;           /* whose table it holds; -1: empty */
+        unsigned long used; /* clock at its last use, 0: never */
+    } * slot;               /* [slots] */
+    int *at;                /* [nodes] slot of a node's table, -1: not on the device */
+    unsigned long clock;
+    struct arena arena;
+};
 
 /* EK_UNAVAILABLE. close accepts NULL. */
 enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
@@ -35,6 +47,3 @@ void tables_device_close(struct tables_device *d);
  * host until the copies are done. Kernels that read the tables being replaced have finished at
  * event `before`. EK_UNAVAILABLE: more tables than slots. */
 enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n, int before);
-
-int tables_device_slot(const struct tables_device *d, int node);
-struct backend_mem *tables_device_mem(const struct tables_device *d);

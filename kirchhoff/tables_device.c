@@ -4,22 +4,6 @@
 
 #include <stdlib.h>
 
-struct slot {
-    int node;           /* whose table it holds; -1: empty */
-    unsigned long used; /* clock at its last use, 0: never */
-};
-
-struct tables_device {
-    struct backend *backend;
-    const struct traveltime_cache *travel;
-    struct backend_mem *mem;
-    size_t slots;
-    struct slot *slot; /* [slots] */
-    int *at;           /* [nodes] slot of a node's table, -1: not on the device */
-    unsigned long clock;
-    struct arena arena;
-};
-
 enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct tables_device **out)
 {
@@ -27,7 +11,7 @@ enum ek_status tables_device_open(struct backend *backend, const struct travelti
     d->backend = backend;
     d->travel = travel;
     d->slots = slots;
-    d->slot = ARENA_NEW(&d->arena, slots, struct slot);
+    d->slot = ARENA_NEW(&d->arena, slots, struct table_slot);
     d->at = ARENA_NEW(&d->arena, travel->nodes, int);
     enum ek_status st = arena_check(&d->arena, "the tables of %s", backend->label);
     THEN(st, backend_alloc(backend, slots * travel->bytes, &d->mem));
@@ -67,7 +51,7 @@ static enum ek_status bring_one(struct tables_device *d, int node, int before)
         d->at[d->slot[s].node] = -1;
         TRY(backend_after(d->backend, BACKEND_FEED, before)); /* kernels may still read it */
     }
-    d->slot[s] = (struct slot){node, ++d->clock};
+    d->slot[s] = (struct table_slot){node, ++d->clock};
     d->at[node] = (int)s;
     return backend_write(d->backend, BACKEND_FEED, d->mem, d->travel->table[node].data, &r);
 }
@@ -86,14 +70,4 @@ enum ek_status tables_device_bring(struct tables_device *d, const int *node, int
         if (d->at[node[i]] < 0)
             TRY(bring_one(d, node[i], before));
     return EK_OK;
-}
-
-int tables_device_slot(const struct tables_device *d, int node)
-{
-    return d->at[node];
-}
-
-struct backend_mem *tables_device_mem(const struct tables_device *d)
-{
-    return d->mem;
 }

@@ -34,8 +34,9 @@ struct batch_trace {
 };
 
 /* Sizes and strides of image and tables. Arrays `cells` and `parts` have axis x, axis y and the
- * nodes in turn; `parts` goes on with the `way` of each axis (struct nodes_plan). `places`: x of
- * columns, y of columns, aperture and its taper at each depth down to the last node. */
+ * nodes in turn; `parts` goes on with the `way` of each axis (struct nodes_plan), and with
+ * `places`: x of columns, y of columns, aperture and its taper at each depth down to the last node.
+ */
 struct migrate_shape {
     int nx, ny, nz;       /* image columns; depths of a column, whole blocks */
     int nodes, fine, end; /* of a row; depths with nodes of their own; as in struct nodes_plan */

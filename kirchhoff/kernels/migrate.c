@@ -113,8 +113,7 @@ FN int is_far(float dx, float dy, float reach)
 KERNEL(migrate_rows, 64, 1, 1)
 (GLOBAL const float *tables, GLOBAL const struct nodes_end *ends,
  GLOBAL const struct migrate_shape *shape, GLOBAL const int *cells, GLOBAL const float *parts,
- GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *rows, int nends, int first,
- int columns)
+ GLOBAL const float *par, GLOBAL float *rows, int nends, int first, int columns)
 {
     const int nodes = shape->nodes, item = GID(0);
     const int k = item % nodes, c = item / nodes % columns, e = item / nodes / columns;
@@ -122,6 +121,7 @@ KERNEL(migrate_rows, 64, 1, 1)
         return;
     const int nx = shape->nx, ny = shape->ny, i = (first + c) / ny, j = (first + c) % ny;
     GLOBAL const struct nodes_end *end = ends + e;
+    GLOBAL const float *way = parts + nx + ny + nodes, *places = way + nx + ny + nodes;
     if (is_far(outside(places[i], end->box[0], end->box[1]),
                outside(places[nx + j], end->box[2], end->box[3]),
                places[nx + ny + migrate_span(nodes, shape->fine) - 1]))
@@ -130,7 +130,7 @@ KERNEL(migrate_rows, 64, 1, 1)
     if (k >= shape->end && shape->beyond != 1.0f)
         a = sum_beyond(node_sum(tables, end, shape, cells, parts, i, j, shape->end - 1), a,
                        shape->beyond, par[PAR_HALF_STEP]);
-    GLOBAL const float *way = parts + nx + ny + nodes, *from = end->corners.from;
+    GLOBAL const float *from = end->corners.from;
     const float h = end->datum;
     a = arrive(a, from[0] + way[i], from[1] + way[nx + j], from[2] + way[nx + ny + k]);
     if (h != 0.0f && a.t > 0.0f)
@@ -261,7 +261,7 @@ FN int pair_level(struct pair p, GLOBAL const float *par, int levels, int k)
 /* One work-item for each column of the window and depth: adds traces from .. to-1. */
 KERNEL(migrate_sum, 64, 1, 1)
 (GLOBAL const float *rows, GLOBAL const struct batch_trace *traces, GLOBAL const float *samples,
- GLOBAL const struct migrate_shape *shape, GLOBAL const float *places, GLOBAL const float *par,
+ GLOBAL const struct migrate_shape *shape, GLOBAL const float *parts, GLOBAL const float *par,
  GLOBAL double *sums, GLOBAL float *fold, int from, int to, int first, int columns)
 {
     const int depths = shape->nz, nodes = shape->nodes, item = GID(0);
@@ -272,6 +272,7 @@ KERNEL(migrate_sum, 64, 1, 1)
     const int middle = z / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
     const int k = migrate_node(z, fine), block = migrate_node(middle, fine);
     const float f = migrate_part(z, fine);
+    GLOBAL const float *places = parts + 2 * (nx + ny + nodes);
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + migrate_span(nodes, fine);
     const int za = migrate_depth(k, fine), zb = migrate_depth(k + 1, fine);
