@@ -65,6 +65,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
     w->survey = survey;
     w->earth = earth;
     w->options = *options;
+    w->compared = options->misfit.spread;
     w->width = width;
     w->columns = shared_columns(earth_unknowns(earth));
     const enum ek_status st = open_all(w, computes);
@@ -83,14 +84,15 @@ void cell_close(struct cell_work *w)
     free(w);
 }
 
-void cell_set_spread(struct cell_work *w, double spread)
+void cell_set_spread(struct cell_work *w, double spread, double compared)
 {
     w->options.misfit.spread = spread;
+    w->compared = compared;
 }
 
 size_t cell_sums(int nz)
 {
-    return cell_sum_at(1 + nz, 0) + MISFIT_BINS * sizeof(struct misfit_bin) / sizeof(double);
+    return cell_sum_at(1 + nz, 0) + CELL_STATISTICS;
 }
 
 /* ---- pairs as the cell sees them ------------------------------------------------------------- */
@@ -301,7 +303,9 @@ static void put_sums(const struct cell_work *w, double *sums)
 {
     const size_t nfreq = (size_t)w->survey->nfreq, first = w->survey->first[w->cell];
     struct misfit_bin *bins = cell_bins(sums, earth_unknowns(w->earth));
-    double loss = 0;
+    struct misfit_options compared = w->options.misfit;
+    double loss = 0, other = 0;
+    compared.spread = w->compared;
     for (int i = 0; i <= earth_unknowns(w->earth); i++)
         memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
                (size_t)(i + 1) * sizeof *sums);
@@ -312,7 +316,9 @@ static void put_sums(const struct cell_work *w, double *sums)
         bin->data += counts;
         bin->square += counts * square;
         loss += counts * misfit_loss(&w->options.misfit, square);
+        other += counts * misfit_loss(&compared, square);
     }
+    sums[cell_sums(earth_unknowns(w->earth)) - 1] = other;
     if (w->options.misfit.robust)
         sums[0] = loss;
 }

@@ -42,13 +42,15 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work);
 void cell_close(struct cell_work *work);
-/* Sets the spread of the robust loss for the cells that follow. */
-void cell_set_spread(struct cell_work *work, double spread);
+/* Sets the spread of the robust loss for the cells that follow, and the spread of those with which
+ * they are to be compared. */
+void cell_set_spread(struct cell_work *work, double spread, double compared);
 
 /* Doubles in a cell's sums: the lower triangle, row by row, of [r J]'W^2 [r J] with residuals r:
  * element 0 is |W r|^2, and row 1 + k begins with (J'W^2 r)_k. A robust loss adds its weights to
- * W^2, and the sum of losses replaces |W r|^2. MISFIT_BINS struct misfit_bin follow the
- * triangle. */
+ * W^2, and the sum of losses replaces |W r|^2. MISFIT_BINS struct misfit_bin follow the triangle,
+ * then the sum of losses with the spread to compare with. */
+enum { CELL_STATISTICS = 2 * MISFIT_BINS + 1 };
 size_t cell_sums(int nz);
 static inline struct misfit_bin *cell_bins(double *sums, int nz)
 {

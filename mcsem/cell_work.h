@@ -44,6 +44,7 @@ struct cell_work {
     const struct survey *survey;
     const struct earth *earth;
     struct cell_options options;
+    double compared; /* spread of the cells to compare with */
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;

@@ -121,7 +121,7 @@ void invert_reset(struct invert *inv, const struct earth *start)
     inv->damping = inv->options.damping;
     inv->level = 1;
     inv->target_share = LEAST_TARGET_SHARE;
-    inv->trial_spread = FIRST_SPREAD;
+    inv->trial_spread = inv->sums_spread = FIRST_SPREAD;
     inv->nrecords = inv->iteration = inv->stalls = 0;
     inv->phi = inv->rms = INFINITY;
     inv->predicted = 0;
@@ -140,21 +140,25 @@ void invert_resume(struct invert *inv, const double *m, const double *trial)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static double loss(const struct invert *inv, const double *sums)
+/* The sum of losses with the spread of `sums` or, if robust and `compared`, with that of the
+ * accepted model's. */
+static double loss(const struct invert *inv, const double *sums, bool compared)
 {
+    const size_t own = cell_sums(earth_unknowns(inv->earth));
     double sum = 0;
-    for (int c = 0; c < earth_columns(inv->earth); c++)
-        sum += sums[(size_t)c * cell_sums(earth_unknowns(inv->earth))];
+    for (size_t c = 0; c < (size_t)earth_columns(inv->earth); c++)
+        sum += sums[c * own + (compared && inv->options.robust ? own - 1 : 0)];
     return sum;
 }
 
-static struct misfit_summary summary(const struct invert *inv, const double *sums, double spread)
+struct misfit_summary invert_misfit(const struct invert *inv, const double *sums)
 {
-    const struct misfit_options options = {.robust = inv->options.robust, .spread = spread};
+    const struct misfit_options options = {.robust = inv->options.robust,
+                                           .spread = inv->sums_spread};
     struct misfit_bin all[MISFIT_BINS] = {{0, 0}};
     for (int c = 0; c < earth_columns(inv->earth); c++) {
         const double *bins =
-            sums + (size_t)(c + 1) * cell_sums(earth_unknowns(inv->earth)) - 2 * MISFIT_BINS;
+            sums + (size_t)(c + 1) * cell_sums(earth_unknowns(inv->earth)) - CELL_STATISTICS;
         for (int b = 0; b < MISFIT_BINS; b++) {
             all[b].data += bins[2 * b];
             all[b].square += bins[2 * b + 1];
@@ -162,15 +166,10 @@ static struct misfit_summary summary(const struct invert *inv, const double *sum
     }
     struct misfit_summary s = misfit_summary(&options, all);
     if (!inv->options.robust) {
-        s.loss = s.kept = loss(inv, sums);
-        s.rms = sqrt(s.loss / inv->data);
+        s.kept = loss(inv, sums, false);
+        s.rms = sqrt(s.kept / inv->data);
     }
     return s;
-}
-
-struct misfit_summary invert_misfit(const struct invert *inv, const double *sums)
-{
-    return summary(inv, sums, inv->trial_spread);
 }
 
 struct prior_weights invert_smoothness(const struct invert *inv)
@@ -195,7 +194,7 @@ static double roughness(const struct invert *inv, const double *m)
 static void describe_trial(struct invert *inv, struct invert_record *r)
 {
     const struct misfit_summary s = invert_misfit(inv, inv->trial_sums);
-    r->phi_data = loss(inv, inv->trial_sums);
+    r->phi_data = loss(inv, inv->trial_sums, true);
     r->rms = isfinite(r->phi_data) ? s.rms : NAN;
     r->outliers = s.outliers;
     r->rough_v = prior_square(inv->prior, PRIOR_VERTICAL, inv->trial);
@@ -464,8 +463,7 @@ static enum ek_status take_step(struct invert *inv, struct invert_record *r)
         TRY(solve(inv, inv->level, inv->trial, &decrease));
         add_model(inv, r);
     }
-    inv->phi = roughness(inv, inv->earth->m) +
-               loss(inv, inv->sums) * s.loss / summary(inv, inv->sums, inv->sums_spread).loss;
+    inv->phi = roughness(inv, inv->earth->m) + loss(inv, inv->sums, false);
     if (r->step < ZERO_STEP)
         inv->stop = INVERT_STUCK;
     return EK_OK;

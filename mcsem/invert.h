@@ -76,9 +76,9 @@ struct invert {
     double target_share;       /* share of the misfit that a step should leave */
     double predicted;          /* predicted decrease of Phi by the trial */
     double *spare;             /* [columns][unknowns] another step */
-    double trial_spread,
-        sums_spread; /* spread of robust losses (misfit.h) used for trial_sums and sums */
-    struct invert_record *record; /* [room] */
+    double trial_spread, sums_spread; /* spread of robust losses (misfit.h) used for trial_sums and
+                                         sums; a trial's loss is judged with the latter */
+    struct invert_record *record;     /* [room] */
     int nrecords, room, iteration, stalls;
     bool resumed; /* the trial is the accepted model of a checkpoint: only its sums are missing */
     double phi, rms; /* of the accepted model */

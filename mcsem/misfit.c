@@ -108,15 +108,10 @@ struct misfit_summary misfit_summary(const struct misfit_options *o, const struc
         s.data += bin[b].data;
     s.spread = spread(bin, s.data);
     s.limit = INFINITY;
-    for (int b = 0; b < MISFIT_BINS; b++) {
-        const double loss =
-            bin[b].data > 0 ? bin[b].data * misfit_loss(o, bin[b].square / bin[b].data) : 0;
-        s.loss += loss;
-        if (isfinite(s.limit))
-            continue;
+    for (int b = 0; b < MISFIT_BINS && isinf(s.limit); b++) {
         kept += bin[b].data;
         square += bin[b].square;
-        s.kept += loss;
+        s.kept += bin[b].data > 0 ? bin[b].data * misfit_loss(o, bin[b].square / bin[b].data) : 0;
         if (edge(b) >= MISFIT_OUTLIER * s.spread && b < MISFIT_BINS - 1)
             s.limit = edge(b);
     }

@@ -59,9 +59,8 @@ int misfit_bin(double square);
 struct misfit_summary {
     double data, outliers; /* number of data, number of outliers */
     double rms;            /* root mean square without outliers */
-    double loss,
-        kept; /* approximate sums of losses with options->spread, of all data, without outliers */
-    double spread, limit; /* residuals beyond `limit` are outliers */
+    double kept;           /* approximate sum of losses with options->spread, without outliers */
+    double spread, limit;  /* residuals beyond `limit` are outliers */
 };
 struct misfit_summary misfit_summary(const struct misfit_options *options,
                                      const struct misfit_bin *bins /* [MISFIT_BINS] */);

@@ -46,7 +46,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     struct inversion *s = ctx;
     struct cell_work *work = s->work[cu->index];
     double start = clock_now();
-    cell_set_spread(work, s->inv->trial_spread);
+    cell_set_spread(work, s->inv->trial_spread, s->inv->sums_spread);
     TRY(cell_begin(work, cu->pool, s->inv->trial, s->cell + r.begin, r.end - r.begin));
     for (size_t t = r.begin; t < r.end; t++) {
         TRY(compute_cell(s, cu, s->cell[t]));
@@ -77,6 +77,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
         return EK_OK;
     cluster_share(s->inv->trial, model);
     cluster_share(&s->inv->trial_spread, sizeof s->inv->trial_spread);
+    cluster_share(&s->inv->sums_spread, sizeof s->inv->sums_spread);
     for (int i = 0; cluster_rank() == 0 && i < s->nmessages; i++)
         cluster_mail_start(s->mail, i);
     *bytes += model;

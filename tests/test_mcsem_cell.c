@@ -4,7 +4,7 @@
 #include "tests/isa.h"
 #include "tests/mcsem.h"
 
-enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + 2 * MISFIT_BINS };
+enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + CELL_STATISTICS };
 static const double freq[FREQUENCIES] = {0.25, 1};
 static const struct cell_options exact = {
     CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15, true};
@@ -166,12 +166,18 @@ static void check_gradient(const struct survey *s, struct earth *e, const struct
 {
     enum { BOTH = 2 * LAYERS };
     const double step = 1e-4;
-    double sums[(1 + BOTH) * (2 + BOTH) / 2 + 2 * MISFIT_BINS], up[sizeof sums / sizeof *sums],
+    double sums[(1 + BOTH) * (2 + BOTH) / 2 + CELL_STATISTICS], up[sizeof sums / sizeof *sums],
         down[sizeof sums / sizeof *sums];
     double complex response[10 * FREQUENCIES];
     struct cell_report report;
     assert_true(cell_sums(earth_unknowns(e)) <= sizeof sums / sizeof *sums);
     compute(s, e, o, 1, sums, response, &report);
+    struct cell_work *w; /* with another spread, but compared with this one */
+    assert_int_equal(cell_open(s, e, o, 1, NULL, &w), EK_OK);
+    cell_set_spread(w, 2, o->misfit.spread);
+    assert_int_equal(cell_compute(w, NULL, e->m, 0, up, response, &report), EK_OK);
+    cell_close(w);
+    close_to(up[cell_sums(earth_unknowns(e)) - 1], sums[0], sums[0], 1e-12);
     for (int k = 0; k < earth_unknowns(e); k += 2) {
         e->m[k] += step;
         compute(s, e, o, 1, up, response, &report);
@@ -318,7 +324,7 @@ static void any_number_of_threads_gives_the_same_table(void **state)
     struct survey *s = random_survey(&kinds[2], MOST, e);
     struct cell_options o = exact;
     struct cell_report report;
-    double a[231 + 2 * MISFIT_BINS], b[231 + 2 * MISFIT_BINS];
+    double a[231 + CELL_STATISTICS], b[231 + CELL_STATISTICS];
     o.mode = CELL_SHARED;
     assert_int_equal(cell_sums(20), sizeof a / sizeof *a);
     compute(s, e, &o, 1, a, one, &report);

@@ -154,7 +154,7 @@ static void what_touches_is_refused(void **state)
 
 /* ---- cells -----------------------------------------------------------------------------------*/
 
-enum { COLUMNS = 100, UNKNOWN = 5, OF_CELLS = 720, OF_SUMS = 21 + 2 * MISFIT_BINS };
+enum { COLUMNS = 100, UNKNOWN = 5, OF_CELLS = 720, OF_SUMS = 21 + CELL_STATISTICS };
 
 /* Columns 2 km apart whose cells have many, few or no pairs. Near pairs need finer filters than far
  * ones, in some cells more than in others. There are more pairs than one call holds. */

@@ -647,6 +647,32 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
     invert_close(inv);
 }
 
+/* While the spread of a robust loss shrinks, so does the loss of any model: a trial is judged by
+ * the sum for the accepted model's spread. */
+static void a_trial_is_judged_by_the_same_loss(void **state)
+{
+    struct invert_options o = usual;
+    o.robust = MISFIT_STUDENT;
+    for (int worse = 0; worse < 2; worse++) {
+        struct invert *inv = open_inversion(&o);
+        for (int turn = 0; turn < 2; turn++) {
+            if (turn)
+                assert_int_equal(invert_step(inv), EK_OK);
+            fill_sums(inv->trial, inv->trial_sums);
+            for (double *to = inv->trial_sums; to < inv->trial_sums + COLUMNS * cell_sums(NZ);
+                 to += cell_sums(NZ)) {
+                cell_bins(to, NZ)[0] = (struct misfit_bin){ROWS, ROWS};
+                to[cell_sums(NZ) - 1] = (1 + worse * turn) * to[0];
+                to[0] *= 1 + !worse * turn;
+            }
+            assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+        }
+        assert_int_equal(inv->record[1].iteration, 1);
+        assert_int_equal(inv->record[1].accepted, !worse);
+        invert_close(inv);
+    }
+}
+
 static void it_stops_by_rule(void **state)
 {
     struct invert_options o = usual;
@@ -779,6 +805,7 @@ int main(void)
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(the_best_model_within_bounds_is_found),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),
+        cmocka_unit_test(a_trial_is_judged_by_the_same_loss),
         cmocka_unit_test(it_stops_by_rule),
         cmocka_unit_test(what_was_saved_goes_on_alike),
         cmocka_unit_test(no_data_are_refused),
