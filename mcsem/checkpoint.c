@@ -38,12 +38,16 @@ static uint64_t fingerprint(const struct inversion *s)
     }
     checksum_add(&c, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);
     checksum_add(&c, e->top, (size_t)e->nz * sizeof *e->top);
+    checksum_add(&c, e->anisotropy, (size_t)e->nz * sizeof *e->anisotropy);
     checksum_add(&c, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
     checksum_add(&c, e->water, (size_t)e->nwater * sizeof *e->water);
+    checksum_add(&c, e->water_top, (size_t)e->nwater * sizeof *e->water_top);
     checksum_add(&c, e->m, unknowns * sizeof *e->m);
     checksum_add(&c, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
     checksum_add(&c, &s->cell_options.mode, sizeof s->cell_options.mode);
     checksum_add(&c, option, sizeof option);
+    checksum_add(&c, &e->air, sizeof e->air);
+    checksum_add(&c, &s->cell_options.tolerance, sizeof s->cell_options.tolerance);
     checksum_add(&c, &o->smooth, sizeof o->smooth);
     for (size_t i = 0; i < s->prior->nrows; i++) {
         const struct prior_row *r = &s->prior->row[i];

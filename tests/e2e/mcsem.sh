@@ -93,7 +93,9 @@ rm -f "$work/other.csv"
 check $? 'there is a checkpoint'
 sed 's/"m":/"n":/' "$work/state" >"$work/broken"
 refuses 'a damaged checkpoint' 'start afresh' "$bin" "$survey" $few --checkpoint "$work/broken"
-refuses "another survey's checkpoint" 'other options' "$bin" "$survey" $few --step 0.5 --checkpoint "$work/state"
+for other in '--step 0.5' '--difference 1e-6' '--earth anisotropy=1.1' '--sea 0:0.3125;1:0.3125'; do
+    refuses "the checkpoint of a run without $other" 'other options' "$bin" "$survey" $few $other --checkpoint "$work/state"
+done
 "$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &&
     cmp -s "$work/model.csv" "$work/other.csv" && [ ! -e "$work/state" ]
 check $? 'the same model after an interruption'
