@@ -66,8 +66,6 @@ enum ek_status inversion_read(struct inversion *s)
     for (size_t i = 0; i < s->survey->npairs; i++)
         s->survey->pair[i].null = pair_is_null(&s->survey->pair[i]);
     warn_of_rough_floor(s->survey);
-    if (s->vertical)
-        earth_add_vertical(s->start);
     if (s->truth) {
         TRY(earth_copy(s->start, &s->true_earth));
         TRY(read_model(s->truth, s->true_earth));

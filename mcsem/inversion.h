@@ -46,7 +46,7 @@ struct inversion {
     double drift_sigma; /* standard deviation of receivers' gains and phases, 0: no errors */
     struct prior_options prior_options;
     bool drop_outside; /* leave out pairs outside the grid */
-    bool forward_survey, want_uncertainty, vertical;
+    bool forward_survey, want_uncertainty;
 
     /* the data, the model */
     struct survey *survey;

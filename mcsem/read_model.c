@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR 1e-6 /* relative, or m */
+
 /* v: vertical resistivity; 0: use the given ratio. */
 static void put(struct earth *e, int c, int k, double rho, double v)
 {
@@ -15,6 +17,33 @@ static void put(struct earth *e, int c, int k, double rho, double v)
     *m = log(rho);
     if (e->vertical)
         m[e->nz] = log(v > 0 ? v : rho * e->anisotropy[k]);
+}
+
+/* EK_USAGE: the row lies elsewhere than in the earth, its layer was read before, or it has a
+ * vertical resistivity that this earth cannot have. */
+static enum ek_status check_row(const struct table *t, size_t row, const struct earth *e, int c,
+                                int k, double ratio)
+{
+    static const char *const names[] = {"x", "y", "top_m"};
+    const double wanted[] = {e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy, e->top[k]};
+    for (int i = 0; i < 3; i++) {
+        double x = wanted[i];
+        const int at = table_find(t, names[i]);
+        if (at >= 0)
+            TRY(table_number(t, row, at, &x));
+        if (fabs(x - wanted[i]) > NEAR * fmax(1, fabs(x)))
+            FAIL(EK_USAGE,
+                 "%s:%zu: %s of layer %d of column %d is %.10g, in the survey's earth %.10g: it is "
+                 "a model of another grid (--earth)",
+                 t->path, t->line[row], names[i], k, c, x, wanted[i]);
+    }
+    if (!isnan(e->m[(size_t)c * (size_t)earth_unknowns(e) + (size_t)k]))
+        FAIL(EK_USAGE, "%s:%zu: layer %d of column %d is given twice", t->path, t->line[row], k, c);
+    if (ratio > 0 && !e->vertical && fabs(ratio / e->anisotropy[k] - 1) > NEAR)
+        FAIL(EK_USAGE,
+             "%s:%zu: rho_v_ohmm is %g times rho_ohmm, not the survey's %g: give --vertical",
+             t->path, t->line[row], ratio, e->anisotropy[k]);
+    return EK_OK;
 }
 
 static enum ek_status read_rows(const struct table *t, struct earth *e)
@@ -27,6 +56,8 @@ static enum ek_status read_rows(const struct table *t, struct earth *e)
     if (t->nrows != (size_t)earth_columns(e) * (size_t)e->nz)
         FAIL(EK_USAGE, "%s: %zu rows are not %d columns of %d layers", t->path, t->nrows,
              earth_columns(e), e->nz);
+    for (size_t i = 0; i < earth_size(e); i++)
+        e->m[i] = NAN; /* not yet read */
     for (size_t row = 0; row < t->nrows; row++) {
         double c, k, x, v = 0;
         TRY(table_number(t, row, column, &c));
@@ -40,6 +71,7 @@ static enum ek_status read_rows(const struct table *t, struct earth *e)
         if (!(x > 0) || (vertical >= 0 && !(v > 0)))
             FAIL(EK_USAGE, "%s:%zu: resistivity %g ohm m is not positive", t->path, t->line[row],
                  x > 0 ? v : x);
+        TRY(check_row(t, row, e, (int)c, (int)k, v / x));
         put(e, (int)c, (int)k, x, v);
     }
     return EK_OK;

@@ -10,6 +10,7 @@ struct survey_file_earth {
     const char *keys;  /* "nx=41,ny=11", or a model's file (read_model.h) */
     const char *sea;   /* "0.3125" or "0:0.25;200:0.3125" */
     const char *floor; /* where the floor lies (seabed.h) */
+    bool vertical;     /* vertical resistivities are unknown, too */
 };
 
 /* Reads and checks a survey and its earth; `options` override the file. Data without standard

@@ -171,6 +171,16 @@ sed '5s/[^,]*$/-2/' "$work/model.csv" >"$work/bad.csv"
 refuses 'a model of negative resistivity' 'bad.csv:5: resistivity -2 ohm m' "$bin" "$survey" $few --model-in "$work/bad.csv"
 sed '$d' "$work/model.csv" >"$work/bad.csv"
 refuses 'a model cut short' 'rows are not [0-9]* columns of [0-9]* layers' "$bin" "$survey" $few --model-in "$work/bad.csv"
+spoil_model() { # awk program, pattern
+    awk -F, -v OFS=, "$1" "$work/model.csv" >"$work/bad.csv"
+    refuses "a model after $1" "bad.csv:4: .*$2" "$bin" "$survey" $few --model-in "$work/bad.csv"
+}
+spoil_model 'NR == 4 { $0 = last } { print; last = $0 }' 'given twice'
+spoil_model 'NR > 3 { $5 += 50 } { print }' 'of another grid'
+spoil_model '{ print $0, (NR > 1 ? (1 + (NR > 3)) * $6 : "rho_v_ohmm") }' 'give --vertical'
+"$bin" "$survey" --forward-survey --vertical --earth "$work/bad.csv" --out "$work/one" &&
+    "$bin" "$survey" --forward-survey --vertical --model-in "$work/bad.csv" --out "$work/other" && cmp "$work/one" "$work/other"
+check $? 'an earth of given vertical resistivities'
 
 # Cells without data are listed; pairs outside the grid may be left out.
 "$bin" --generate tiny --out "$work/tiny.csv" --quiet
