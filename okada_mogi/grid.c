@@ -3,6 +3,7 @@
 #include "okada_mogi/judge.h"
 #include "src/sort.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* The inner list has at least ENOUGH places (if the grid has), to fill lanes; it may grow to PLENTY
@@ -186,7 +187,13 @@ static bool is_divided(const struct grid *g)
     return false;
 }
 
-static void divide_axes(struct grid *g)
+static enum ek_status too_many(const struct grid *g)
+{
+    FAIL(EK_USAGE, "%s: a place of a source has more than 2^63 trials; choose fewer values",
+         g->job->path);
+}
+
+static enum ek_status divide_axes(struct grid *g)
 {
     g->nouter = g->naxes;
     g->inner = g->outer = 1;
@@ -195,6 +202,8 @@ static void divide_axes(struct grid *g)
         const long n = axis_of(g, g->nouter - 1)->n;
         if (g->nouter < g->naxes && g->inner > PLENTY / n && !is_divided(g))
             break;
+        if (g->inner > LONG_MAX / n)
+            return too_many(g);
         g->inner *= n;
         g->nouter--;
     }
@@ -202,6 +211,7 @@ static void divide_axes(struct grid *g)
         g->outer *= (trial_number)axis_of(g, a)->n;
     for (int i = 0; i < g->nconditions; i++)
         g->condition[i].when = moment_of(g, &g->condition[i]);
+    return EK_OK;
 }
 
 /* ---- the inner list ---------------------------------------------------------------------------*/
@@ -269,9 +279,13 @@ static enum ek_status open_linear(struct grid *g)
 {
     const struct job *job = g->job;
     int turning[MODEL_PARAMETERS], n = 0;
+    trial_number linear = 1;
     for (int a = 0; a < job->naxes; a++) {
         if (job->source[a] != g->source)
             continue;
+        linear *= job_role(job, a) == MODEL_GEOMETRY ? 1 : (trial_number)job->axis[a].n;
+        if (linear > LONG_MAX)
+            return too_many(g);
         if (job_role(job, a) == MODEL_AMPLITUDE) {
             g->amplitude = job->axis[a];
             g->amplitude_step = step_of(job, a);
@@ -281,7 +295,7 @@ static enum ek_status open_linear(struct grid *g)
         }
     }
     g->namplitude = g->amplitude.n;
-    g->linear = g->ndirections * g->namplitude;
+    g->linear = (long)linear;
     const size_t np = (size_t)g->model->nparameters, nb = (size_t)g->model->nbasis;
     g->weight = ARENA_NEW(&g->arena, (size_t)g->ndirections * nb, double);
     g->direction = ARENA_NEW(&g->arena, (size_t)g->ndirections * np, double);
@@ -313,7 +327,7 @@ static enum ek_status fill(struct grid *g, bool all)
 {
     TRY(open_axes(g, all));
     TRY(list_conditions(g));
-    divide_axes(g);
+    TRY(divide_axes(g));
     TRY(open_lists(g));
     fill_lists(g);
     return all ? EK_OK : open_linear(g);

@@ -393,6 +393,28 @@ static void test_eight_faults(void **state)
     job_close(job);
 }
 
+/* Trials of a geometry are counted with 63 bits: 2^64 of them are refused, not taken for none. */
+static void test_too_many_slips(void **state)
+{
+    struct job *job;
+    struct search *s;
+    job_write("stations.csv", three);
+    job_write(
+        "job.json",
+        "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": 1}, "
+        "\"parameters\": [{\"name\": \"Ec_m\", \"value\": 0}, {\"name\": \"Nc_m\", "
+        "\"value\": 0}, {\"name\": \"d_m\", \"value\": 1000}, {\"name\": \"strike_deg\", "
+        "\"value\": 0}, {\"name\": \"dip_deg\", \"value\": 45}, {\"name\": \"L_m\", \"value\": "
+        "20000}, {\"name\": \"W_m\", \"value\": 10000}, {\"name\": \"rake_deg\", \"min\": 0, "
+        "\"max\": 180, \"n\": 65536}, {\"name\": \"slip_m\", \"min\": 0, \"max\": 1, \"n\": "
+        "281474976710656}]}");
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    status_mute(+1);
+    assert_int_equal(search_open(job, SEARCH_EXACT, &s), EK_USAGE);
+    status_mute(-1);
+    job_close(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),
         cmocka_unit_test(test_eight_faults),
+        cmocka_unit_test(test_too_many_slips),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_sum),
     };
