@@ -660,6 +660,14 @@ static void take_sample(struct estimate_kind *k, size_t t, double sec)
     sample[k->count[t]++] = sec;
 }
 
+static bool has_run(const struct estimate *e, size_t t)
+{
+    for (const struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++)
+        if (k->count[t])
+            return true;
+    return false;
+}
+
 /* Stores this step's measurements as samples. */
 static void take_samples(struct estimate *e)
 {
@@ -670,7 +678,7 @@ static void take_samples(struct estimate *e)
         struct estimate_kind *k = &e->of[e->kind[c]];
         double sec = fmax(0, normal_seconds(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
-        if (e->sudden[c] && (k->count[t] || e->known))
+        if (e->sudden[c] && (e->known || has_run(e, t)))
             continue; /* the unit's speed during the task is unknown */
         k->part[t] = e->range[t];
         take_sample(k, t, sec);
