@@ -798,13 +798,3 @@ void estimate_step(struct estimate *e)
     learn_launches(e);
     estimate_pass(e);
 }
-
-double estimate_surprise(const struct estimate *e, const double *load)
-{
-    double difference = 0, makespan = 0;
-    for (int c = 0; c < e->ncu; c++) {
-        difference = fmax(difference, fabs(e->busy[c] - load[c]));
-        makespan = fmax(makespan, load[c]);
-    }
-    return difference / makespan;
-}

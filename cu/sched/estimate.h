@@ -105,10 +105,6 @@ void estimate_step(struct estimate *e);
 /* Instead of estimate_step(): ignores the step. */
 void estimate_pass(struct estimate *e);
 
-/* How far the last step was off a plan: the largest difference between a unit's busy time and its
- * planned load [ncu], as a share of the planned makespan. */
-double estimate_surprise(const struct estimate *e, const double *load);
-
 /* Relative scatter of the times of one task; 0 until some task has run twice. */
 double estimate_noise(const struct estimate *e);
 

@@ -1,6 +1,8 @@
 /* cu/sched/learn.c – plans from estimates, and plans again while these improve. */
 #include "cu/sched/learn.h"
 
+#include <math.h>
+
 /* A busy time that is off by this share of the step is worth a new plan. */
 static const double SURPRISE = 0.01;
 
@@ -40,6 +42,18 @@ void learn_assign(struct learn *l)
     plan_assign(&l->plan, l->owner, e->order);
 }
 
+/* How far the last step was off a plan: the largest difference between a unit's busy time and its
+ * planned load [ncu], as a share of the planned makespan. */
+static double surprise(const struct estimate *e, const double *load)
+{
+    double difference = 0, makespan = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        difference = fmax(difference, fabs(e->busy[c] - load[c]));
+        makespan = fmax(makespan, load[c]);
+    }
+    return difference / makespan;
+}
+
 void learn_step(void *st)
 {
     struct learn *l = st;
@@ -49,7 +63,7 @@ void learn_step(void *st)
     l->left--;
     estimate_step(&l->estimate);
     bool guessed = l->estimate.steps == 1 && !l->estimate.known;
-    if (guessed || estimate_surprise(&l->estimate, l->load) > SURPRISE)
+    if (guessed || surprise(&l->estimate, l->load) > SURPRISE)
         l->assign(l);
 }
 
