@@ -90,7 +90,7 @@ static void partition_anew(struct state *s, bool present)
     s->continues = choice_make(&s->choice, present, !s->binds_late, s->owner);
     if (s->continues) {
         s->continues = s->partition.continues;
-        s->patience = 1;
+        s->patience = fmax(1, s->patience / 2); /* not 1: noise finds better plans, too */
         steal_plan(&s->steal);
     }
     s->budget -= PER_EVALUATION * (double)(s->choice.evaluations - before);
