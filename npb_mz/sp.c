@@ -65,10 +65,9 @@ FN void enter(const double *w, const double *flow, const double *node, double *s
 {
     const struct five p = rhs_point_at(flow, node);
     const lanes a = sp_speed(p.e);
-    const struct line_view view = {(double *)w, LANES, 0};
-    const struct sp_five r = sp_enter(sp_load(view, 0), p.r, p.x, p.y, p.z, p.e, a);
+    const struct five r = sp_enter(five_load(w, LANES), p.r, p.x, p.y, p.z, p.e, a);
     STORE(speed, 0, a);
-    t[0] = r.m0, t[1] = r.m1, t[2] = r.m2, t[3] = r.m3, t[4] = r.m4;
+    t[0] = r.r, t[1] = r.x, t[2] = r.y, t[3] = r.z, t[4] = r.e;
     t[5] = p.r, t[6] = p.x, t[7] = a;
 }
 

@@ -42,16 +42,6 @@ void sp_along_set(struct sp_along *a, const struct mz *mz, int d, int n, double 
     memset(a->scratch, 0, BEFORE * NODES * sizeof *a->scratch);
 }
 
-FN struct sp_five load_five(const double *at)
-{
-    return sp_load((struct line_view){(double *)at, LANES, 0}, 0);
-}
-
-FN void store_five(double *at, struct sp_five v)
-{
-    sp_store((struct line_view){at, LANES, 0}, 0, v);
-}
-
 /* The node before. Sixteen registers cannot hold what two nodes leave, so it is hidden from the
  * compiler and read where it is used. The thirty-two of AVX-512 can, which saves waiting for the
  * store. */
@@ -113,30 +103,30 @@ FN void forward_all(const struct sp_along *along, struct sp_axis x, struct place
 }
 
 /* x_s = y_s - c x_(s+1) - d x_(s+2) of the node at f */
-FN struct sp_five back(const double *f, struct sp_five x1, struct sp_five x2)
+FN struct five back(const double *f, struct five x1, struct five x2)
 {
-    struct sp_five y = load_five(f + 6 * LANES);
+    struct five y = five_load(f + 6 * LANES, LANES);
     const lanes c = LOAD(f, 0), d = LOAD(f, LANES);
-    y.m0 = y.m0 - d * x2.m0 - c * x1.m0;
-    y.m1 = y.m1 - d * x2.m1 - c * x1.m1;
-    y.m2 = y.m2 - d * x2.m2 - c * x1.m2;
-    y.m3 = y.m3 - LOAD(f, 3 * LANES) * x2.m3 - LOAD(f, 2 * LANES) * x1.m3;
-    y.m4 = y.m4 - LOAD(f, 5 * LANES) * x2.m4 - LOAD(f, 4 * LANES) * x1.m4;
+    y.r = y.r - d * x2.r - c * x1.r;
+    y.x = y.x - d * x2.x - c * x1.x;
+    y.y = y.y - d * x2.y - c * x1.y;
+    y.z = y.z - LOAD(f, 3 * LANES) * x2.z - LOAD(f, 2 * LANES) * x1.z;
+    y.e = y.e - LOAD(f, 5 * LANES) * x2.e - LOAD(f, 4 * LANES) * x1.e;
     return y;
 }
 
-static const struct sp_five zero;
+static const struct five zero;
 
 /* Back substitution of one vector of x or y lines, transformed to the variables of the next axis.
  */
 FN void back_one(const struct sp_along *along, int d, const double *f, double *w, long step)
 {
-    struct sp_five x1 = zero, x2 = zero;
+    struct five x1 = zero, x2 = zero;
     f += (along->n - 1) * (long)NODES;
     w += (along->n - 2) * step;
     for (int s = along->n - 2; s > 0; s--, f -= NODES, w -= step) {
-        const struct sp_five x = back(f, x1, x2);
-        store_five(w, d == 0 ? sp_turn_y(x) : sp_turn_z(x));
+        const struct five x = back(f, x1, x2);
+        five_store(w, LANES, d == 0 ? sp_turn_y(x) : sp_turn_z(x));
         x2 = x1, x1 = x;
     }
 }
@@ -191,12 +181,12 @@ void sp_lines_y(const struct sp_along *along, double *w, long w_row, const doubl
 FN void leave_one(const struct sp_along *along, const double *f, struct place prim, double *u,
                   long field, long plane, int points)
 {
-    struct sp_five x1 = zero, x2 = zero;
+    struct five x1 = zero, x2 = zero;
     f += (along->n - 1) * (long)NODES;
     const double *p = prim.at + (along->n - 2) * prim.step;
     u += (along->n - 2) * plane;
     for (int s = along->n - 2; s > 0; s--, f -= NODES, p -= prim.step, u -= plane) {
-        const struct sp_five x = back(f, x1, x2);
+        const struct five x = back(f, x1, x2);
         const struct line_view view = {u, field, 0};
         sp_add(view, 0,
                sp_leave(x, LOAD(u, 0), LOAD(p, SP_VX * LANES), LOAD(p, SP_VY * LANES),

@@ -1,6 +1,6 @@
 /* npb_mz/kernels/five.h – five numbers at a point: density, momentum and energy, or their
  * right-hand sides or corrections; or the derived variables 1/rho, velocity and internal energy per
- * mass. */
+ * mass; or SP's characteristic variables. */
 #ifndef NPB_MZ_KERNELS_FIVE_H
 #define NPB_MZ_KERNELS_FIVE_H
 

@@ -2,18 +2,6 @@
 #include "npb_mz/kernels/point.h"
 #include "npb_mz/kernels/sp.h"
 
-/* Transforms an interior point's right-hand side to the characteristic variables of x. */
-FN struct sp_five sp_right(struct five r, struct rhs_prim q, double speed)
-{
-    struct sp_five v;
-    v.m0 = r.r;
-    v.m1 = r.x;
-    v.m2 = r.y;
-    v.m3 = r.z;
-    v.m4 = r.e;
-    return sp_enter(v, q.ri, q.vx, q.vy, q.vz, q.e, speed);
-}
-
 /* Computes derived variables and the speed of sound of all points, and the right-hand side of the
  * interior ones in the characteristic variables of x; one item per point. consts is struct
  * mz_consts. */
@@ -37,7 +25,7 @@ KERNEL(sp_points, 64, 1, 1)
         return;
     struct five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
     r = five_add(r, 1.0, five_load(g + 5 * z.forced + p.at, z.field));
-    sp_store(line_view(w + 5 * z.batch + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
+    five_store(w + 5 * z.batch + p.tile, z.field, sp_enter(r, q.ri, q.vx, q.vy, q.vz, q.e, speed));
 }
 
 /* ---- the solves ------------------------------------------------------------------------------ */
@@ -62,14 +50,14 @@ struct sp_flow {
  * h), and the eliminated right-hand side. */
 struct sp_past {
     double fc, fd, gc, gd, hc, hd;
-    struct sp_five y;
+    struct five y;
 };
 
 FN struct sp_past sp_nothing(void)
 {
     struct sp_past p;
     p.fc = p.fd = p.gc = p.gd = p.hc = p.hd = 0.0;
-    p.y.m0 = p.y.m1 = p.y.m2 = p.y.m3 = p.y.m4 = 0.0;
+    p.y.r = p.y.x = p.y.y = p.y.z = p.y.e = 0.0;
     return p;
 }
 
@@ -82,11 +70,7 @@ FN void sp_keep(struct sp_line l, int s, struct sp_past p)
     k[3 * l.step] = p.gd;
     k[4 * l.step] = p.hc;
     k[5 * l.step] = p.hd;
-    k[6 * l.step] = p.y.m0;
-    k[7 * l.step] = p.y.m1;
-    k[8 * l.step] = p.y.m2;
-    k[9 * l.step] = p.y.m3;
-    k[10 * l.step] = p.y.m4;
+    five_store(k + 6 * l.step, l.step, p.y);
 }
 
 FN struct sp_past sp_kept(struct sp_line l, int s)
@@ -99,12 +83,18 @@ FN struct sp_past sp_kept(struct sp_line l, int s)
     p.gd = k[3 * l.step];
     p.hc = k[4 * l.step];
     p.hd = k[5 * l.step];
-    p.y.m0 = k[6 * l.step];
-    p.y.m1 = k[7 * l.step];
-    p.y.m2 = k[8 * l.step];
-    p.y.m3 = k[9 * l.step];
-    p.y.m4 = k[10 * l.step];
+    p.y = five_load(k + 6 * l.step, l.step);
     return p;
+}
+
+FN struct five sp_load(struct line_view v, int s)
+{
+    return five_load(v.at + LINE_AT(v, s), v.field);
+}
+
+FN void sp_store(struct line_view v, int s, struct five c)
+{
+    five_store(v.at + LINE_AT(v, s), v.field, c);
 }
 
 FN double sp_prim(struct sp_line l, int m, int s)
@@ -123,7 +113,7 @@ FN struct sp_flow sp_flow(struct sp_axis x, struct sp_line l, int s)
 
 /* Eliminates node s, `here`, with right-hand side r and what nodes s-1 and s-2 left. */
 FN struct sp_past sp_forward(struct sp_axis x, struct sp_row w, struct sp_flow b,
-                             struct sp_flow here, struct sp_flow e, struct sp_five r,
+                             struct sp_flow here, struct sp_flow e, struct five r,
                              struct sp_past one, struct sp_past two)
 {
     const double before = -x.tau2 * b.v - x.heat * b.ri + w.m1;
@@ -136,11 +126,11 @@ FN struct sp_past sp_forward(struct sp_axis x, struct sp_row w, struct sp_flow b
     const struct sp_factor h =
         sp_factor(w, before + a1, centre, after - a2, one.hc, one.hd, two.hc, two.hd);
     struct sp_past p;
-    p.y.m0 = (r.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
-    p.y.m1 = (r.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
-    p.y.m2 = (r.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
-    p.y.m3 = (r.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
-    p.y.m4 = (r.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
+    p.y.r = (r.r - w.m2 * two.y.r - f.b1 * one.y.r) * f.ip;
+    p.y.x = (r.x - w.m2 * two.y.x - f.b1 * one.y.x) * f.ip;
+    p.y.y = (r.y - w.m2 * two.y.y - f.b1 * one.y.y) * f.ip;
+    p.y.z = (r.z - w.m2 * two.y.z - g.b1 * one.y.z) * g.ip;
+    p.y.e = (r.e - w.m2 * two.y.e - h.b1 * one.y.e) * h.ip;
     p.fc = f.c, p.fd = f.d;
     p.gc = g.c, p.gd = g.d;
     p.hc = h.c, p.hd = h.d;
@@ -153,10 +143,10 @@ FN void sp_eliminate(struct sp_axis x, struct sp_line l)
 {
     struct sp_past one = sp_nothing(), two = one;
     struct sp_flow before = sp_flow(x, l, 0), here = sp_flow(x, l, 1), after = sp_flow(x, l, 2);
-    struct sp_five r = sp_load(l.w, 1);
+    struct five r = sp_load(l.w, 1);
     for (int s = 1; s < l.n - 1; s++) {
         const struct sp_flow next = sp_flow(x, l, s + 2 < l.n ? s + 2 : s);
-        const struct sp_five next_r = sp_load(l.w, s + 2 < l.n ? s + 1 : s);
+        const struct five next_r = sp_load(l.w, s + 2 < l.n ? s + 1 : s);
         const struct sp_past p = sp_forward(x, sp_row(x, s, l.n), before, here, after, r, one, two);
         sp_keep(l, s, p);
         two = one;
@@ -169,25 +159,25 @@ FN void sp_eliminate(struct sp_axis x, struct sp_line l)
 }
 
 /* x_s = y_s - c x_(s+1) - d x_(s+2) */
-FN struct sp_five sp_back(struct sp_past k, struct sp_five x1, struct sp_five x2)
+FN struct five sp_back(struct sp_past k, struct five x1, struct five x2)
 {
-    struct sp_five y = k.y;
-    y.m0 -= k.fc * x1.m0 + k.fd * x2.m0;
-    y.m1 -= k.fc * x1.m1 + k.fd * x2.m1;
-    y.m2 -= k.fc * x1.m2 + k.fd * x2.m2;
-    y.m3 -= k.gc * x1.m3 + k.gd * x2.m3;
-    y.m4 -= k.hc * x1.m4 + k.hd * x2.m4;
+    struct five y = k.y;
+    y.r -= k.fc * x1.r + k.fd * x2.r;
+    y.x -= k.fc * x1.x + k.fd * x2.x;
+    y.y -= k.fc * x1.y + k.fd * x2.y;
+    y.z -= k.gc * x1.z + k.gd * x2.z;
+    y.e -= k.hc * x1.e + k.hd * x2.e;
     return y;
 }
 
 /* Substitutes back along x or y; stores the solution in the variables of the next axis. */
 FN void sp_substitute(struct sp_line l, int axis)
 {
-    struct sp_five x1 = sp_nothing().y, x2 = x1;
+    struct five x1 = sp_nothing().y, x2 = x1;
     struct sp_past k = sp_kept(l, l.n - 2);
     for (int s = l.n - 2; s > 0; s--) {
         const struct sp_past next = sp_kept(l, s > 1 ? s - 1 : s);
-        const struct sp_five y = sp_back(k, x1, x2);
+        const struct five y = sp_back(k, x1, x2);
         sp_store(l.w, s, axis == 0 ? sp_turn_y(y) : sp_turn_z(y));
         x2 = x1;
         x1 = y;
@@ -197,7 +187,7 @@ FN void sp_substitute(struct sp_line l, int axis)
 
 /* A node's u and derived variables. */
 struct sp_state {
-    struct sp_five u;
+    struct five u;
     double vx, vy, vz, e, a;
 };
 
@@ -216,21 +206,15 @@ FN struct sp_state sp_state(struct sp_line l, int s)
 /* Substitutes back along z; adds the solution to u. */
 FN void sp_finish(struct sp_line l)
 {
-    struct sp_five x1 = sp_nothing().y, x2 = x1;
+    struct five x1 = sp_nothing().y, x2 = x1;
     struct sp_past k = sp_kept(l, l.n - 2);
     struct sp_state at = sp_state(l, l.n - 2);
     for (int s = l.n - 2; s > 0; s--) {
         const struct sp_past next = sp_kept(l, s > 1 ? s - 1 : s);
         const struct sp_state next_at = sp_state(l, s > 1 ? s - 1 : s);
-        const struct sp_five y = sp_back(k, x1, x2);
-        const struct sp_five r = sp_leave(y, at.u.m0, at.vx, at.vy, at.vz, at.e, at.a);
-        struct sp_five u = at.u;
-        u.m0 += r.m0;
-        u.m1 += r.m1;
-        u.m2 += r.m2;
-        u.m3 += r.m3;
-        u.m4 += r.m4;
-        sp_store(l.u, s, u);
+        const struct five y = sp_back(k, x1, x2);
+        const struct five r = sp_leave(y, at.u.r, at.vx, at.vy, at.vz, at.e, at.a);
+        sp_store(l.u, s, five_sum(at.u, r));
         x2 = x1;
         x1 = y;
         k = next;

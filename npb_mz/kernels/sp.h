@@ -7,10 +7,12 @@
  * done in the pass that has the node in registers anyway: the first one with the right-hand side,
  * the others at the end of the solve before.
  *
- * Derived variables are those of kernels/rhs.h with a in place of the pressure. */
+ * Derived variables are those of kernels/rhs.h with a in place of the pressure. Characteristic
+ * variables are a struct five, whatever the names of its members: three of v, v + a, v - a. */
 #ifndef NPB_MZ_KERNELS_SP_H
 #define NPB_MZ_KERNELS_SP_H
 
+#include "npb_mz/kernels/five.h"
 #include "npb_mz/kernels/line.h"
 
 #ifndef STORE_SOME /* the first `count` lanes */
@@ -24,10 +26,6 @@
 
 /* Components of the derived variables. */
 enum { SP_RI, SP_VX, SP_VY, SP_VZ, SP_E, SP_A };
-
-struct sp_five {
-    real m0, m1, m2, m3, m4;
-};
 
 /* A line's axis d (0, 1, 2): dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp. */
 struct sp_axis {
@@ -47,37 +45,17 @@ FN struct sp_axis sp_axis(GLOBAL const double *consts, int axis)
     return x;
 }
 
-FN struct sp_five sp_load(struct line_view v, int s)
-{
-    struct sp_five c;
-    c.m0 = LOAD(v.at, LINE_AT(v, s));
-    c.m1 = LOAD(v.at, v.field + LINE_AT(v, s));
-    c.m2 = LOAD(v.at, 2 * v.field + LINE_AT(v, s));
-    c.m3 = LOAD(v.at, 3 * v.field + LINE_AT(v, s));
-    c.m4 = LOAD(v.at, 4 * v.field + LINE_AT(v, s));
-    return c;
-}
-
 /* v += c in the first `count` lanes */
-FN void sp_add(struct line_view v, int s, struct sp_five c, int count)
+FN void sp_add(struct line_view v, int s, struct five c, int count)
 {
-    STORE_SOME(v.at, LINE_AT(v, s), LOAD(v.at, LINE_AT(v, s)) + c.m0, count);
-    STORE_SOME(v.at, v.field + LINE_AT(v, s), LOAD(v.at, v.field + LINE_AT(v, s)) + c.m1, count);
-    STORE_SOME(v.at, 2 * v.field + LINE_AT(v, s), LOAD(v.at, 2 * v.field + LINE_AT(v, s)) + c.m2,
+    STORE_SOME(v.at, LINE_AT(v, s), LOAD(v.at, LINE_AT(v, s)) + c.r, count);
+    STORE_SOME(v.at, v.field + LINE_AT(v, s), LOAD(v.at, v.field + LINE_AT(v, s)) + c.x, count);
+    STORE_SOME(v.at, 2 * v.field + LINE_AT(v, s), LOAD(v.at, 2 * v.field + LINE_AT(v, s)) + c.y,
                count);
-    STORE_SOME(v.at, 3 * v.field + LINE_AT(v, s), LOAD(v.at, 3 * v.field + LINE_AT(v, s)) + c.m3,
+    STORE_SOME(v.at, 3 * v.field + LINE_AT(v, s), LOAD(v.at, 3 * v.field + LINE_AT(v, s)) + c.z,
                count);
-    STORE_SOME(v.at, 4 * v.field + LINE_AT(v, s), LOAD(v.at, 4 * v.field + LINE_AT(v, s)) + c.m4,
+    STORE_SOME(v.at, 4 * v.field + LINE_AT(v, s), LOAD(v.at, 4 * v.field + LINE_AT(v, s)) + c.e,
                count);
-}
-
-FN void sp_store(struct line_view v, int s, struct sp_five c)
-{
-    STORE(v.at, LINE_AT(v, s), c.m0);
-    STORE(v.at, v.field + LINE_AT(v, s), c.m1);
-    STORE(v.at, 2 * v.field + LINE_AT(v, s), c.m2);
-    STORE(v.at, 3 * v.field + LINE_AT(v, s), c.m3);
-    STORE(v.at, 4 * v.field + LINE_AT(v, s), c.m4);
 }
 
 /* Speed of sound from the internal energy per mass: a^2 = 1.4 * 0.4 e. */
@@ -89,58 +67,58 @@ FN real sp_speed(real e)
 /* ---- the transformations between sets of characteristic variables ---------------------------- */
 
 /* From conserved variables to the characteristic ones of x. */
-FN struct sp_five sp_enter(struct sp_five r, real ri, real vx, real vy, real vz, real e, real a)
+FN struct five sp_enter(struct five r, real ri, real vx, real vy, real vz, real e, real a)
 {
-    struct sp_five o;
+    struct five o;
     real q = 0.5 * (vx * vx + vy * vy + vz * vz);
-    real p = 0.4 * (q * r.m0 - vx * r.m1 - vy * r.m2 - vz * r.m3 + r.m4);
-    real t1 = p / (0.56 * e), b = SP_ROOT * ri, t2 = b * (vx * r.m0 - r.m1), t3 = b * a * t1;
-    o.m0 = r.m0 - t1;
-    o.m1 = ri * (r.m3 - vz * r.m0);
-    o.m2 = ri * (vy * r.m0 - r.m2);
-    o.m3 = t3 - t2;
-    o.m4 = t2 + t3;
+    real p = 0.4 * (q * r.r - vx * r.x - vy * r.y - vz * r.z + r.e);
+    real t1 = p / (0.56 * e), b = SP_ROOT * ri, t2 = b * (vx * r.r - r.x), t3 = b * a * t1;
+    o.r = r.r - t1;
+    o.x = ri * (r.z - vz * r.r);
+    o.y = ri * (vy * r.r - r.y);
+    o.z = t3 - t2;
+    o.e = t2 + t3;
     return o;
 }
 
 /* From those of x to those of y. */
-FN struct sp_five sp_turn_y(struct sp_five r)
+FN struct five sp_turn_y(struct five r)
 {
-    struct sp_five o;
-    real t1 = SP_ROOT * r.m2, t2 = 0.5 * (r.m3 + r.m4);
-    o.m0 = -r.m1;
-    o.m1 = r.m0;
-    o.m2 = SP_ROOT * (r.m3 - r.m4);
-    o.m3 = t2 - t1;
-    o.m4 = t1 + t2;
+    struct five o;
+    real t1 = SP_ROOT * r.y, t2 = 0.5 * (r.z + r.e);
+    o.r = -r.x;
+    o.x = r.r;
+    o.y = SP_ROOT * (r.z - r.e);
+    o.z = t2 - t1;
+    o.e = t1 + t2;
     return o;
 }
 
 /* From those of y to those of z. */
-FN struct sp_five sp_turn_z(struct sp_five r)
+FN struct five sp_turn_z(struct five r)
 {
-    struct sp_five o;
-    real t1 = SP_ROOT * r.m0, t2 = 0.5 * (r.m3 + r.m4);
-    o.m0 = SP_ROOT * (r.m3 - r.m4);
-    o.m1 = -r.m2;
-    o.m2 = r.m1;
-    o.m3 = t2 - t1;
-    o.m4 = t1 + t2;
+    struct five o;
+    real t1 = SP_ROOT * r.r, t2 = 0.5 * (r.z + r.e);
+    o.r = SP_ROOT * (r.z - r.e);
+    o.x = -r.y;
+    o.y = r.x;
+    o.z = t2 - t1;
+    o.e = t1 + t2;
     return o;
 }
 
 /* From those of z back to the conserved variables. */
-FN struct sp_five sp_leave(struct sp_five r, real rho, real vx, real vy, real vz, real e, real a)
+FN struct five sp_leave(struct five r, real rho, real vx, real vy, real vz, real e, real a)
 {
-    struct sp_five o;
+    struct five o;
     real q = 0.5 * (vx * vx + vy * vy + vz * vz), b = SP_ROOT * rho;
-    real t1 = b * (r.m3 + r.m4) / a, t2 = r.m2 + t1, t3 = b * (r.m3 - r.m4);
-    real along = rho * r.m0, across = rho * r.m1;
-    o.m0 = t2;
-    o.m1 = vx * t2 - across;
-    o.m2 = vy * t2 + along;
-    o.m3 = vz * t2 + t3;
-    o.m4 = vy * along - vx * across + q * t2 + 1.4 * e * t1 + vz * t3;
+    real t1 = b * (r.z + r.e) / a, t2 = r.y + t1, t3 = b * (r.z - r.e);
+    real along = rho * r.r, across = rho * r.x;
+    o.r = t2;
+    o.x = vx * t2 - across;
+    o.y = vy * t2 + along;
+    o.z = vz * t2 + t3;
+    o.e = vy * along - vx * across + q * t2 + 1.4 * e * t1 + vz * t3;
     return o;
 }
 
