@@ -279,6 +279,47 @@ static void nothing_is_in_proportion(void **state)
     assert_true(run(&c, "evenkeel").makespan < 1.02 * sim_bound(&c, NULL));
 }
 
+/* Standard normal, by twelve uniform numbers. */
+static double draw_normal(uint64_t *draw)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += random_uniform(draw);
+    return sum;
+}
+
+/* Alike units, and tasks whose times have little to do with their declared costs: long tasks must
+ * not be taken for slow units. Once all tasks have run, the plan is as if all times were known. */
+static void long_tasks_on_alike_units(void **state)
+{
+    enum { MOST = 60, UNITS = 6, STEPS = 5, CASES = 60, UNLUCKY = 3 };
+    static double cost[MOST], seconds[MOST], span[STEPS];
+    struct sim_unit unit[UNITS];
+    int slow = 0;
+    add_units(unit, 0, UNITS, &(struct sim_unit){.width = 1, .speed = 1, .seconds = seconds});
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        uint64_t draw = 880 + seed;
+        const size_t n = 2 * UNITS + (size_t)(random_uniform(&draw) * (MOST - 2 * UNITS));
+        for (size_t t = 0; t < n; t++) {
+            cost[t] = 1e-3 * pow(8, random_uniform(&draw));
+            seconds[t] = cost[t] * exp(0.7 * draw_normal(&draw));
+        }
+        struct sim_case c = {
+            .job = {.n = n, .grain = 1, .cost = cost}, .unit = unit, .ncu = UNITS, .steps = STEPS};
+        const double known = run(&c, "evenkeel").makespan;
+        struct sim_result r;
+        c.cold = true;
+        assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+        for (int s = 1; s < STEPS; s++)
+            if (!(span[s] <= 1.02 * known)) {
+                slow++;
+                break;
+            }
+    }
+    if (slow > UNLUCKY)
+        fail_msg("%d of %d cases", slow, CASES);
+}
+
 /* After a unit dies, speeds of the others are known from what they did before, although none was
  * declared. */
 static void the_living_are_known(void **state)
@@ -649,6 +690,7 @@ int main(void)
         cmocka_unit_test(lists_follow_neighbours),
         cmocka_unit_test(faces_cost_what_they_take),
         cmocka_unit_test(beside_others),
+        cmocka_unit_test(long_tasks_on_alike_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

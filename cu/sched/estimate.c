@@ -106,6 +106,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     *e = (struct estimate){.n = n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
     e->order = ARENA_NEW(job->arena, n, size_t);
     e->owner = ARENA_NEW(job->arena, n, int);
+    e->before = ARENA_NEW(job->arena, n, int);
     e->range = ARENA_NEW(job->arena, n, float);
     e->length = ARENA_NEW(job->arena, n, size_t);
     e->start = ARENA_NEW(job->arena, n, float);
@@ -126,7 +127,8 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
-    e->tasks = ARENA_NEW(job->arena, ncu, double);
+    e->tasks = ARENA_NEW(job->arena, 2 * ncu, double);
+    e->untried = e->tasks + ncu;
     e->ratio = arena_take(job->arena, ncu, sizeof *e->ratio);
     e->of = ARENA_NEW(job->arena, ncu, struct estimate_kind);
     TRY(arena_check(job->arena, "the times of %zu tasks", n));
@@ -237,45 +239,125 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
     return line_at(k->line, estimate_cost(e, t));
 }
 
+/* ---- one step: second thoughts about the first ------------------------------------------------*/
+/* log(now / then) of a task's normal times, if it ran twice, on two units of one kind. */
+static bool changes_unit(const struct estimate *e, size_t t, double *more)
+{
+    const int now = e->owner[t], then = e->before[t];
+    const struct estimate_kind *k = &e->of[e->kind[then]];
+    if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
+        !(k->sample[t][0] > 0))
+        return false;
+    *more = log(normal_seconds(e, t) / k->sample[t][0]);
+    return true;
+}
+
+/* By how much (logarithm) each unit was misjudged, by least squares over tasks that changed their
+ * unit: damped Jacobi iteration. */
+static void find_misjudged(struct estimate *e, double *off, double *sum, double *count)
+{
+    enum { TURNS = 50 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        memset(sum, 0, 2 * (size_t)e->ncu * sizeof *sum);
+        for (size_t t = 0; t < e->n; t++) {
+            const int now = e->owner[t], then = e->before[t];
+            double more;
+            if (!changes_unit(e, t, &more))
+                continue;
+            sum[now] += more + off[then];
+            sum[then] += off[now] - more;
+            count[now]++;
+            count[then]++;
+        }
+        for (int c = 0; c < e->ncu; c++)
+            off[c] = count[c] > 0 ? (off[c] + sum[c] / count[c]) / 2 : 0;
+    }
+}
+
+/* In the first step, a unit with long tasks may have been taken for a slow one. In the second,
+ * these tasks show on other units what they take. */
+static void judge_again(struct estimate *e)
+{
+    double *off = e->busy, *count = e->expected;
+    memset(off, 0, 3 * (size_t)e->ncu * sizeof *off);
+    find_misjudged(e, off, e->seen, count);
+    size_t m = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        double more;
+        if (changes_unit(e, t, &more))
+            e->y[m++] = fabs(more + off[e->before[t]] - off[e->owner[t]]);
+    }
+    if (!m)
+        return;
+    const double scatter = line_median(e->y, m) * PER_MEDIAN;
+    memcpy(e->scratch, off, (size_t)e->ncu * sizeof *off);
+    const double usual = line_median(e->scratch, (size_t)e->ncu);
+    for (int c = 0; c < e->ncu; c++) {
+        off[c] -= usual;
+        off[c] = fabs(off[c]) > SURE * scatter / sqrt(count[c]) ? exp(off[c]) : 1;
+        e->factor[c] *= off[c];
+    }
+    for (size_t t = 0; t < e->n; t++) {
+        struct estimate_kind *k = &e->of[e->kind[e->before[t]]];
+        if (k->count[t] == 1)
+            k->seconds[t] = k->sample[t][0] /= off[e->before[t]];
+    }
+}
+
 /* ---- one step: units --------------------------------------------------------------------------*/
-/* Sums busy, measured and expected times of the units; e->scratch receives the relative errors of
- * the tasks, whose number is returned. A task that has never run on its unit's kind is expected on
- * the kind's line if costs are declared; without costs it says nothing about the unit. */
-static size_t sum_units(struct estimate *e)
+/* Expected seconds of a task on the unit that executed it: 0 if it says nothing about the unit,
+ * because it has never run on the unit's kind and costs are not declared. With costs, it is
+ * expected on the kind's line. */
+static double expected_seconds(const struct estimate *e, size_t t)
+{
+    const int c = e->owner[t];
+    const struct estimate_kind *k = &e->of[e->kind[c]];
+    const bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
+    if (!expected && !e->cost)
+        return 0;
+    return ((expected ? k->seconds[t] : on_line(e, k, t)) + k->inside * e->range[t]) * e->factor[c];
+}
+
+/* Sums busy, measured and expected times of the units. */
+static void sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
-    size_t judged = 0;
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
-        int c = e->owner[t];
-        const struct estimate_kind *k = &e->of[e->kind[c]];
-        bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
+        const int c = e->owner[t];
+        const double sec = expected_seconds(e, t);
         e->busy[c] += e->seconds[t];
-        if (expected || e->cost) {
-            double sec = expected ? k->seconds[t] : on_line(e, k, t);
-            sec += k->inside * e->range[t];
-            sec *= e->factor[c];
-            e->seen[c] += e->seconds[t];
-            e->expected[c] += sec;
-            e->scratch[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
-        }
+        e->seen[c] += sec > 0 ? e->seconds[t] : 0;
+        e->expected[c] += sec;
     }
     for (int c = 0; c < e->ncu; c++)
         e->busy[c] += e->ranges[c].seconds;
-    return judged;
 }
 
 /* Effective number of tasks of each unit: (sum of times)^2 / sum of squares, so that one dominant
- * task counts as one. */
+ * task counts as one; and the variance that its untried tasks explain. */
 static void count_tasks(struct estimate *e)
 {
-    memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
-    for (size_t t = 0; t < e->n; t++)
-        if (e->seconds[t] >= 0)
-            e->tasks[e->owner[t]] += e->seconds[t] * e->seconds[t];
-    for (int c = 0; c < e->ncu; c++)
-        e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
+    double widest = 0;
+    memset(e->tasks, 0, 2 * (size_t)e->ncu * sizeof *e->tasks);
+    for (int j = 0; j < e->nkinds; j++)
+        widest = fmax(widest, e->of[j].spread);
+    for (size_t t = 0; t < e->n; t++) {
+        if (e->seconds[t] < 0)
+            continue;
+        const int c = e->owner[t];
+        const struct estimate_kind *k = &e->of[e->kind[c]];
+        const double square = e->seconds[t] * e->seconds[t];
+        e->tasks[c] += square;
+        if (!k->count[t] && !k->profile)
+            e->untried[c] += square * (k->spread + widest);
+    }
+    for (int c = 0; c < e->ncu; c++) {
+        const double square = e->busy[c] * e->busy[c];
+        e->tasks[c] = e->tasks[c] > 0 ? square / e->tasks[c] : 0;
+        e->untried[c] = square > 0 ? e->untried[c] / square : 0;
+    }
 }
 
 /* Measured / expected seconds of the unit's latest range, at its present factor. */
@@ -287,7 +369,7 @@ static double latest_ratio(const struct estimate *e, int c)
 /* Deviation that chance explains. */
 static double chance_of(const struct estimate *e, int c, double scatter)
 {
-    return fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c]));
+    return fmax(ALIKE, SURE * sqrt(scatter * scatter / e->tasks[c] + e->untried[c]));
 }
 
 static bool far_off(double ratio, double chance)
@@ -330,8 +412,8 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
     }
-    if (fabs(usual - 1) <= chance)
-        return;
+    if (fabs(log(usual)) <= chance)
+        usual = 1;
     e->factor[c] *= usual;
     if (fabs(usual - 1) > CHANGED)
         e->of[e->kind[c]].rows = 0; /* ranges before and after tell no launches */
@@ -357,10 +439,20 @@ static void judge_units(struct estimate *e, double scatter)
             judge_unit(e, c, scatter, alone);
 }
 
-/* Scatter before any task has run twice: from the relative errors of the tasks that were judged. */
-static double error_of(struct estimate *e, size_t judged)
+/* Scatter before any task has run twice: of the times of each unit's tasks around what the unit
+ * takes on the average. After sum_units(). */
+static double error_of(struct estimate *e)
 {
-    return judged ? fmin(line_median(e->scratch, judged) * PER_MEDIAN, 0.05) : 0.05;
+    size_t m = 0;
+    count_tasks(e);
+    for (size_t t = 0; t < e->n; t++) {
+        const int c = e->owner[t];
+        if (e->seconds[t] < 0 || !worked(e, c) || e->tasks[c] < 2)
+            continue;
+        const double usual = expected_seconds(e, t) * e->seen[c] / e->expected[c];
+        e->y[m++] = usual > 0 ? fabs(e->seconds[t] / usual - 1) / sqrt(1 - 1 / e->tasks[c]) : 0;
+    }
+    return m ? line_median(e->y, m) * PER_MEDIAN : 0.05;
 }
 
 /* ---- one step: launches hidden in times -------------------------------------------------------*/
@@ -554,9 +646,12 @@ static double fit_first_step(struct estimate *e, int turns)
     for (int turn = 0; turn < turns; turn++) {
         for (int j = 0; j < e->nkinds; j++)
             fit_kind(e, j, true, turns == 1);
-        if (turn)
-            learn_inside(e, error_of(e, sum_units(e)));
-        judge_units(e, error_of(e, sum_units(e)));
+        if (turn) {
+            sum_units(e);
+            learn_inside(e, error_of(e));
+        }
+        sum_units(e);
+        judge_units(e, error_of(e));
     }
     return misfit(e);
 }
@@ -565,7 +660,8 @@ static void learn_first_step(struct estimate *e)
 {
     if (e->known) {
         hide_launches(e);
-        judge_units(e, error_of(e, sum_units(e)));
+        sum_units(e);
+        judge_units(e, error_of(e));
         return;
     }
     const double proportional = fit_first_step(e, 1);
@@ -611,13 +707,15 @@ static void measure_noise(struct estimate *e)
 
 static void learn_later_step(struct estimate *e)
 {
+    if (e->steps == 1 && !e->known)
+        judge_again(e);
     learn_inside(e, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
             fit_kind(e, j, true, false);
-    const size_t judged = sum_units(e);
+    sum_units(e);
     measure_noise(e);
-    judge_units(e, e->noises ? estimate_noise(e) : error_of(e, judged));
+    judge_units(e, e->noises ? estimate_noise(e) : error_of(e));
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
@@ -678,6 +776,7 @@ static void take_samples(struct estimate *e)
         struct estimate_kind *k = &e->of[e->kind[c]];
         double sec = fmax(0, normal_seconds(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
+        e->before[t] = c;
         if (e->sudden[c] && (e->known || has_run(e, t)))
             continue; /* the unit's speed during the task is unknown */
         k->part[t] = e->range[t];
@@ -747,7 +846,7 @@ static const double OFF_LINE = 4;
 /* Shrinks medians towards expectations. */
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
-    double noise = estimate_noise(e), spread = spread_of(e, k);
+    const double noise = estimate_noise(e), spread = k->spread = spread_of(e, k);
     /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
     double chances[ESTIMATE_SAMPLES + 1], offs[ESTIMATE_SAMPLES + 1]; /* by number of samples */

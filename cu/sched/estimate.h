@@ -44,7 +44,8 @@ struct estimate_kind {
     size_t rows;                        /* how many there have been; */
     bool news; /* some of this step's have more or less of a launch than before */
     struct line line;
-    bool tried; /* the line has been fitted */
+    bool tried;    /* the line has been fitted */
+    double spread; /* of tasks around their expectations: variance of the logarithm */
 };
 
 enum { ESTIMATE_LAUNCHES = 8 };
@@ -81,14 +82,15 @@ struct estimate {
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] of this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it in this step */
+    int *before;                       /* [n] unit that executed it last before */
     float *range;                      /* [n] its share of its range's time */
     size_t *length;                    /* [n] tasks from it to the end of its range */
     float *start;                      /* [n] when it began, in busy seconds of its unit */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times in the last steps */
     unsigned noises;                   /* number of valid entries */
     double *busy;                      /* [ncu] busy seconds in the last step */
-    double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
-    double *x, *y, *scratch;           /* [n] likewise */
+    double *seen, *expected, *tasks, *untried; /* [ncu] scratch of estimate_step() */
+    double *x, *y, *scratch;                   /* [n] likewise */
 };
 
 /* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not
