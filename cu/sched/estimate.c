@@ -1,7 +1,6 @@
 /* cu/sched/estimate.c – how long each task takes on each unit: medians of measurements, shrunk
  * towards lines through them; lines for tasks that were not measured. */
-#include "cu/sched/estimate.h"
-#include "cu/sched/fit.h"
+#include "cu/sched/estimate_internal.h"
 #include "cu/sched/plan.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@
 
 /* Units of a kind count as equally fast if they differ by less than the share ALIKE or by less than
  * SURE standard errors of the measurements (SURER for sudden changes). */
-static const double ALIKE = 0.005, SURE = 3, SURER = 4;
+static const double ALIKE = 0.005, SURE = ESTIMATE_SURE, SURER = 4;
 
 /* A change of speed by this factor, beyond chance, is believed at once. */
 static const double SUDDEN = 1.1;
@@ -26,23 +25,6 @@ static const double INTERRUPTED = 30;
 
 /* A change of a unit's speed by this share makes steps before and after it incomparable. */
 static const double CHANGED = 0.02;
-
-/* Launch costs need at least FEWEST measurements. */
-enum { FEWEST = 4 };
-
-/* Launches below this share of a mean task count as free. */
-static const double SMALL = 0.002;
-
-/* After OWN launches, a unit whose launches differ from its kind's by the factor UNLIKE has an
- * estimate of its own. */
-enum { OWN = 4 };
-static const double UNLIKE = 1.5;
-
-/* A declared launch of which ranges show less than this share is hidden. */
-static const double SHOWN = 0.1;
-
-/* Of a normal distribution: standard deviation / median distance from the middle. */
-static const double PER_MEDIAN = 1.4826;
 
 /* ---- beginning --------------------------------------------------------------------------------*/
 static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
@@ -191,12 +173,6 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
-/* A measurement of this step, converted to a unit of factor 1. */
-static double normal_seconds(const struct estimate *e, size_t t)
-{
-    return e->seconds[t] / e->factor[e->owner[t]];
-}
-
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
     const double *s = k->sample[t]; /* without launches */
@@ -225,18 +201,13 @@ static void fit_kind(struct estimate *e, int j, bool raw, bool proportional)
             continue;
         e->x[m] = estimate_cost(e, t);
         tells |= e->x[m] > 0;
-        e->y[m++] = raw ? fmax(0, normal_seconds(e, t) - k->inside * e->range[t]) : k->seconds[t];
+        e->y[m++] = raw ? fmax(0, estimate_normal(e, t) - k->inside * e->range[t]) : k->seconds[t];
     }
     if (m == 0 || !tells)
         return;
     k->line =
         proportional ? line_through_origin(e->x, e->y, m) : line_fit(e->x, e->y, e->scratch, m);
     k->tried = true;
-}
-
-static double on_line(const struct estimate *e, const struct estimate_kind *k, size_t t)
-{
-    return line_at(k->line, estimate_cost(e, t));
 }
 
 /* ---- one step: second thoughts about the first ------------------------------------------------*/
@@ -248,7 +219,7 @@ static bool changes_unit(const struct estimate *e, size_t t, double *more)
     if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
         !(k->sample[t][0] > 0))
         return false;
-    *more = log(normal_seconds(e, t) / k->sample[t][0]);
+    *more = log(estimate_normal(e, t) / k->sample[t][0]);
     return true;
 }
 
@@ -289,7 +260,7 @@ static void judge_again(struct estimate *e)
     }
     if (!m)
         return;
-    const double scatter = line_median(e->y, m) * PER_MEDIAN;
+    const double scatter = line_median(e->y, m) * ESTIMATE_PER_MEDIAN;
     memcpy(e->scratch, off, (size_t)e->ncu * sizeof *off);
     const double usual = line_median(e->scratch, (size_t)e->ncu);
     for (int c = 0; c < e->ncu; c++) {
@@ -315,7 +286,8 @@ static double expected_seconds(const struct estimate *e, size_t t)
     const bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
     if (!expected && !e->cost)
         return 0;
-    return ((expected ? k->seconds[t] : on_line(e, k, t)) + k->inside * e->range[t]) * e->factor[c];
+    return ((expected ? k->seconds[t] : estimate_on_line(e, k, t)) + k->inside * e->range[t]) *
+           e->factor[c];
 }
 
 /* Sums busy, measured and expected times of the units. */
@@ -452,164 +424,7 @@ static double error_of(struct estimate *e)
         const double usual = expected_seconds(e, t) * e->seen[c] / e->expected[c];
         e->y[m++] = usual > 0 ? fabs(e->seconds[t] / usual - 1) / sqrt(1 - 1 / e->tasks[c]) : 0;
     }
-    return m ? line_median(e->y, m) * PER_MEDIAN : 0.05;
-}
-
-/* ---- one step: launches hidden in times -------------------------------------------------------*/
-/* The number of tasks in the range that begins with t; 1 if t was not executed. */
-static size_t range_length(const struct estimate *e, size_t t)
-{
-    return e->seconds[t] < 0 ? 1 : e->length[t];
-}
-
-/* A task whose time can be compared with earlier ones on its kind, or with its kind's line;
- * declared speeds are no such expectation. */
-static bool comparable(const struct estimate *e, const struct estimate_kind *k, size_t t)
-{
-    return k->tried && (k->count[t] ? k->seconds[t] > 0 : !e->known);
-}
-
-/* A row of a fit now / before = slowdown + inside * more / before: what the tasks of a range took
- * before, and how much more of a launch the range has than they had. Tasks that have not run on
- * this kind count as launched alone. In the first step the line says what they take without
- * launches. */
-static bool make_row(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
-                     struct fit_row *row)
-{
-    double before = 0, part = 0, now = 0;
-    for (size_t t = r.begin; t < r.end; t++) {
-        const bool ran = k->count[t];
-        const double hidden = ran ? k->part[t] : e->steps ? 1 : 0;
-        if (!comparable(e, k, t))
-            return false;
-        before += (ran        ? k->sample[t][k->count[t] - 1]
-                   : e->steps ? k->seconds[t]
-                              : on_line(e, k, t)) +
-                  k->inside * hidden;
-        part += hidden;
-        now += normal_seconds(e, t);
-    }
-    *row = (struct fit_row){.x = {1, (1 - part) / before}, .y = now / before, .weight = 1};
-    return before > 0;
-}
-
-/* Adds a row for each range of this step, or for some of the CPU units' many. */
-static void collect_rows(struct estimate *e)
-{
-    size_t ranges = 0, seen = 0;
-    for (size_t t = 0; t < e->n; t += range_length(e, t))
-        ranges++;
-    for (size_t t = 0, end; t < e->n; t = end) {
-        end = t + range_length(e, t);
-        struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
-        struct fit_row *row = &k->row[k->rows % ESTIMATE_ROWS];
-        if (e->seconds[t] < 0 || (k->kind == CU_CPU && seen++ % (ranges / ESTIMATE_ROWS + 1)) ||
-            !make_row(e, k, (struct ek_range){t, end}, row))
-            continue;
-        k->rows++;
-        k->news |= row->x[1] != 0;
-    }
-}
-
-/* A launch that makes up this share of a range is noticed. */
-static const double NOTICED = 0.1;
-
-/* Scatter around the fit of those rows in which a launch would be noticed, whose number goes to
- * *some: what remains of the tasks' own scatter. */
-static double scatter_of(struct estimate *e, const struct estimate_kind *k, size_t m,
-                         const double *beta, size_t *some)
-{
-    *some = 0;
-    for (size_t i = 0; i < m; i++) {
-        const struct fit_row *r = &k->row[i];
-        if (fabs(r->x[1]) * fmax(k->inside, beta[1]) >= NOTICED * r->y)
-            e->scratch[(*some)++] = fabs(r->y - beta[0] - beta[1] * r->x[1]);
-    }
-    return *some ? line_select(e->scratch, *some, *some / 2) * PER_MEDIAN : 0;
-}
-
-/* Launch seconds hidden in the tasks' times of a kind: what tasks took less in longer ranges than
- * before, unless their units have changed, by least deviations. Nothing changes unless the rows
- * contradict what is known. */
-static double launch_inside(struct estimate *e, const struct estimate_kind *k, double doubt)
-{
-    const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
-    const bool few = m < FEWEST;
-    double beta[2], sum = 0, squares = 0;
-    size_t some;
-    if (m < 2 || (few && e->steps))
-        return k->inside;
-    fit_rows(k->row, m, 2, beta);
-    for (size_t i = 0; i < m; i++) {
-        sum += k->row[i].x[1];
-        squares += k->row[i].x[1] * k->row[i].x[1];
-    }
-    const double scatter = scatter_of(e, k, m, beta, &some),
-                 noise = few || e->steps ? fmax(doubt, scatter) : scatter,
-                 apart = squares - sum * sum / (double)m - noise * noise * squares;
-    if (some < 2 || apart < noise * noise * squares)
-        return k->inside;
-    const double error = 2 * SURE * noise * sqrt(2 / apart); /* 2: a difference of two */
-    return beta[1] > error ? beta[1] : beta[1] + error < k->inside ? 0 : k->inside;
-}
-
-static void learn_inside(struct estimate *e, double doubt)
-{
-    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
-        k->rows = e->steps > 1 ? k->rows : 0;
-        k->news = false;
-    }
-    collect_rows(e);
-    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
-        const double inside = k->news ? launch_inside(e, k, doubt) : k->inside,
-                     more = inside - k->inside;
-        for (size_t t = 0; more != 0 && t < e->n; t++) {
-            for (int i = 0; i < k->count[t]; i++)
-                k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
-            if (k->count[t])
-                k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
-        }
-        k->inside = inside;
-    }
-}
-
-/* ---- one step: launches that were declared ----------------------------------------------------*/
-/* How many recorded launches are valid: none for a unit whose speed has just changed, unless all of
- * them are from this step. */
-static unsigned launches_of(const struct estimate *e, int c)
-{
-    const struct estimate_ranges *b = &e->ranges[c];
-    if (e->sudden[c] && b->count - b->before < ESTIMATE_LAUNCHES)
-        return 0;
-    return b->count < ESTIMATE_LAUNCHES ? b->count : ESTIMATE_LAUNCHES;
-}
-
-/* A unit slower than declared also launches slower; one declared to be slow does not. */
-static double slower_than_declared(const struct estimate *e, int c)
-{
-    return e->slowdown[c] / e->declared[c];
-}
-
-/* Median launch of kind j outside the tasks' times; -1: not measured. */
-static double launch_beside(struct estimate *e, int j)
-{
-    size_t m = 0;
-    for (int c = 0; c < e->ncu; c++)
-        for (unsigned i = 0; e->kind[c] == j && i < launches_of(e, c); i++)
-            e->scratch[m++] = e->ranges[c].last[i] / slower_than_declared(e, c);
-    return m ? line_median(e->scratch, m) : -1;
-}
-
-/* After the first step: a declared launch that ranges do not show beside their tasks is hidden in
- * the tasks' times. */
-static void hide_launches(struct estimate *e)
-{
-    for (int c = 0; c < e->ncu; c++) {
-        struct estimate_kind *k = &e->of[e->kind[c]];
-        const double beside = launch_beside(e, e->kind[c]);
-        if (e->launch[c] > 0 && beside >= 0 && beside < SHOWN * e->launch[c])
-            k->inside = fmax(k->inside, e->launch[c]);
-    }
+    return m ? line_median(e->y, m) * ESTIMATE_PER_MEDIAN : 0.05;
 }
 
 /* ---- one step: what was measured -------------------------------------------------------------*/
@@ -625,7 +440,7 @@ static double misfit(const struct estimate *e)
     for (size_t t = 0; t < e->n; t++)
         if (e->seconds[t] >= 0) {
             const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
-            const double line = on_line(e, k, t) + k->inside * e->range[t];
+            const double line = estimate_on_line(e, k, t) + k->inside * e->range[t];
             off += fmin(e->seconds[t], fabs(e->seconds[t] - e->factor[e->owner[t]] * line));
             all += e->seconds[t];
         }
@@ -648,7 +463,7 @@ static double fit_first_step(struct estimate *e, int turns)
             fit_kind(e, j, true, turns == 1);
         if (turn) {
             sum_units(e);
-            learn_inside(e, error_of(e));
+            estimate_learn_inside(e, error_of(e));
         }
         sum_units(e);
         judge_units(e, error_of(e));
@@ -659,7 +474,7 @@ static double fit_first_step(struct estimate *e, int turns)
 static void learn_first_step(struct estimate *e)
 {
     if (e->known) {
-        hide_launches(e);
+        estimate_hide_launches(e);
         sum_units(e);
         judge_units(e, error_of(e));
         return;
@@ -690,7 +505,7 @@ static void measure_noise(struct estimate *e)
         const int c = e->owner[t];
         if (!k || !k->count[t] || !e->judged[c])
             continue;
-        double sec = normal_seconds(e, t) - k->inside * e->range[t], free = 1;
+        double sec = estimate_normal(e, t) - k->inside * e->range[t], free = 1;
         double before = k->sample[t][k->count[t] - 1];
         if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0) {
             sec *= e->expected[c] / e->seen[c];
@@ -701,7 +516,7 @@ static void measure_noise(struct estimate *e)
     if (pairs == 0)
         return;
     memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
-    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
+    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * ESTIMATE_PER_MEDIAN / sqrt(2);
     e->noises += e->noises < ESTIMATE_SAMPLES;
 }
 
@@ -709,44 +524,13 @@ static void learn_later_step(struct estimate *e)
 {
     if (e->steps == 1 && !e->known)
         judge_again(e);
-    learn_inside(e, estimate_noise(e));
+    estimate_learn_inside(e, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
             fit_kind(e, j, true, false);
     sum_units(e);
     measure_noise(e);
     judge_units(e, e->noises ? estimate_noise(e) : error_of(e));
-}
-
-/* ---- one step: launches -----------------------------------------------------------------------*/
-/* A unit whose launches clearly differ from its kind's has its own median. */
-static double own_launch(const struct estimate *e, int c, double beside)
-{
-    double last[ESTIMATE_LAUNCHES];
-    const unsigned m = launches_of(e, c);
-    memcpy(last, e->ranges[c].last, sizeof last);
-    if (m < OWN)
-        return beside;
-    const double own = line_median(last, m) / slower_than_declared(e, c);
-    return fmax(own, beside) > UNLIKE * fmin(own, beside) ? own : beside;
-}
-
-/* After tasks and units have been judged. */
-static void learn_launches(struct estimate *e)
-{
-    for (int j = 0; j < e->nkinds; j++) {
-        const struct estimate_kind *k = &e->of[j];
-        const double beside = launch_beside(e, j);
-        const double least = SMALL * line_sum(k->seconds, e->n) / (double)e->n;
-        for (int c = 0; c < e->ncu; c++) {
-            if (e->kind[c] != j)
-                continue;
-            if (beside >= 0 && (!e->sudden[c] || launches_of(e, c)))
-                e->launch[c] = own_launch(e, c, beside) / e->declared[c] + k->inside;
-            if (e->launch[c] <= least)
-                e->launch[c] = 0;
-        }
-    }
 }
 
 /* ---- one step: tasks --------------------------------------------------------------------------*/
@@ -774,7 +558,7 @@ static void take_samples(struct estimate *e)
             continue;
         int c = e->owner[t];
         struct estimate_kind *k = &e->of[e->kind[c]];
-        double sec = fmax(0, normal_seconds(e, t) - k->inside * e->range[t]);
+        double sec = fmax(0, estimate_normal(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
         e->before[t] = c;
         if (e->sudden[c] && (e->known || has_run(e, t)))
@@ -788,7 +572,7 @@ static void take_samples(struct estimate *e)
 /* Expectation without a measurement of the task: its profile, or the line at its cost. */
 static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
-    return k->profile ? k->profile[t] : on_line(e, k, t);
+    return k->profile ? k->profile[t] : estimate_on_line(e, k, t);
 }
 
 /* Predicts a task on kinds on which it has not run: by their lines or declared times, times its
@@ -801,13 +585,13 @@ static void predict(struct estimate *e, size_t t)
         if (e->of[j].count[t])
             from = &e->of[j];
     if (from)
-        usual = e->known ? expect(e, from, t) : on_line(e, from, t);
+        usual = e->known ? expect(e, from, t) : estimate_on_line(e, from, t);
     const double off = usual > 0 ? from->seconds[t] / usual : 1;
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
         if (k->count[t] || k->profile)
             continue;
         if (k->tried || (from && e->known))
-            k->seconds[t] = on_line(e, k, t) * off;
+            k->seconds[t] = estimate_on_line(e, k, t) * off;
         else if (from && k->kind == from->kind)
             k->seconds[t] = from->seconds[t];
         else if (from)
@@ -828,7 +612,7 @@ static double spread_of(struct estimate *e, const struct estimate_kind *k)
             const double usual = expect(e, k, t), more = k->seconds[t] / usual, less = 1 / more;
             e->y[m++] = usual > 0 && more > 0 ? (more > less ? more : less) : 1;
         }
-    const double off = m ? log(line_median(e->y, m)) * PER_MEDIAN : 0;
+    const double off = m ? log(line_median(e->y, m)) * ESTIMATE_PER_MEDIAN : 0;
     return off * off;
 }
 
@@ -894,6 +678,6 @@ void estimate_step(struct estimate *e)
         predict(e, t);
     e->steps++;
     set_slowdowns(e);
-    learn_launches(e);
+    estimate_learn_launches(e);
     estimate_pass(e);
 }

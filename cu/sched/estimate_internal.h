@@ -1,0 +1,34 @@
+/* cu/sched/estimate_internal.h – what the parts of the estimates share. */
+#pragma once
+
+#include "cu/sched/estimate.h"
+
+/* What is this many standard errors off is not by chance. */
+#define ESTIMATE_SURE 3.0
+
+/* Of a normal distribution: standard deviation / median distance from the middle. */
+#define ESTIMATE_PER_MEDIAN 1.4826
+
+/* A measurement of this step, converted to a unit of factor 1. */
+static inline double estimate_normal(const struct estimate *e, size_t t)
+{
+    return e->seconds[t] / e->factor[e->owner[t]];
+}
+
+static inline double estimate_on_line(const struct estimate *e, const struct estimate_kind *k,
+                                      size_t t)
+{
+    return line_at(k->line, estimate_cost(e, t));
+}
+
+/* ---- estimate_launch.c ------------------------------------------------------------------------*/
+/* After the first step: a declared launch that ranges do not show beside their tasks is hidden in
+ * the tasks' times. */
+void estimate_hide_launches(struct estimate *e);
+
+/* Launches that are hidden in tasks' times, by ranges of unlike lengths; these times scatter by
+ * `doubt`. */
+void estimate_learn_inside(struct estimate *e, double doubt);
+
+/* Seconds to begin a range on each unit. After tasks and units have been judged. */
+void estimate_learn_launches(struct estimate *e);
