@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct place {
-    double along, across; /* m: along the longer side of the area that the places cover */
+    double x, y, along; /* m */
     size_t trace;
 };
 
@@ -22,27 +22,29 @@ struct places {
 
 /* ---- neighbours -------------------------------------------------------------------------------*/
 
-SORT_BY(by_side, struct place, SORT_UP(along) ?: SORT_UP(across))
+/* A direction (0.5 rad) that survey lines do not cross at right angles: few places of a line or of
+ * a grid lie at one distance along it. */
+static const double ALONG[2] = {0.8775825618903728, 0.479425538604203};
 
-/* Sorts places that are given as x along, y across. */
+SORT_BY(by_along, struct place, SORT_UP(along))
+
 static struct places sort_places(struct place *at, size_t n)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (size_t i = 0; i < n; i++) {
-        low[0] = fmin(low[0], at[i].along);
-        low[1] = fmin(low[1], at[i].across);
-        high[0] = fmax(high[0], at[i].along);
-        high[1] = fmax(high[1], at[i].across);
+        low[0] = fmin(low[0], at[i].x);
+        low[1] = fmin(low[1], at[i].y);
+        high[0] = fmax(high[0], at[i].x);
+        high[1] = fmax(high[1], at[i].y);
+        at[i].along = ALONG[0] * at[i].x + ALONG[1] * at[i].y;
     }
     const double x = high[0] - low[0], y = high[1] - low[1], all = (double)n;
     const double side = fmax(fmax(sqrt(x * y / all), fmax(x, y) / all), 0.01);
-    for (size_t i = 0; i < n && y > x; i++)
-        at[i] = (struct place){at[i].across, at[i].along, at[i].trace};
-    qsort(at, n, sizeof *at, by_side);
+    qsort(at, n, sizeof *at, by_along);
     return (struct places){n, at, side, fmax(0.05 * side, 0.01)};
 }
 
-/* Walks over the neighbours of a place, by their distance along. */
+/* Walks over the neighbours of a place, by their distance along that direction. */
 struct walk {
     const struct places *p;
     size_t i, before, after; /* what lies before and after has not been visited */
@@ -64,8 +66,8 @@ static bool walk_on(struct walk *w, double reach, double d[2])
     if (!(next <= reach) || isinf(next))
         return false;
     const struct place *other = back < ahead ? &at[--w->before] : &at[w->after++];
-    d[0] = other->along - here->along;
-    d[1] = other->across - here->across;
+    d[0] = other->x - here->x;
+    d[1] = other->y - here->y;
     return true;
 }
 
@@ -239,7 +241,8 @@ static void measure_lengths(struct work *w, size_t begin, size_t end)
 static void measure_shot(struct work *w, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
-        w->at[i - begin] = (struct place){w->trace[w->by[i]].gx, w->trace[w->by[i]].gy, i};
+        w->at[i - begin] =
+            (struct place){.x = w->trace[w->by[i]].gx, .y = w->trace[w->by[i]].gy, .trace = i};
     const struct places p = sort_places(w->at, end - begin);
     for (size_t i = 0; i < p.n; i++) {
         w->distance[p.at[i].trace] = nearest(&p, i);
@@ -285,7 +288,8 @@ static void measure_sources(struct work *w, size_t n, struct geometry *g)
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (i == 0 || !same_shot(w, i - 1, i))
-            w->at[m++] = (struct place){w->trace[w->by[i]].sx, w->trace[w->by[i]].sy, i};
+            w->at[m++] =
+                (struct place){.x = w->trace[w->by[i]].sx, .y = w->trace[w->by[i]].sy, .trace = i};
     const struct places p = sort_places(w->at, m);
     for (size_t i = 0; i < m; i++)
         w->distance[i] = nearest(&p, i);
