@@ -240,10 +240,10 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     size_t place = fitting(l, cu, next_place(l, cu));
     if (place >= l->job->n || leaves(l, cu, l->order[place]))
         return (struct ek_range){0, 0};
-    if (l->job->unit[cu].kind == CU_CPU || is_slow(l, cu))
+    const struct bootstrap_unit *u = &l->unit[cu];
+    if (l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
         return take(l, l->order[place], 1, 0);
-    return take(l, l->order[place], 2 * l->unit[cu].range,
-                l->cpu_speed > 0 ? half_share(l, cu) : INFINITY);
+    return take(l, l->order[place], 2 * u->range, l->cpu_speed > 0 ? half_share(l, cu) : INFINITY);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)
@@ -289,6 +289,7 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu)
     struct ek_range r = choose(l, cu);
     u->asked = true;
     u->range = r.end - r.begin;
+    u->ranges++;
     u->left |= r.begin == r.end; /* it may never ask again */
     u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) : INFINITY;
     pthread_mutex_unlock(&l->lock);

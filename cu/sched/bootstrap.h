@@ -25,7 +25,7 @@ struct bootstrap_unit {
     double cost, seconds; /* cost done so far, and the seconds it took */
     double tasks, launch; /* seconds without launches; seconds of the last launch */
     double carrying;      /* seconds to bring one task there, by its last range */
-    size_t range;         /* tasks of its present range */
+    size_t range, ranges; /* tasks of its present range; ranges so far */
     double until;         /* when it will finish that; INFINITY: unknown */
     bool asked, left;     /* has asked; has been given nothing, so may not ask again */
     bool known;           /* has finished a range */

@@ -131,16 +131,16 @@ static double sum_of(const double *x, struct ek_range r)
 /* Measured / expected seconds of a range; the median over its tasks if there are several and they
  * were timed, so that an interruption does not count. 0: nothing was expected. */
 static double ratio_of(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
-                       bool timed)
+                       double inside, bool timed)
 {
     const size_t n = r.end - r.begin;
     if (n < SEVERAL || !timed) {
-        const double expected = sum_of(k->seconds, r) + k->inside;
+        const double expected = sum_of(k->seconds, r) + inside;
         return expected > 0 ? sum_of(e->seconds, r) / expected : 0;
     }
     double *ratio = e->y + r.begin; /* no other unit has these tasks */
     for (size_t i = 0; i < n; i++) {
-        const double expected = k->seconds[r.begin + i] + k->inside / (double)n;
+        const double expected = k->seconds[r.begin + i] + inside / (double)n;
         ratio[i] = expected > 0 ? e->seconds[r.begin + i] / expected : 0;
     }
     return line_median(ratio, n);
@@ -165,7 +165,8 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     b->seconds += launch;
     if (each)
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
-    const double ratio = ratio_of(e, k, r, each != NULL);
+    const bool hidden = e->steps == 0 && launch < ESTIMATE_SHOWN * e->launch[cu];
+    const double ratio = ratio_of(e, k, r, hidden ? e->launch[cu] : k->inside, each != NULL);
     if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
         b->latest = ratio;
     if (!b->first)
@@ -411,6 +412,9 @@ static void judge_units(struct estimate *e, double scatter)
             judge_unit(e, c, scatter, alone);
 }
 
+/* Scatter of times before any task has run twice, for want of better knowledge. */
+static const double UNTOLD = 0.05;
+
 /* Scatter before any task has run twice: of the times of each unit's tasks around what the unit
  * takes on the average. After sum_units(). */
 static double error_of(struct estimate *e)
@@ -424,7 +428,7 @@ static double error_of(struct estimate *e)
         const double usual = expected_seconds(e, t) * e->seen[c] / e->expected[c];
         e->y[m++] = usual > 0 ? fabs(e->seconds[t] / usual - 1) / sqrt(1 - 1 / e->tasks[c]) : 0;
     }
-    return m ? line_median(e->y, m) * ESTIMATE_PER_MEDIAN : 0.05;
+    return m ? line_median(e->y, m) * ESTIMATE_PER_MEDIAN : UNTOLD;
 }
 
 /* ---- one step: what was measured -------------------------------------------------------------*/
@@ -463,7 +467,7 @@ static double fit_first_step(struct estimate *e, int turns)
             fit_kind(e, j, true, turns == 1);
         if (turn) {
             sum_units(e);
-            estimate_learn_inside(e, error_of(e));
+            estimate_learn_inside(e, fmin(error_of(e), UNTOLD));
         }
         sum_units(e);
         judge_units(e, error_of(e));

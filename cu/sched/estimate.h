@@ -42,6 +42,7 @@ struct estimate_kind {
     unsigned char *count;               /* [n] number of measurements */
     struct fit_row row[ESTIMATE_ROWS];  /* of a fit for `inside`: the latest; */
     size_t rows;                        /* how many there have been; */
+    unsigned longer;                    /* ranges of more tasks than these had had before */
     bool news; /* some of this step's have more or less of a launch than before */
     struct line line;
     bool tried;    /* the line has been fitted */
@@ -118,6 +119,14 @@ static inline double estimate_cost(const struct estimate *e, size_t task)
 static inline double estimate_seconds(const struct estimate *e, int cu, size_t task)
 {
     return e->slowdown[cu] * e->of[e->kind[cu]].seconds[task];
+}
+
+/* Nobody knows yet whether launches are hidden in the times of a device's tasks: too few ranges
+ * were longer than those before. */
+static inline bool estimate_may_hide(const struct estimate *e, int cu)
+{
+    const struct estimate_kind *k = &e->of[e->kind[cu]];
+    return !e->known && k->kind == CU_DEVICE && k->longer < 2 && !(e->launch[cu] > 0);
 }
 
 static inline double estimate_launch(const struct estimate *e, int cu)

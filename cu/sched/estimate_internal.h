@@ -9,6 +9,9 @@
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 #define ESTIMATE_PER_MEDIAN 1.4826
 
+/* A declared launch of which ranges show less than this share is hidden. */
+#define ESTIMATE_SHOWN 0.1
+
 /* A measurement of this step, converted to a unit of factor 1. */
 static inline double estimate_normal(const struct estimate *e, size_t t)
 {

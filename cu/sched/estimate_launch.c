@@ -16,9 +16,6 @@ static const double SMALL = 0.002;
 enum { OWN = 4 };
 static const double UNLIKE = 1.5;
 
-/* A declared launch of which ranges show less than this share is hidden. */
-static const double SHOWN = 0.1;
-
 /* ---- hidden in times --------------------------------------------------------------------------*/
 /* The number of tasks in the range that begins with t; 1 if t was not executed. */
 static size_t range_length(const struct estimate *e, size_t t)
@@ -72,6 +69,7 @@ static void collect_rows(struct estimate *e)
             continue;
         k->rows++;
         k->news |= row->x[1] != 0;
+        k->longer += row->x[1] < 0;
     }
 }
 
@@ -198,7 +196,7 @@ void estimate_hide_launches(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_kind *k = &e->of[e->kind[c]];
         const double beside = launch_beside(e, e->kind[c]);
-        if (e->launch[c] > 0 && beside >= 0 && beside < SHOWN * e->launch[c])
+        if (e->launch[c] > 0 && beside >= 0 && beside < ESTIMATE_SHOWN * e->launch[c])
             k->inside = fmax(k->inside, e->launch[c]);
     }
 }

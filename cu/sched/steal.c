@@ -301,7 +301,9 @@ static size_t batch(const struct steal *s, int cu)
     if (launch > 0)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
-    return d->units[d->memory[cu]] == 1 && all / 2 > grain ? all / 2 : grain;
+    if (d->units[d->memory[cu]] == 1 && all / 2 > grain)
+        return all / 2;
+    return estimate_may_hide(d->e, cu) ? 2 * grain : grain;
 }
 
 static bool falls_behind(const struct steal *s, int cu)

@@ -135,6 +135,69 @@ static void try_new(struct trial *t, const struct steal *s, int *owner)
     }
 }
 
+/* Seconds by which the step gets longer if unit cu takes task `in` and gives `out` (n: nothing) to
+ * the unit that has `in`, and later all is brought back. */
+static double cost_of_swap(const struct partition *d, const int *owner, int cu, size_t in,
+                           size_t out, double planned)
+{
+    const struct estimate *e = d->e;
+    const int other = owner[in];
+    double here = d->load[cu] + estimate_seconds(e, cu, in), there = d->load[other];
+    double moving = partition_transfer(d, d->memory[cu], in);
+    if (out < e->n) {
+        moving += partition_transfer(d, d->memory[other], out);
+        here -= estimate_seconds(e, cu, out);
+        there += estimate_seconds(e, other, out) - estimate_seconds(e, other, in);
+    }
+    return fmax(0, fmax(here, there) - planned) + 2 * moving;
+}
+
+/* Nobody knows whether a device's tasks take as long as they do or its launches, until it runs two
+ * consecutive ones together. Gives it a task next to one that it has for another one. */
+static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
+{
+    const struct partition *d = s->d;
+    const size_t n = s->plan.n;
+    double least = TRIAL * d->horizon * s->planned;
+    size_t in = n, out = n;
+    for (size_t a = 0; a + 1 < n; a++)
+        if (owner[a] == cu && owner[a + 1] == cu)
+            return; /* it has two */
+    for (size_t a = 0; a + 1 < n; a++) {
+        const size_t b = owner[a] == cu ? a + 1 : a, own = owner[a] == cu ? a : a + 1;
+        if (owner[own] != cu || t->loan[owner[b]].from >= 0)
+            continue;
+        for (size_t x = 0; x <= n; x++) {
+            const double cost = (x < n && owner[x] != cu) || x == own
+                                    ? INFINITY
+                                    : cost_of_swap(d, owner, cu, b, x, s->planned);
+            if (cost < least) {
+                least = cost;
+                in = b;
+                out = x;
+            }
+        }
+    }
+    if (in == n)
+        return;
+    const int other = owner[in];
+    lend(t, cu, in, owner);
+    if (out < n)
+        lend(t, other, out, owner);
+}
+
+/* With fewer steps left, what it costs is not won back. */
+static const double PAIRS = 6;
+
+static void try_pairs(struct trial *t, const struct steal *s, int *owner)
+{
+    if (s->d->job->first || s->d->horizon < PAIRS || WITHOUT(TRIALS))
+        return;
+    for (int c = 0; c < s->plan.ncu; c++)
+        if (estimate_may_hide(s->d->e, c) && t->loan[c].from < 0)
+            try_pair(t, s, owner, c);
+}
+
 void trial_choose(struct trial *t, struct steal *s, int *owner)
 {
     const size_t n = s->plan.n;
@@ -154,6 +217,8 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
         lend(t, cu, task, owner);
     else
         try_new(t, s, owner);
+    if (n)
+        try_pairs(t, s, owner);
     if (!t->loans && !before)
         return;
     steal_plan(s);
