@@ -423,7 +423,8 @@ struct ek_range steal_next(struct steal *s, int cu)
         if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
             r = help(s, cu);
     }
-    if ((w->left = r.begin == r.end)) {
+    w->left = r.begin == r.end;
+    if (r.begin == r.end) {
         r = take_offer(s, cu);
         w->left = r.begin == r.end;
     }
