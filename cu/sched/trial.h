@@ -1,7 +1,8 @@
 /* cu/sched/trial.h – cheap experiments. A unit that was too slow to get tasks may have recovered:
  * it is tried again from time to time with the shortest task. One that has never worked may be the
  * fastest: it is tried with a task that it will end in time. Faces may cost less than the link
- * suggests: where nothing crosses for that reason, the cheapest task is moved across once. */
+ * suggests: where nothing crosses for that reason, the cheapest task is moved across once. A
+ * device's launches may hide in its tasks' times: it is lent a task next to one that it has. */
 #pragma once
 
 #include "cu/sched/steal.h"

@@ -1,7 +1,8 @@
 /* tests/bench/cu_random.c – evenkeel against every other policy on random cases of seventeen
  * families (tests/random_case.h), and against the optimum with up to eleven tasks: the worst ratio
  * of each family, and the share of cases above 1.02.
- *   cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY]]]], CASES per family */
+ *   cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY [batches]]]]], CASES per family
+ * With `batches`, launches of devices are hidden in their tasks' times. */
 #include "tests/random_case.h"
 
 struct tally {
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
             if (argc > 4 && atoi(argv[4]) != f)
                 continue;
             random_case(&c, (enum random_family)f, seed, most);
+            for (int u = 0; u < c.sim.ncu && argc > 5; u++)
+                c.unit[u].batches = c.unit[u].kind == CU_DEVICE;
             if (random_match(&c, &m))
                 return 3;
             const bool is_brief = c.sim.cold && c.sim.steps < 3;
