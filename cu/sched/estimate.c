@@ -229,7 +229,10 @@ static bool changes_unit(const struct estimate *e, size_t t, double *more)
 static void find_misjudged(struct estimate *e, double *off, double *sum, double *count)
 {
     enum { TURNS = 50 };
-    for (int turn = 0; turn < TURNS; turn++) {
+    const double settled = 1e-4;
+    double change = INFINITY;
+    for (int turn = 0; turn < TURNS && change > settled; turn++) {
+        change = 0;
         memset(sum, 0, 2 * (size_t)e->ncu * sizeof *sum);
         for (size_t t = 0; t < e->n; t++) {
             const int now = e->owner[t], then = e->before[t];
@@ -241,8 +244,11 @@ static void find_misjudged(struct estimate *e, double *off, double *sum, double 
             count[now]++;
             count[then]++;
         }
-        for (int c = 0; c < e->ncu; c++)
-            off[c] = count[c] > 0 ? (off[c] + sum[c] / count[c]) / 2 : 0;
+        for (int c = 0; c < e->ncu; c++) {
+            const double better = count[c] > 0 ? (off[c] + sum[c] / count[c]) / 2 : 0;
+            change = fmax(change, fabs(better - off[c]));
+            off[c] = better;
+        }
     }
 }
 
