@@ -32,25 +32,33 @@ static bool continues_character(char c)
     return (c & 0xc0) == 0x80; /* UTF-8 */
 }
 
-/* Formats a message as one line without terminal control characters. Whatever text it quotes, its
- * beginning (what, where) and its end (why, what to do) are there: a long one is cut in its middle.
- */
-static void make_line(char line[LINE], const char *fmt, va_list ap)
+/* Cuts the middle of a message that does not fit, of n bytes: its beginning (what, where) and its
+ * end (why, what to do) stay. Without memory it loses its end. */
+static void make_short(char line[LINE], int n, const char *fmt, va_list ap)
 {
     char *all;
-    const int n = vasprintf(&all, fmt, ap);
     int head = END, tail = n - END;
-    if (n <= 2 * END) {
-        snprintf(line, LINE, "%s", n < 0 ? fmt : all);
-    } else {
-        while (continues_character(all[head]))
-            head--;
-        while (continues_character(all[tail]))
-            tail++;
-        snprintf(line, LINE, "%.*s … %s", head, all, all + tail);
-    }
-    if (n >= 0)
-        free(all);
+    if (vasprintf(&all, fmt, ap) < 0)
+        return;
+    while (continues_character(all[head]))
+        head--;
+    while (continues_character(all[tail]))
+        tail++;
+    snprintf(line, LINE, "%.*s … %s", head, all, all + tail);
+    free(all);
+}
+
+/* Formats a message as one line without terminal control characters, whatever text it quotes. */
+static void make_line(char line[LINE], const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(line, LINE, fmt, ap);
+    if (n < 0)
+        snprintf(line, LINE, "%s", fmt);
+    else if (n > 2 * END)
+        make_short(line, n, fmt, again);
+    va_end(again);
     for (; *line; line++)
         if ((unsigned char)*line < ' ' || *line == 0x7f)
             *line = '?';
