@@ -165,7 +165,7 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     b->seconds += launch;
     if (each)
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
-    const bool hidden = e->steps == 0 && launch < ESTIMATE_SHOWN * e->launch[cu];
+    const bool hidden = e->steps == 0 && estimate_hides(launch, e->launch[cu]);
     const double ratio = ratio_of(e, k, r, hidden ? e->launch[cu] : k->inside, each != NULL);
     if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
         b->latest = ratio;
@@ -212,35 +212,35 @@ static void fit_kind(struct estimate *e, int j, bool raw, bool proportional)
 }
 
 /* ---- one step: second thoughts about the first ------------------------------------------------*/
-/* log(now / then) of a task's normal times, if it ran twice, on two units of one kind. */
-static bool changes_unit(const struct estimate *e, size_t t, double *more)
+/* log(now / then) of a task's normal times, if it ran twice, on two units of one kind; else NAN. */
+static double change_of(const struct estimate *e, size_t t)
 {
     const int now = e->owner[t], then = e->before[t];
     const struct estimate_kind *k = &e->of[e->kind[then]];
     if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
         !(k->sample[t][0] > 0))
-        return false;
-    *more = log(estimate_normal(e, t) / k->sample[t][0]);
-    return true;
+        return NAN;
+    return log(estimate_normal(e, t) / k->sample[t][0]);
 }
 
-/* By how much (logarithm) each unit was misjudged, by least squares over tasks that changed their
- * unit: damped Jacobi iteration. */
-static void find_misjudged(struct estimate *e, double *off, double *sum, double *count)
+/* By how much (logarithm) each unit was misjudged, by least squares over the changes in e->x:
+ * damped Jacobi iteration. e->expected receives the number of changes that tell it. */
+static void find_misjudged(struct estimate *e, double *off)
 {
     enum { TURNS = 50 };
     const double settled = 1e-4;
-    double change = INFINITY;
+    double *sum = e->seen, *count = e->expected, change = INFINITY;
+    memset(off, 0, (size_t)e->ncu * sizeof *off);
     for (int turn = 0; turn < TURNS && change > settled; turn++) {
         change = 0;
-        memset(sum, 0, 2 * (size_t)e->ncu * sizeof *sum);
+        memset(sum, 0, (size_t)e->ncu * sizeof *sum);
+        memset(count, 0, (size_t)e->ncu * sizeof *count);
         for (size_t t = 0; t < e->n; t++) {
             const int now = e->owner[t], then = e->before[t];
-            double more;
-            if (!changes_unit(e, t, &more))
+            if (isnan(e->x[t]))
                 continue;
-            sum[now] += more + off[then];
-            sum[then] += off[now] - more;
+            sum[now] += e->x[t] + off[then];
+            sum[then] += off[now] - e->x[t];
             count[now]++;
             count[then]++;
         }
@@ -256,23 +256,23 @@ static void find_misjudged(struct estimate *e, double *off, double *sum, double 
  * these tasks show on other units what they take. */
 static void judge_again(struct estimate *e)
 {
-    double *off = e->busy, *count = e->expected;
-    memset(off, 0, 3 * (size_t)e->ncu * sizeof *off);
-    find_misjudged(e, off, e->seen, count);
+    double *off = e->busy;
     size_t m = 0;
-    for (size_t t = 0; t < e->n; t++) {
-        double more;
-        if (changes_unit(e, t, &more))
-            e->y[m++] = fabs(more + off[e->before[t]] - off[e->owner[t]]);
-    }
+    for (size_t t = 0; t < e->n; t++)
+        m += !isnan(e->x[t] = change_of(e, t));
     if (!m)
         return;
+    find_misjudged(e, off);
+    m = 0;
+    for (size_t t = 0; t < e->n; t++)
+        if (!isnan(e->x[t]))
+            e->y[m++] = fabs(e->x[t] + off[e->before[t]] - off[e->owner[t]]);
     const double scatter = line_median(e->y, m) * ESTIMATE_PER_MEDIAN;
     memcpy(e->scratch, off, (size_t)e->ncu * sizeof *off);
     const double usual = line_median(e->scratch, (size_t)e->ncu);
     for (int c = 0; c < e->ncu; c++) {
         off[c] -= usual;
-        off[c] = fabs(off[c]) > SURE * scatter / sqrt(count[c]) ? exp(off[c]) : 1;
+        off[c] = fabs(off[c]) > SURE * scatter / sqrt(e->expected[c]) ? exp(off[c]) : 1;
         e->factor[c] *= off[c];
     }
     for (size_t t = 0; t < e->n; t++) {

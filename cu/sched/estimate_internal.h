@@ -9,8 +9,11 @@
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 #define ESTIMATE_PER_MEDIAN 1.4826
 
-/* A declared launch of which ranges show less than this share is hidden. */
-#define ESTIMATE_SHOWN 0.1
+/* A declared launch of which ranges show less than this share beside their tasks is hidden. */
+static inline bool estimate_hides(double beside, double declared)
+{
+    return beside < 0.1 * declared;
+}
 
 /* A measurement of this step, converted to a unit of factor 1. */
 static inline double estimate_normal(const struct estimate *e, size_t t)

@@ -196,7 +196,7 @@ void estimate_hide_launches(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_kind *k = &e->of[e->kind[c]];
         const double beside = launch_beside(e, e->kind[c]);
-        if (e->launch[c] > 0 && beside >= 0 && beside < ESTIMATE_SHOWN * e->launch[c])
+        if (beside >= 0 && estimate_hides(beside, e->launch[c]))
             k->inside = fmax(k->inside, e->launch[c]);
     }
 }
