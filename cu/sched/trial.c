@@ -13,6 +13,8 @@ void trial_open(struct trial *t, const struct sched_job *job)
 {
     *t = (struct trial){.credit = ARENA_NEW(job->arena, job->ncu, double),
                         .loan = ARENA_NEW(job->arena, job->ncu, struct trial_loan)};
+    for (int c = 0; t->loan && c < job->ncu; c++)
+        t->loan[c].from = -1;
 }
 
 bool trial_succeeds(const struct trial *t, const struct estimate *e)
@@ -186,16 +188,20 @@ static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
         lend(t, other, out, owner);
 }
 
-/* With fewer steps left, what it costs is not won back. */
+/* With fewer than PAIRS steps left, what it costs is not won back; after so many steps with such
+ * trials, more of them will not tell either. */
 static const double PAIRS = 6;
+enum { ENOUGH_PAIRS = 8 };
 
 static void try_pairs(struct trial *t, const struct steal *s, int *owner)
 {
-    if (s->d->job->first || s->d->horizon < PAIRS || WITHOUT(TRIALS))
+    const int before = t->loans;
+    if (s->d->job->first || s->d->horizon < PAIRS || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRIALS))
         return;
     for (int c = 0; c < s->plan.ncu; c++)
         if (estimate_may_hide(s->d->e, c) && t->loan[c].from < 0)
             try_pair(t, s, owner, c);
+    t->pairs += t->loans > before;
 }
 
 void trial_choose(struct trial *t, struct steal *s, int *owner)

@@ -11,10 +11,10 @@ struct trial {
     double *credit; /* [ncu] seconds that may be spent on trying each unit again */
     struct trial_loan {
         size_t task;
-        int from; /* the unit that the task belongs to; -1: no trial in this step */
-    } * loan;     /* [ncu] */
-    int loans;
-    bool crossed; /* the cost of faces has been tried, or need not be */
+        int from;     /* the unit that the task belongs to; -1: no trial in this step */
+    } * loan;         /* [ncu] */
+    int loans, pairs; /* in this step; steps in which devices were lent a second task */
+    bool crossed;     /* the cost of faces has been tried, or need not be */
 };
 
 void trial_open(struct trial *t, const struct sched_job *job);
