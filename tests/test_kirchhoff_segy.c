@@ -591,6 +591,24 @@ static void feet_and_tables(void **state)
     unlink(places);
 }
 
+/* Writes a file of one trace of zeros, whose beginning goes to head [size], and names it. */
+static const char *write_one(const struct segy_new *file, const struct segy_put *t, void *head,
+                             size_t size)
+{
+    static char path[64];
+    const float x[64] = {0};
+    struct segy_writer *w;
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d.%s", (int)getpid(),
+             file->su ? "su" : "segy");
+    assert_int_equal(segy_create(path, file, &w), EK_OK);
+    assert_int_equal(segy_put(w, t, x), EK_OK);
+    assert_int_equal(segy_finish(w), EK_OK);
+    FILE *in = fopen(path, "rb");
+    assert_int_equal(fread(head, 1, size, in), size);
+    fclose(in);
+    return path;
+}
+
 static void images_keep_depths(void **state)
 {
     static const struct {
@@ -598,20 +616,11 @@ static void images_keep_depths(void **state)
         long ns;
     } kind[] = {{32.77, 0, 31}, {40, 12.5, 33}, {65.5, 7, 3}, {100, 1234.25, 9}, {10, 33.333, 5}};
     for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
-        char path[64];
-        float x[64] = {0};
         unsigned char head[SEGY_TEXT + SEGY_BINARY];
         const struct segy_new file = {.ns = kind[k].ns, .dt = 1e-3 * kind[k].dz};
         const struct segy_put t = {.delay = 1e-3 * kind[k].z0};
-        struct segy_writer *w;
+        const char *path = write_one(&file, &t, head, sizeof head);
         struct segy *s;
-        snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d.segy", (int)getpid());
-        assert_int_equal(segy_create(path, &file, &w), EK_OK);
-        assert_int_equal(segy_put(w, &t, x), EK_OK);
-        assert_int_equal(segy_finish(w), EK_OK);
-        FILE *in = fopen(path, "rb");
-        assert_int_equal(fread(head, 1, sizeof head, in), sizeof head);
-        fclose(in);
         assert_int_equal(segy_i16(head, 3221, false), kind[k].ns);
         assert_int_equal(segy_open(path, &usual, &s), EK_OK);
         assert_near(s->dt, 1e-3 * kind[k].dz, 1e-12);
@@ -625,21 +634,11 @@ static void images_keep_depths(void **state)
 /* SU has whole milliseconds alone, and 65,535 us at most: depths are in d1 and f1. */
 static void su_images_keep_depths(void **state)
 {
-    char path[64];
     unsigned char head[SEGY_HEADER];
     float d1, f1;
-    const float x[3] = {1, 2, 3};
     const struct segy_new file = {.su = true, .depth = true, .ns = 3, .dt = 0.1};
     const struct segy_put t = {.delay = 0.1125};
-    struct segy_writer *w;
-    snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d.su", (int)getpid());
-    assert_int_equal(segy_create(path, &file, &w), EK_OK);
-    assert_int_equal(segy_put(w, &t, x), EK_OK);
-    assert_int_equal(segy_finish(w), EK_OK);
-    FILE *in = fopen(path, "rb");
-    assert_int_equal(fread(head, 1, sizeof head, in), sizeof head);
-    fclose(in);
-    unlink(path);
+    unlink(write_one(&file, &t, head, sizeof head));
     memcpy(&d1, head + 180, sizeof d1);
     memcpy(&f1, head + 184, sizeof f1);
     assert_true(d1 == 100 && f1 == 112.5F);

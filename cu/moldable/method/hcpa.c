@@ -127,8 +127,8 @@ static void schedule(struct allocation *a, struct timeline *timeline,
     int n = a->problem->ntasks, *order = a->heap; /* which is no longer needed */
     for (int i = 0; i < n; i++)
         order[i] = timeline->order[i];
-    if (moldable_independent(
-            a->problem)) /* else timeline->order keeps tasks behind their predecessors */
+    /* Else timeline->order keeps tasks behind their predecessors. */
+    if (moldable_independent(a->problem))
         qsort_r(order, (size_t)n, sizeof *order, longer, a);
     for (int i = 0; i < n; i++) {
         choice[i] = earliest(a, timeline, order[i]);
