@@ -177,12 +177,49 @@ static void test_levels(void **state)
                 "lens:v0=2000,kz=0.5,dv=500,x=200,y=-150,z=900,sigma=300");
 }
 
+/* However many rays are advanced, from a boundary of lanes on, each goes where it went among all of
+ * them, and those beyond the last one's lanes stay. */
+static void parts_of(const char *text)
+{
+    const double s[3] = {50, -20, 10}, low[3] = {-3000, -3000, -1000}, high[3] = {3000, 3000, 3000};
+    static _Alignas(64) double all[RAY_ROWS * PITCH], from[RAY_ROWS * PITCH], to[RAY_ROWS * PITCH];
+    struct velocity *v = model(text);
+    struct ray_field f;
+    double d[PITCH][3];
+    assert_int_equal(ray_field_open(v, low, high, 50, &f), EK_OK);
+    fan(&f, s, from, d);
+    const struct ray_layer way = {f.step, 7};
+    memcpy(all, from, sizeof all);
+    ray_advance_front(&f, all, PITCH, 0, PITCH, &way, 1);
+    for (size_t first = 0; first < PITCH; first += RAY_LANES)
+        for (size_t count = 1; first + count <= PITCH; count++) {
+            const size_t end = first + (count + RAY_LANES - 1) / RAY_LANES * RAY_LANES;
+            memcpy(to, from, sizeof to);
+            ray_advance_front(&f, to, PITCH, first, count, &way, 1);
+            for (size_t i = 0; i < RAY_ROWS * PITCH; i++) {
+                const size_t ray = i % PITCH;
+                if (ray < first || ray >= end)
+                    assert_true(to[i] == from[i]);
+                else if (ray < first + count)
+                    assert_true(to[i] == all[i]);
+            }
+        }
+    ray_field_close(&f);
+    velocity_close(v);
+}
+
+static void test_parts(void **state)
+{
+    parts_of("gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5");
+    parts_of("lens:v0=2000,kz=0.5,dv=500,x=200,y=-150,z=900,sigma=300");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lens),     cmocka_unit_test(test_focus),
         cmocka_unit_test(test_fronts),   cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
