@@ -87,9 +87,13 @@
 #endif
 #else /* the host's compiler: the caller of a kernel sets the work-item's indices */
 #include <math.h>
-/* Kernels are found by name: no header declares them. */
+#ifdef __cplusplus
+#define restrict __restrict__
+#define KERNEL(name, x, y, z) void name
+#else /* Kernels are found by name: no header declares them. */
 #define KERNEL(name, x, y, z) _Pragma("GCC diagnostic ignored \"-Wmissing-prototypes\"") void name
-#define FN                    static inline
+#endif
+#define FN static inline
 #define GLOBAL
 #define CONSTANT static const
 #define UNROLL
@@ -98,7 +102,7 @@
 #define GID(d)           kernel_gid[d]
 #define LID(d)           kernel_lid[d]
 #define GROUP(d)         kernel_group[d]
-extern _Thread_local int kernel_gid[3], kernel_lid[3], kernel_group[3];
+extern __thread int kernel_gid[3], kernel_lid[3], kernel_group[3]; /* C++ lacks C11's word */
 #endif
 
 #ifndef real

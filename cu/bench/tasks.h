@@ -80,10 +80,18 @@ void ek_free(struct ek_summary *);
  * arguments. */
 enum ek_status ek_launch(const struct ek_unit *, const char *kernel, size_t items, int nargs,
                          const struct backend_arg *args);
+#ifdef __cplusplus
+#define EK_LAUNCH(unit, kernel, items, ...)                                                        \
+    ([&] {                                                                                         \
+        const struct backend_arg args[] = {__VA_ARGS__};                                           \
+        return ek_launch((unit), (kernel), (items), (int)(sizeof args / sizeof *args), args);      \
+    }())
+#else
 #define EK_LAUNCH(unit, kernel, items, ...)                                                        \
     ek_launch((unit), (kernel), (items),                                                           \
               (int)(sizeof((struct backend_arg[]){__VA_ARGS__}) / sizeof(struct backend_arg)),     \
               (struct backend_arg[]){__VA_ARGS__})
+#endif
 
 /* Buffer number `buffer` of ek_tasks.buffers as a kernel's argument. */
 struct backend_arg ek_buffer(const struct ek_unit *, int buffer);
