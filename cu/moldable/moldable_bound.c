@@ -1,30 +1,56 @@
 /* cu/moldable/moldable_bound.c – the lower bound of a moldable problem. */
 #include "cu/moldable/timeline.h"
+#include "cu/sim/bound.h"
 #include "src/owned.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The machine as the bound sees it. A task's work p t(p) in reference core seconds is the same on
- * every node, so for its duration only the fastest node that can host it on p cores matters. */
+/* Rounds in which the prices are improved. */
+enum { ROUNDS = 4 };
+
+/* Nodes with the same number of cores. */
+struct size {
+    int cores;
+    double power; /* sum of cores f */
+    double price; /* of a reference core second; the sum of power * price is 1 */
+};
+
+/* The machine as the bound sees it. A task's work in reference core seconds depends on its width
+ * and, with interference, on the size of its node, but not on the node's speed, so only the fastest
+ * node of each size matters. Any prices of the sizes yield a bound. */
 struct machine {
     const struct moldable_problem *problem;
-    double power;        /* sum of p_j f_j */
-    double gpus, memory; /* the same for these; memory is infinite if that of some node is */
+    int nsizes;
+    struct size *size;
+    double gpus, memory; /* sums of f times these; memory is infinite if that of some node is */
     double fastest;      /* of all nodes */
     int widest, largest; /* cores of the largest node, of the largest cluster */
-    double *factor;      /* [nkinds][widest] of the fastest node that can host a task on p cores */
+    double *factor;      /* [nkinds][nsizes] of the fastest node that can host the kind's tasks */
     double *law;         /* [nkinds][widest] t(p), infinite for widths that tasks cannot have */
     int *count;          /* [nkinds] tasks */
     int *cores;          /* [nclusters] */
 };
 
+static struct size *size_of(const struct machine *m, int cores)
+{
+    struct size *s = m->size;
+    while (s->cores && s->cores != cores)
+        s++;
+    return s;
+}
+
 static void survey(struct machine *m)
 {
     const struct moldable_problem *p = m->problem;
+    double power = 0;
     for (int j = 0; j < p->nnodes; j++) {
         const struct moldable_node *n = &p->node[j];
-        m->power += n->cores * n->factor;
+        struct size *s = size_of(m, n->cores);
+        m->nsizes += !s->cores;
+        s->cores = n->cores;
+        s->power += n->cores * n->factor;
+        power += n->cores * n->factor;
         m->gpus += n->gpus * n->factor;
         m->memory += n->memory > 0 ? n->memory * n->factor : INFINITY;
         m->fastest = fmax(m->fastest, n->factor);
@@ -32,6 +58,8 @@ static void survey(struct machine *m)
         *sum += n->cores;
         m->largest = *sum > m->largest ? *sum : m->largest;
     }
+    for (int s = 0; s < m->nsizes; s++)
+        m->size[s].price = 1 / power;
     for (int i = 0; i < p->ntasks; i++)
         m->count[p->kind[i]]++;
 }
@@ -40,10 +68,10 @@ static void find_fastest(const struct machine *m, const struct moldable_kind *k,
 {
     const struct moldable_problem *p = m->problem;
     for (int j = 0; j < p->nnodes; j++)
-        if (moldable_can_host(k, &p->node[j]))
-            factor[p->node[j].cores - 1] = fmax(factor[p->node[j].cores - 1], p->node[j].factor);
-    for (int w = m->widest - 2; w >= 0; w--)
-        factor[w] = fmax(factor[w], factor[w + 1]);
+        if (moldable_can_host(k, &p->node[j])) {
+            double *f = &factor[size_of(m, p->node[j].cores) - m->size];
+            *f = fmax(*f, p->node[j].factor);
+        }
 }
 
 static bool allows(const struct moldable_kind *k, int w)
@@ -53,12 +81,12 @@ static bool allows(const struct moldable_kind *k, int w)
 
 static void tabulate(struct machine *m)
 {
-    const size_t widest = (size_t)m->widest;
+    const size_t widest = (size_t)m->widest, sizes = (size_t)m->nsizes;
     for (int i = 0; i < m->problem->nkinds; i++) {
         const struct moldable_kind *k = &m->problem->kinds[i];
-        double *factor = m->factor + (size_t)i * widest, *law = m->law + (size_t)i * widest;
+        double *factor = m->factor + (size_t)i * sizes, *law = m->law + (size_t)i * widest;
         if (i && k->gpus == k[-1].gpus && k->memory == k[-1].memory)
-            memcpy(factor, factor - widest, widest * sizeof *factor);
+            memcpy(factor, factor - sizes, sizes * sizeof *factor);
         else
             find_fastest(m, k, factor);
         for (int w = 1; w <= m->widest; w++)
@@ -66,30 +94,46 @@ static void tabulate(struct machine *m)
     }
 }
 
-/* What a task takes at least if it ends within T: work p t(p), and t(p); infinite if it cannot. */
+/* What a task takes at least if it ends within T: work, and t(p); infinite if it cannot. */
 struct least {
     double work, law;
 };
 
-static void consider(struct least *l, int w, double law)
+static void consider(struct least *l, double work, double law)
 {
-    l->work = fmin(l->work, w * law);
+    l->work = fmin(l->work, work);
     l->law = fmin(l->law, law);
 }
 
-static struct least least_of(const struct machine *m, int kind, double T)
+/* On nodes of one size. Work counts as on a full node. A task without neighbours takes less time,
+ * so T is compared with that; but as interference is taken to be at most 1, a node that is not full
+ * then does no more work in a second than a full one. */
+static struct least least_on(const struct machine *m, int kind, int size, double T)
 {
     const struct moldable_kind *k = &m->problem->kinds[kind];
-    const double *factor = m->factor + (size_t)kind * (size_t)m->widest;
     const double *law = m->law + (size_t)kind * (size_t)m->widest;
+    const double within = T * m->factor[(size_t)kind * (size_t)m->nsizes + (size_t)size];
+    const int cores = m->size[size].cores;
+    const double slower = cores > 1 ? fmin(k->interference, 1) / (cores - 1) : 0;
     struct least l = {INFINITY, INFINITY};
-    for (int w = 1; !k->cluster && w <= m->widest; w++)
-        if (law[w - 1] <= T * factor[w - 1])
-            consider(&l, w, law[w - 1]);
+    for (int w = 1; !k->cluster && w <= cores; w++)
+        if (law[w - 1] <= within)
+            consider(&l, w * law[w - 1] * (1 + slower * (cores - w)), law[w - 1]);
     for (int w = 1; k->cluster && w <= m->largest; w++) {
         const double t = allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
         if (t <= T * m->fastest)
-            consider(&l, w, t);
+            consider(&l, w * t, t);
+    }
+    return l;
+}
+
+/* At the sizes' prices. */
+static struct least least_of(const struct machine *m, int kind, double T)
+{
+    struct least l = {INFINITY, INFINITY};
+    for (int s = 0; s < m->nsizes; s++) {
+        const struct least on = least_on(m, kind, s, T);
+        consider(&l, on.work * m->size[s].price, on.law);
     }
     return l;
 }
@@ -98,15 +142,14 @@ static struct least least_of(const struct machine *m, int kind, double T)
 static bool may_fit(const struct machine *m, int from, int to, double T)
 {
     double work = 0, gpus = 0, memory = 0;
-    for (int i = from; i < to && work <= m->power * T; i++) {
+    for (int i = from; i < to && work <= T; i++) {
         const struct moldable_kind *k = &m->problem->kinds[i];
         const struct least l = least_of(m, i, T);
         work += m->count[i] * l.work;
         gpus += k->gpus ? m->count[i] * l.law * k->gpus : 0;
         memory += k->memory > 0 ? m->count[i] * l.law * k->memory : 0;
     }
-    return work <= m->power * T && gpus <= m->gpus * T * (1 + 1e-9) &&
-           memory <= m->memory * T * (1 + 1e-9);
+    return work <= T && gpus <= m->gpus * T * (1 + 1e-9) && memory <= m->memory * T * (1 + 1e-9);
 }
 
 static double bisect(const struct machine *m, int from, int to)
@@ -123,6 +166,37 @@ static double bisect(const struct machine *m, int from, int to)
             lo = mid;
     }
     return lo;
+}
+
+/* The best prices for what tasks take at least if they end within T. */
+static enum ek_status find_prices(struct machine *m, double T)
+{
+    OWNED(arena_free) struct arena arena = {0};
+    const int n = m->problem->nkinds;
+    const double never = 1e6 * T; /* GLPK wants finite numbers */
+    int *units = ARENA_NEW(&arena, m->nsizes, int);
+    double *price = ARENA_NEW(&arena, m->nsizes, double);
+    const double **row = ARENA_NEW(&arena, m->nsizes, const double *);
+    double *share = ARENA_NEW(&arena, (size_t)m->nsizes * (size_t)n, double);
+    TRY(arena_check(&arena, "the bound"));
+    for (int s = 0; s < m->nsizes; s++) {
+        units[s] = 1;
+        row[s] = share;
+        for (int i = 0; i < n; i++, share++)
+            *share = m->count[i] ? fmin(m->count[i] * least_on(m, i, s, T).work / m->size[s].power, never) : 0;
+    }
+    bound_prices((size_t)n, m->nsizes, units, row, price);
+    for (int s = 0; s < m->nsizes; s++)
+        m->size[s].price = price[s] / m->size[s].power;
+    return EK_OK;
+}
+
+static bool interferes(const struct moldable_problem *p)
+{
+    for (int i = 0; i < p->nkinds; i++)
+        if (p->kinds[i].interference > 0)
+            return true;
+    return false;
 }
 
 /* The longest chain of kinds that depend on one another, each with the machine to itself; end
@@ -145,9 +219,9 @@ double moldable_bound(const struct moldable_problem *p)
 {
     OWNED(arena_free) struct arena arena = {0};
     struct machine m = {.problem = p, .widest = moldable_widest(p)};
-    const size_t cells = (size_t)p->nkinds * (size_t)m.widest;
-    m.factor = ARENA_NEW(&arena, cells, double);
-    m.law = ARENA_NEW(&arena, cells, double);
+    m.size = ARENA_NEW(&arena, m.widest + 1, struct size);
+    m.factor = ARENA_NEW(&arena, (size_t)p->nkinds * (size_t)m.widest, double);
+    m.law = ARENA_NEW(&arena, (size_t)p->nkinds * (size_t)m.widest, double);
     m.count = ARENA_NEW(&arena, p->nkinds, int);
     m.cores = ARENA_NEW(&arena, p->nclusters, int);
     double *end = ARENA_NEW(&arena, p->nkinds, double);
@@ -155,6 +229,11 @@ double moldable_bound(const struct moldable_problem *p)
         return NAN;
     survey(&m);
     tabulate(&m);
-    const double all = bisect(&m, 0, p->nkinds); /* no less than any one kind needs */
+    double all = bisect(&m, 0, p->nkinds); /* no less than any one kind needs */
+    for (int round = 0; round < ROUNDS && m.nsizes > 1 && interferes(p); round++) {
+        if (find_prices(&m, all))
+            return NAN;
+        all = fmax(all, bisect(&m, 0, p->nkinds));
+    }
     return moldable_independent(p) ? all : fmax(all, longest_chain(&m, end) * (1 - 1e-12));
 }
