@@ -327,6 +327,21 @@ static void wlsearch_is_best_on_fem_tasks(void **state)
     }
 }
 
+/* Two tasks of 10 s take as long on one node of each speed, or both on the fast one; their area
+ * would fit in 6.7 s. */
+static void nodes_have_room_for_whole_tasks(void **state)
+{
+    struct moldable_problem p = {0};
+    int after = 0;
+    (void)state;
+    assert_int_equal(moldable_nodes_parse(&p, "fast:1:2, slow:1:1"), EK_OK);
+    assert_int_equal(moldable_tasks_parse(&p, "2 x 10"), EK_OK);
+    const struct moldable_kind last = {.law.c = 1, .nafter = 1, .after = &after};
+    assert_int_equal(moldable_add_tasks(&p, &last, 1), EK_OK);
+    assert_true(fabs(moldable_bound(&p) - 10.5) < 1e-6);
+    moldable_problem_close(&p);
+}
+
 /* Section 5.2, x = 1: perfectly parallel tasks reach the area bound. Of several widths with the
  * same estimate WATERL takes the first, as in Fig. 5, and misses the bound if that width does not
  * divide the number of cores (three tasks on three of eight cores each). */
@@ -432,6 +447,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_obeys_the_laws),
+        cmocka_unit_test(nodes_have_room_for_whole_tasks),
         cmocka_unit_test(small_cases_are_near_the_optimum),
         cmocka_unit_test(resources_and_dependencies_hold),
         cmocka_unit_test(busy_neighbours_slow_tasks_down),

@@ -114,10 +114,10 @@ enum ek_status moldable_plan_open(struct moldable_plan *, const struct moldable_
 void moldable_plan_close(struct moldable_plan *);
 
 /* A lower bound of all makespans (s): the least T for which every task ends within T on some number
- * of cores, and the tasks' work p t(p), each at its least over those numbers, fits the area
- * T sum(p_j f_j); likewise their least use of GPUs and memory. It is at least the longest chain of
- * kinds that depend on one another, each with all nodes to itself, and the plain area bound. NaN:
- * out of memory, already reported. */
+ * of cores, and the tasks' work, each at its least over those numbers and the sizes of nodes at the
+ * best prices of these, fits the area T sum(p_j f_j); likewise their least use of GPUs and memory.
+ * It is at least the longest chain of kinds that depend on one another, each with all nodes to
+ * itself. Interference above 1 counts as 1. NaN: out of memory, already reported. */
 double moldable_bound(const struct moldable_problem *);
 
 /* ---- tasks and nodes --------------------------------------------------------------------------*/

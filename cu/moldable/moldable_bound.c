@@ -105,21 +105,30 @@ static void consider(struct least *l, double work, double law)
     l->law = fmin(l->law, law);
 }
 
-/* On nodes of one size. Work counts as on a full node. A task without neighbours takes less time,
- * so T is compared with that; but as interference is taken to be at most 1, a node that is not full
- * then does no more work in a second than a full one. */
-static struct least least_on(const struct machine *m, int kind, int size, double T)
+/* On a node, T times its speed being `within`. Work counts as on a full node. A task without
+ * neighbours takes less time, so T is compared with that; but as interference is taken to be at
+ * most 1, a node that is not full then does no more work in a second than a full one. */
+static struct least least_on_node(const struct machine *m, int kind, int cores, double within)
 {
     const struct moldable_kind *k = &m->problem->kinds[kind];
     const double *law = m->law + (size_t)kind * (size_t)m->widest;
-    const double within = T * m->factor[(size_t)kind * (size_t)m->nsizes + (size_t)size];
-    const int cores = m->size[size].cores;
     const double slower = cores > 1 ? fmin(k->interference, 1) / (cores - 1) : 0;
     struct least l = {INFINITY, INFINITY};
-    for (int w = 1; !k->cluster && w <= cores; w++)
+    for (int w = 1; w <= cores; w++)
         if (law[w - 1] <= within)
             consider(&l, w * law[w - 1] * (1 + slower * (cores - w)), law[w - 1]);
-    for (int w = 1; k->cluster && w <= m->largest; w++) {
+    return l;
+}
+
+/* On nodes of one size. */
+static struct least least_on(const struct machine *m, int kind, int size, double T)
+{
+    const struct moldable_kind *k = &m->problem->kinds[kind];
+    struct least l = {INFINITY, INFINITY};
+    if (!k->cluster)
+        return least_on_node(m, kind, m->size[size].cores,
+                             T * m->factor[(size_t)kind * (size_t)m->nsizes + (size_t)size]);
+    for (int w = 1; w <= m->largest; w++) {
         const double t = allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
         if (t <= T * m->fastest)
             consider(&l, w * t, t);
@@ -152,20 +161,45 @@ static bool may_fit(const struct machine *m, int from, int to, double T)
     return work <= T && gpus <= m->gpus * T * (1 + 1e-9) && memory <= m->memory * T * (1 + 1e-9);
 }
 
-static double bisect(const struct machine *m, int from, int to)
+/* Have all nodes together room for the tasks of one kind within T? A node has room for whole tasks
+ * only. */
+static bool have_room(const struct machine *m, int from, int to, double T)
+{
+    const struct moldable_problem *p = m->problem;
+    const struct moldable_kind *k = &p->kinds[from];
+    double left = to > from ? m->count[from] : 0;
+    for (int j = 0; j < p->nnodes && left > 0; j++) {
+        const struct moldable_node *n = &p->node[j];
+        const double within = T * n->factor * (1 + 1e-9);
+        if (moldable_can_host(k, n))
+            left -= floor(n->cores * within / least_on_node(m, from, n->cores, within).work);
+    }
+    return left <= 0;
+}
+
+/* The least T, from `lo` on, within which the tasks fit. */
+static double bisect(const struct machine *m, int from, int to, double lo,
+                     bool (*fit)(const struct machine *, int from, int to, double T))
 {
     enum { STEPS = 40 };
-    double lo = 0, hi = 1e-3;
-    while (!may_fit(m, from, to, hi) && hi < 1e300)
+    double hi = fmax(lo, 1e-3);
+    while (!fit(m, from, to, hi) && hi < 1e300)
         lo = hi, hi *= 4;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < STEPS && lo < hi; i++) {
         double mid = (lo + hi) / 2;
-        if (may_fit(m, from, to, mid))
+        if (fit(m, from, to, mid))
             hi = mid;
         else
             lo = mid;
     }
     return lo;
+}
+
+/* The least T for tasks of one kind alone. */
+static double alone(const struct machine *m, int kind)
+{
+    const double area = bisect(m, kind, kind + 1, 0, may_fit);
+    return m->problem->kinds[kind].cluster ? area : bisect(m, kind, kind + 1, area, have_room);
 }
 
 /* The best prices for what tasks take at least if they end within T. */
@@ -183,10 +217,12 @@ static enum ek_status find_prices(struct machine *m, double T)
         units[s] = 1;
         row[s] = share;
         for (int i = 0; i < n; i++, share++)
-            *share = m->count[i] ? fmin(m->count[i] * least_on(m, i, s, T).work / m->size[s].power, never) : 0;
+            *share = m->count[i]
+                         ? fmin(m->count[i] * least_on(m, i, s, T).work / m->size[s].power, never)
+                         : 0;
     }
-    bound_prices((size_t)n, m->nsizes, units, row, price);
-    for (int s = 0; s < m->nsizes; s++)
+    const bool known = !isnan(bound_prices((size_t)n, m->nsizes, units, row, price));
+    for (int s = 0; known && s < m->nsizes; s++)
         m->size[s].price = price[s] / m->size[s].power;
     return EK_OK;
 }
@@ -209,7 +245,7 @@ static double longest_chain(const struct machine *m, double *end)
         double from = 0;
         for (int a = 0; a < k->nafter; a++)
             from = fmax(from, end[k->after[a]]);
-        end[i] = from + (m->count[i] ? bisect(m, i, i + 1) : 0);
+        end[i] = from + (m->count[i] ? alone(m, i) : 0);
         longest = fmax(longest, end[i]);
     }
     return longest;
@@ -229,11 +265,11 @@ double moldable_bound(const struct moldable_problem *p)
         return NAN;
     survey(&m);
     tabulate(&m);
-    double all = bisect(&m, 0, p->nkinds); /* no less than any one kind needs */
+    double all = bisect(&m, 0, p->nkinds, 0, may_fit); /* no less than any one kind needs */
     for (int round = 0; round < ROUNDS && m.nsizes > 1 && interferes(p); round++) {
         if (find_prices(&m, all))
             return NAN;
-        all = fmax(all, bisect(&m, 0, p->nkinds));
+        all = fmax(all, bisect(&m, 0, p->nkinds, 0, may_fit));
     }
     return moldable_independent(p) ? all : fmax(all, longest_chain(&m, end) * (1 - 1e-12));
 }
