@@ -73,11 +73,12 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 # Sanitizers take the lowest, and the highest that this machine runs.
-levels_x86_64   := plain $(if $(SAN),$(if $(shell grep -m1 avx512dq /proc/cpuinfo),v4,v3),v2 v3 v4)
+avx512   := $(shell grep -m1 -o avx512dq /proc/cpuinfo)
+levels_x86_64   := plain $(if $(SAN),$(if $(avx512),v4,v3),v2 v3 v4)
 levels_aarch64  := neon
 levels   := $(or $(levels_$(ARCH)),plain)
-# Only for tests: vectors that no processor has, which the compiler splits.
-levels_t := lanes1 lanes8
+# Only for tests: one lane, and eight where no level of this processor has them, which the compiler splits.
+levels_t := lanes1 $(if $(and $(avx512),$(filter v4,$(levels))),,lanes8)
 isa_plain  := -DLANES=4
 isa_neon   := -DLANES=4
 isa_v2     := -DLANES=4 -march=x86-64-v2
@@ -168,7 +169,7 @@ $(foreach l,$(levels) $(levels_t),$(foreach p,$(with_levels) tests,$(eval $(call
 $(patsubst %,$(BUILD)/isa/%.o,$(with_levels) tests): $(BUILD)/isa/%.o: $(BUILD)/%/isa.o $(foreach l,$(levels),$(BUILD)/isa/$(l)/%.o)
 	$(Q)$(CC) -r -nostdlib $^ -o $@
 $(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
-$(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags
+$(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags Makefile # the levels
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DISA_BUILT='" $(levels) $(levels_t) "' -c $< -o $@
 # The levels of the tests alone.

@@ -30,7 +30,7 @@ static void any_lower_one_may_be_chosen(void **state)
     for (int i = isa_next(-1); i >= 0; i = isa_next(i), n++)
         assert_int_equal(isa_now(), i);
     assert_true(n >= 3);
-    assert_true(level("lanes1")->runs && level("lanes8")->runs);
+    assert_true(level("lanes1")->runs && (level("lanes8")->built || level("v4")->runs));
 }
 
 static void others_are_refused(void **state)
