@@ -23,8 +23,8 @@ while read -r paper policy how; do
     [[ ${EK_LONG:+x} == "$([[ $how == *-long ]] && echo x)" ]] || continue
     sabotaged "$paper" "$policy" "${how%-long}"
 done <<'END'
-npb_mz static-pcf fiftieth
-npb_mz evenkeel ignore
+npb_mz static-pcf fiftieth-long
+npb_mz evenkeel ignore-long
 npb_mz static-pcf shuffle-long
 npb_mz static single-long
 npb_mz dynamic fiftieth-long
@@ -35,7 +35,7 @@ npb_mz clustered-guided fiftieth-long
 npb_mz clustered-guided shuffle-long
 npb_mz evenkeel fiftieth-long
 npb_mz evenkeel single-long
-mcsem heft single
+mcsem heft single-long
 mcsem naive single-long
 mcsem round-robin ignore-long
 mcsem sorted-greedy ignore-long
