@@ -76,7 +76,7 @@ programs() {
 # The longest first, so that others run beside them: these, then scripts; with EK_LONG the long
 # searches of programs before the other scripts.
 longest=(e2e/{kirchhoff_mig,fakegpu,okada_nodes,cu_run_faults,survive,ranks,kirchhoff_killed,replay} test_mcsem_device e2e/{machine,mcsem_surveys} test_backends_gpu_copy)
-[ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,mcsem_uncertainty,cu_run_faults} e2e/long/oclgrind e2e/{replay,survive,mcsem})
+[ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
 for long in "${longest[@]}"; do
