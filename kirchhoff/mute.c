@@ -38,7 +38,8 @@ double mute_time(const struct mute *m, double offset)
 void mute_apply(const struct mute *m, double offset, double delay, double dt, long n, float *sample)
 {
     const double from = mute_time(m, offset);
-    for (long i = 0; i < n && delay + (double)i * dt < from + m->taper; i++) {
+    const double rounded = 1e-3 * dt; /* a sample at the end is behind it, however times round */
+    for (long i = 0; i < n && delay + (double)i * dt < from + m->taper - rounded; i++) {
         const double inside = delay + (double)i * dt - from;
         sample[i] *= inside <= 0 ? 0 : (float)(0.5 - 0.5 * cos(M_PI * inside / m->taper));
     }

@@ -256,6 +256,16 @@ static void mutes_are_linear(void **state)
                     : t > 0.45 + 1e-9 ? sample[i] == 1
                                       : sample[i] <= 1);
     }
+    /* Without a taper, samples from the mute time itself on are whole, however sums of times round. */
+    for (int d = -30; d <= 60; d++)
+        for (int us = 500; us <= 16000; us *= 2) {
+            const double dt = 1e-6 * us;
+            m = (struct mute){.n = 1, .time = {0.001 * d + 50 * dt}};
+            for (int i = 0; i < 100; i++)
+                sample[i] = 1;
+            mute_apply(&m, 0, (float)(0.001 * d), dt, 100, sample);
+            assert_true(sample[49] == 0 && sample[50] == 1);
+        }
     assert_int_equal(mute_parse(NULL, 0, &m), EK_OK);
     assert_true(isinf(mute_time(&m, 7)));
     static const char *const bad[] = {"5", "5:x", "5:1,5:2", "-1:1", "5:1;6:2", "nan:1"};
