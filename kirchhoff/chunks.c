@@ -42,15 +42,6 @@ static enum chunks_reason judge(const struct chunks_options *o, const struct seg
 
 /* ---- order ------------------------------------------------------------------------------------*/
 
-/* Moves bit i of x to bit 4 i. */
-static uint64_t spread(uint32_t x)
-{
-    uint64_t out = 0;
-    for (int i = 0; i < MOST_BITS; i++)
-        out |= (uint64_t)(x >> i & 1) << 4 * i;
-    return out;
-}
-
 static uint32_t cell(const struct tfolder_surface *s, int axis, double x)
 {
     const double at = s->n[axis] > 1 ? (x - s->origin[axis]) / s->step[axis] : 0;
@@ -61,8 +52,8 @@ static uint32_t cell(const struct tfolder_surface *s, int axis, double x)
 static uint64_t morton(const struct traveltime_cache *travel, const struct segy_trace *t)
 {
     const struct tfolder_surface *s = &travel->surface;
-    return spread(cell(s, 0, t->sx)) << 3 | spread(cell(s, 1, t->sy)) << 2 |
-           spread(cell(s, 0, t->gx)) << 1 | spread(cell(s, 1, t->gy));
+    return geometry_spread(cell(s, 0, t->sx), 4) << 3 | geometry_spread(cell(s, 1, t->sy), 4) << 2 |
+           geometry_spread(cell(s, 0, t->gx), 4) << 1 | geometry_spread(cell(s, 1, t->gy), 4);
 }
 
 SORT_BY(by_key, struct keyed, SORT_UP(key) ?: SORT_UP(trace))

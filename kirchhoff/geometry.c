@@ -9,120 +9,210 @@
 #include <string.h>
 
 struct place {
-    double x, y, along; /* m */
+    double x, y; /* m */
+    uint64_t key;
     size_t trace;
 };
 
-/* Places whose neighbours are wanted. */
+struct box {
+    double low[2], high[2]; /* m; empty: low > high */
+    size_t n;               /* places within */
+};
+
+enum { LEAF = 8 };
+
+/* Places whose neighbours are wanted, along a Morton curve, and a tree: box[k] spans box[2 k] and
+ * box[2 k + 1]; the last `leaves` boxes span LEAF places each. */
 struct places {
-    size_t n;
-    struct place *at;  /* [n] sorted */
+    size_t n, leaves;
+    struct place *at;  /* [n] */
+    struct box *box;   /* [2 * leaves] */
     double side, same; /* m: usual distance; closer ones are one place */
 };
 
+/* ---- a tree of places -------------------------------------------------------------------------*/
+
+static struct box around(const struct box *a, const struct box *b)
+{
+    return (struct box){{fmin(a->low[0], b->low[0]), fmin(a->low[1], b->low[1])},
+                        {fmax(a->high[0], b->high[0]), fmax(a->high[1], b->high[1])},
+                        a->n + b->n};
+}
+
+/* Of places begin .. end-1, if there are so many. */
+static struct box box_of(const struct place *at, size_t n, size_t begin, size_t end)
+{
+    struct box all = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, 0};
+    for (size_t i = begin; i < end && i < n; i++)
+        all = around(&all, &(struct box){{at[i].x, at[i].y}, {at[i].x, at[i].y}, 1});
+    return all;
+}
+
+static size_t leaves_of(size_t n)
+{
+    size_t leaves = 1;
+    while (leaves * LEAF < n)
+        leaves *= 2;
+    return leaves;
+}
+
+uint64_t geometry_spread(uint32_t x, int by)
+{
+    uint64_t out = 0;
+    for (int i = 0; i < 64 / by; i++)
+        out |= (uint64_t)(x >> i & 1) << by * i;
+    return out;
+}
+
+SORT_BY(by_key, struct place, SORT_UP(key))
+
+static struct places sort_places(struct place *at, struct box *box, size_t n)
+{
+    const struct box all = box_of(at, n, 0, n);
+    const double x = all.high[0] - all.low[0], y = all.high[1] - all.low[1];
+    const double side = fmax(fmax(sqrt(x * y / (double)n), fmax(x, y) / (double)n), 0.01);
+    const double scale = 0xffffffff / fmax(fmax(x, y), 0.01);
+    const size_t leaves = leaves_of(n);
+    for (size_t i = 0; i < n; i++)
+        at[i].key = geometry_spread((uint32_t)(scale * (at[i].x - all.low[0])), 2) << 1 |
+                    geometry_spread((uint32_t)(scale * (at[i].y - all.low[1])), 2);
+    qsort(at, n, sizeof *at, by_key);
+    for (size_t i = 0; i < leaves; i++)
+        box[leaves + i] = box_of(at, n, i * LEAF, (i + 1) * LEAF);
+    for (size_t k = leaves; --k > 0;)
+        box[k] = around(&box[2 * k], &box[2 * k + 1]);
+    return (struct places){n, leaves, at, box, side, fmax(0.05 * side, 0.01)};
+}
+
 /* ---- neighbours -------------------------------------------------------------------------------*/
-
-/* A direction (0.5 rad) that survey lines do not cross at right angles: few places of a line or of
- * a grid lie at one distance along it. */
-static const double ALONG[2] = {0.8775825618903728, 0.479425538604203};
-
-SORT_BY(by_along, struct place, SORT_UP(along))
-
-static struct places sort_places(struct place *at, size_t n)
-{
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        low[0] = fmin(low[0], at[i].x);
-        low[1] = fmin(low[1], at[i].y);
-        high[0] = fmax(high[0], at[i].x);
-        high[1] = fmax(high[1], at[i].y);
-        at[i].along = ALONG[0] * at[i].x + ALONG[1] * at[i].y;
-    }
-    const double x = high[0] - low[0], y = high[1] - low[1], all = (double)n;
-    const double side = fmax(fmax(sqrt(x * y / all), fmax(x, y) / all), 0.01);
-    qsort(at, n, sizeof *at, by_along);
-    return (struct places){n, at, side, fmax(0.05 * side, 0.01)};
-}
-
-/* Walks over the neighbours of a place, by their distance along that direction. */
-struct walk {
-    const struct places *p;
-    size_t i, before, after; /* what lies before and after has not been visited */
-};
-
-static struct walk walk_from(const struct places *p, size_t i)
-{
-    return (struct walk){p, i, i, i + 1};
-}
-
-/* Finds the vector d to another place, which may be the same; false: none is left within `reach`.
- */
-static bool walk_on(struct walk *w, double reach, double d[2])
-{
-    const struct place *at = w->p->at, *here = &at[w->i];
-    const double back = w->before ? here->along - at[w->before - 1].along : INFINITY;
-    const double ahead = w->after < w->p->n ? at[w->after].along - here->along : INFINITY;
-    const double next = fmin(back, ahead);
-    if (!(next <= reach) || isinf(next))
-        return false;
-    const struct place *other = back < ahead ? &at[--w->before] : &at[w->after++];
-    d[0] = other->x - here->x;
-    d[1] = other->y - here->y;
-    return true;
-}
-
-static double nearest(const struct places *p, size_t i)
-{
-    double least = INFINITY, d[2];
-    struct walk w = walk_from(p, i);
-    while (walk_on(&w, least, d)) {
-        const double length = fabs(d[1]) < least ? hypot(d[0], d[1]) : least;
-        least = length > p->same && length < least ? length : least;
-    }
-    return least;
-}
-
-/* ---- cells ------------------------------------------------------------------------------------*/
 
 enum { CORNERS = 64 };
 
-/* Around the origin; `outer`: the edge that begins at a corner is one of the first, not clipped. */
+/* A cell around the origin. Only places nearer to a corner than the origin is can clip it. */
 struct polygon {
     int n;
-    double at[CORNERS][2];
-    bool outer[CORNERS];
+    double at[CORNERS][3]; /* x, y, square of the distance */
+    bool outer[CORNERS];   /* the edge that begins here is one of the first, not clipped */
 };
 
-/* Keeps what lies nearer to the origin than to sign * d. */
+/* A search for what is near a place. */
+struct search {
+    const struct places *p;
+    double x, y;
+    enum { NEAREST, CELL, EVEN } what; /* EVEN: a cell symmetric about the place */
+    int sharing;                       /* how many share the place, itself included */
+    double least;                      /* NEAREST: m */
+    struct polygon cell;               /* NEAREST: one corner, as far as the nearest so far */
+};
+
+/* Keeps what lies nearer to the origin than to sign * d. A polygon that is full of corners loses
+ * none alone: that changes its area little. */
 static void clip(struct polygon *p, const double d[2], double sign)
 {
-    const struct polygon was = *p;
     const double limit = 0.5 * (d[0] * d[0] + d[1] * d[1]);
+    double beyond[CORNERS];
+    int lost = 0;
+    for (int i = 0; i < p->n; i++) {
+        beyond[i] = sign * (p->at[i][0] * d[0] + p->at[i][1] * d[1]) - limit;
+        lost += beyond[i] > 0;
+    }
+    if (!lost || (lost == 1 && p->n + 4 > CORNERS))
+        return;
+    const struct polygon was = *p;
     p->n = 0;
     for (int i = 0; i < was.n && p->n + 2 < CORNERS; i++) {
-        const double *a = was.at[i], *b = was.at[(i + 1) % was.n];
-        const double sa = sign * (a[0] * d[0] + a[1] * d[1]) - limit;
-        const double sb = sign * (b[0] * d[0] + b[1] * d[1]) - limit;
+        const int next = (i + 1) % was.n;
+        const double *a = was.at[i], *b = was.at[next], sa = beyond[i], sb = beyond[next];
         if (sa <= 0) {
             memcpy(p->at[p->n], a, sizeof p->at[0]);
             p->outer[p->n++] = was.outer[i];
         }
         if ((sa < 0 && sb > 0) || (sa > 0 && sb < 0)) {
             const double f = sa / (sa - sb);
-            for (int x = 0; x < 2; x++)
-                p->at[p->n][x] = a[x] + f * (b[x] - a[x]);
+            const double x = a[0] + f * (b[0] - a[0]), y = a[1] + f * (b[1] - a[1]);
+            memcpy(p->at[p->n], (double[]){x, y, x * x + y * y}, sizeof p->at[0]);
             p->outer[p->n++] = sa > 0 && was.outer[i];
         }
     }
 }
 
-static double radius(const struct polygon *p)
+static void see(struct search *s, const struct place *other)
 {
-    double most = 0;
-    for (int i = 0; i < p->n; i++)
-        most = fmax(most, hypot(p->at[i][0], p->at[i][1]));
-    return most;
+    const double d[2] = {other->x - s->x, other->y - s->y}, length = hypot(d[0], d[1]);
+    if (length <= s->p->same) {
+        s->sharing++;
+    } else if (s->what != NEAREST) {
+        clip(&s->cell, d, 1);
+        if (s->what == EVEN)
+            clip(&s->cell, d, -1);
+    } else if (length < s->least) {
+        s->least = length;
+        s->cell.at[0][2] = length * length;
+    }
 }
+
+/* Square of the distance between a place and the nearest or the farthest point of a box. */
+static double to_box(const struct box *b, double x, double y, bool farthest)
+{
+    const double low[2] = {b->low[0] - x, b->low[1] - y},
+                 high[2] = {x - b->high[0], y - b->high[1]};
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        const double d = farthest ? fmin(low[i], high[i]) : fmax(fmax(low[i], high[i]), 0);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* Whether places of a box may matter. Those that clip by rounding only, such as many at one place,
+ * do not. */
+static bool matters(const struct search *s, const struct box *b)
+{
+    bool yes = to_box(b, s->x, s->y, false) <= s->p->same * s->p->same;
+    for (int i = 0; i < s->cell.n && !yes; i++) {
+        const double *c = s->cell.at[i];
+        yes = to_box(b, s->x + c[0], s->y + c[1], false) < (1 - 1e-12) * c[2];
+    }
+    return yes;
+}
+
+static void look_into(struct search *s, size_t k)
+{
+    const struct places *p = s->p;
+    const struct box *b = &p->box[k];
+    if (!matters(s, b))
+        return;
+    if (to_box(b, s->x, s->y, true) <= p->same * p->same) {
+        s->sharing += (int)b->n;
+    } else if (k < p->leaves) {
+        look_into(s, 2 * k);
+        look_into(s, 2 * k + 1);
+    } else {
+        for (size_t i = 0; i < b->n; i++)
+            see(s, &p->at[(k - p->leaves) * LEAF + i]);
+    }
+}
+
+/* Begins with the tree's leaf of place i, so that little else matters then. */
+static void look_around(struct search *s, size_t i)
+{
+    size_t k = s->p->leaves + i / LEAF;
+    s->x = s->p->at[i].x;
+    s->y = s->p->at[i].y;
+    s->sharing = 0;
+    look_into(s, k);
+    for (; k > 1; k /= 2)
+        look_into(s, k ^ 1);
+}
+
+static double nearest(const struct places *p, size_t i)
+{
+    struct search s = {.p = p, .least = INFINITY, .cell = {1, {{0, 0, INFINITY}}, {false}}};
+    look_around(&s, i);
+    return s.least;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------*/
 
 static double area_of(const struct polygon *p)
 {
@@ -142,44 +232,32 @@ static bool is_open(const struct polygon *p)
     return false;
 }
 
-/* Clips by all neighbours, and by their mirror images for a symmetric cell; returns how many share
- * the place. */
-static int clip_all(const struct places *p, size_t i, bool symmetric, struct polygon *cell)
-{
-    double d[2];
-    int sharing = 1;
-    struct walk w = walk_from(p, i);
-    while (walk_on(&w, 2 * radius(cell), d)) {
-        const double length = hypot(d[0], d[1]);
-        sharing += length <= p->same;
-        if (length <= p->same || length >= 2 * radius(cell))
-            continue;
-        clip(cell, d, 1);
-        if (symmetric)
-            clip(cell, d, -1);
-    }
-    return sharing;
-}
-
 /* m^2; 0: it has no neighbours. */
 static double cell_area(const struct places *p, size_t i)
 {
-    const double far = 8 * p->side;
-    struct polygon even = {
-        4, {{-far, -far}, {far, -far}, {far, far}, {-far, far}}, {true, true, true, true}};
-    const int sharing = clip_all(p, i, true, &even);
-    if (is_open(&even)) { /* alone or on a line */
+    const double far = 8 * p->side, square = 2 * far * far;
+    struct search s = {
+        .p = p,
+        .what = EVEN,
+        .cell = {
+            4,
+            {{-far, -far, square}, {far, -far, square}, {far, far, square}, {-far, far, square}},
+            {true, true, true, true}}};
+    look_around(&s, i);
+    if (is_open(&s.cell)) { /* alone or on a line */
         const double d = nearest(p, i);
-        return isfinite(d) ? d * d / sharing : 0;
+        return isfinite(d) ? d * d / s.sharing : 0;
     }
-    struct polygon cell = even;
-    for (int c = 0; c < cell.n; c++) {
-        cell.at[c][0] *= 2.5;
-        cell.at[c][1] *= 2.5;
-        cell.outer[c] = true;
+    const double even = area_of(&s.cell);
+    for (int c = 0; c < s.cell.n; c++) {
+        s.cell.at[c][0] *= 2.5;
+        s.cell.at[c][1] *= 2.5;
+        s.cell.at[c][2] *= 2.5 * 2.5;
+        s.cell.outer[c] = true;
     }
-    clip_all(p, i, false, &cell);
-    return area_of(is_open(&cell) ? &even : &cell) / sharing;
+    s.what = CELL;
+    look_around(&s, i);
+    return (is_open(&s.cell) ? even : area_of(&s.cell)) / s.sharing;
 }
 
 /* ---- shots ------------------------------------------------------------------------------------*/
@@ -211,6 +289,7 @@ struct work {
     const struct segy_trace *trace;
     uint32_t *by;     /* [n] traces by source, then by receiver */
     struct place *at; /* [n] a shot's receivers, or sources */
+    struct box *box;  /* [2 * leaves_of(n)] of their tree */
     double *distance; /* [n] to the nearest, m */
     double *area;     /* [n] */
     bool lengths;     /* instead of areas */
@@ -243,7 +322,7 @@ static void measure_shot(struct work *w, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++)
         w->at[i - begin] =
             (struct place){.x = w->trace[w->by[i]].gx, .y = w->trace[w->by[i]].gy, .trace = i};
-    const struct places p = sort_places(w->at, end - begin);
+    const struct places p = sort_places(w->at, w->box, end - begin);
     for (size_t i = 0; i < p.n; i++) {
         w->distance[p.at[i].trace] = nearest(&p, i);
         if (w->area && !w->lengths)
@@ -290,7 +369,7 @@ static void measure_sources(struct work *w, size_t n, struct geometry *g)
         if (i == 0 || !same_shot(w, i - 1, i))
             w->at[m++] =
                 (struct place){.x = w->trace[w->by[i]].sx, .y = w->trace[w->by[i]].sy, .trace = i};
-    const struct places p = sort_places(w->at, m);
+    const struct places p = sort_places(w->at, w->box, m);
     for (size_t i = 0; i < m; i++)
         w->distance[i] = nearest(&p, i);
     g->spacing[0] = median(w->distance, m);
@@ -327,6 +406,7 @@ enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, siz
     struct work w = {.trace = segy->trace,
                      .by = ARENA_NEW(&arena, n, uint32_t),
                      .at = ARENA_NEW(&arena, n, struct place),
+                     .box = ARENA_NEW(&arena, 2 * leaves_of(n), struct box),
                      .distance = ARENA_NEW(&arena, n, double),
                      .area = share ? ARENA_NEW(&arena, n, double) : NULL,
                      .lengths = share == GEOMETRY_LENGTH};

@@ -28,3 +28,6 @@ void geometry_close(struct geometry *g);
 
 /* EK_UNVERIFIED: the positions are not plausible (the message says why). */
 enum ek_status geometry_check(const struct segy *segy, size_t n, const struct geometry *g);
+
+/* Moves bit i of x to bit by * i, for Morton curves. */
+uint64_t geometry_spread(uint32_t x, int by);

@@ -17,7 +17,7 @@ enum ek_status mute_parse(const char *text, double taper, struct mute *m);
 /* Linear between the points, constant outside; -INFINITY if nothing is muted. */
 double mute_time(const struct mute *m, double offset);
 
-/* Mutes sample [n]; the first is at `delay` s, the spacing is dt s. Without a taper, a sample at the
- * mute time stays. */
+/* Mutes sample [n]; the first is at `delay` s, the spacing is dt s. Without a taper, a sample at
+ * the mute time stays. */
 void mute_apply(const struct mute *m, double offset, double delay, double dt, long n,
                 float *sample);

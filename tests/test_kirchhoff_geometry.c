@@ -3,7 +3,7 @@
 #include "kirchhoff/geometry.h"
 #include "tests/kirchhoff.h"
 
-enum { MOST = 4096 };
+enum { MOST = 1 << 17 };
 
 static struct segy_trace trace[MOST];
 static uint32_t order[MOST];
@@ -115,6 +115,45 @@ static void lines_and_single_places(void **state)
     geometry_close(&g);
 }
 
+static void receiver(double x, double y)
+{
+    trace[segy.n] = (struct segy_trace){.gx = x, .gy = y};
+    order[segy.n] = (uint32_t)segy.n;
+    segy.n++;
+}
+
+/* Half of them are at one place; in time that grows with the square of their number, this would
+ * take minutes. */
+static void many_at_one_place(void **state)
+{
+    segy.n = 0;
+    for (int i = 0; i < MOST / 2 - 2; i++)
+        receiver(100, 100);
+    for (int i = 0; i < MOST / 2; i++)
+        receiver(i % 256 * 100, i / 256 * 100);
+    struct geometry g = found();
+    assert_true(g.spacing[1] == 100 && fabs(g.area / 1e4 - 1) < 1e-6);
+    assert_true(fabs((double)g.share[7] * (MOST / 2 - 1) - 1) < 1e-4);
+    geometry_close(&g);
+}
+
+/* Two uneven lines that a rotation by half a turn exchanges: so it does their cells. A far line has
+ * dozens of bisectors in common with a cell that near places have not clipped yet. */
+static void cells_in_any_order(void **state)
+{
+    srand(13);
+    segy.n = 0;
+    for (int i = 0; i < 2500; i++) {
+        const double x = 10.97 * i, y = 5.99 * i + draw(0.5);
+        receiver(x, y);
+        receiver(10.97 * 2499 - x, 5.99 * 2499 + 3000 - y);
+    }
+    struct geometry g = found();
+    for (int i = 0; i < 5000; i += 2)
+        assert_true(fabsf(g.share[i] / g.share[i + 1] - 1) < 1e-3F);
+    geometry_close(&g);
+}
+
 static void impossible_ones_are_refused(void **state)
 {
     survey(4, 5, 5, 50, 50, 0, 0);
@@ -140,8 +179,12 @@ static void impossible_ones_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regular_ones_have_their_steps), cmocka_unit_test(jitter_changes_little),
-        cmocka_unit_test(areas_follow_the_density),      cmocka_unit_test(lines_and_single_places),
+        cmocka_unit_test(regular_ones_have_their_steps),
+        cmocka_unit_test(jitter_changes_little),
+        cmocka_unit_test(areas_follow_the_density),
+        cmocka_unit_test(lines_and_single_places),
+        cmocka_unit_test(many_at_one_place),
+        cmocka_unit_test(cells_in_any_order),
         cmocka_unit_test(impossible_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

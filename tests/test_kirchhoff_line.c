@@ -256,7 +256,8 @@ static void mutes_are_linear(void **state)
                     : t > 0.45 + 1e-9 ? sample[i] == 1
                                       : sample[i] <= 1);
     }
-    /* Without a taper, samples from the mute time itself on are whole, however sums of times round. */
+    /* Without a taper, samples from the mute time itself on are whole, however sums of times round.
+     */
     for (int d = -30; d <= 60; d++)
         for (int us = 500; us <= 16000; us *= 2) {
             const double dt = 1e-6 * us;
