@@ -49,6 +49,7 @@ struct tt {
     /* The run. */
     const struct cu_set *set;
     size_t ntodo, *todo; /* [ntodo] this rank's sources to do: the tasks */
+    bool runs_a_step;    /* some rank has any to do: the same on all, as steps are collective */
     struct donate *donate;
     struct ray_device **handle; /* [units][devices], opened by each unit */
     struct tt_record *record;   /* [sources] */

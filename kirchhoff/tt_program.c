@@ -127,7 +127,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 
 static int steps(const void *st)
 {
-    return ((const struct tt *)st)->ntodo > 0;
+    return ((const struct tt *)st)->runs_a_step;
 }
 
 static double work(const void *st)

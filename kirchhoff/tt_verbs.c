@@ -111,7 +111,7 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
         TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size() * ttable_bytes(&t->grid)));
     if (cluster_rank() == 0)
         TRY(tfolder_write(t->folder));
-    cluster_barrier();
+    t->runs_a_step = cluster_any(t->ntodo > 0);
     *job = (struct sched_job){.n = t->ntodo ? t->ntodo : 1, .grain = 1, .steps = 1};
     return EK_OK;
 }

@@ -99,6 +99,12 @@ if command -v mpirun >/dev/null; then
     (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1) && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
     check $? 'the same tables on three ranks'
     rm -rf "$work/other"
+    # Some ranks have nothing left to do.
+    cp -r "$work/tt" "$work/other"
+    rm "$work/other/source-000001.tt"
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1 --resume) && same "$work/other"
+    check $? 'two of three ranks have nothing left'
+    rm -rf "$work/other"
     # Ranks that are told to stop have not done everything: no success.
     (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $model --shots 400 --out "$work/other" --layout 1x1 --quiet --json "$work/ranks.json") &
     launcher=$!
