@@ -35,6 +35,25 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
     return backend_build_texts(d->backend, &text, 1, "", kernels, 1, &d->program);
 }
 
+/* Copies ints begin .. end - 1 of a buffer. */
+static enum ek_status fetch(struct search_device *d, int buffer, int *to, size_t begin, size_t end)
+{
+    const struct backend_rect r = backend_linear(0, begin * sizeof *to, (end - begin) * sizeof *to);
+    TRY(backend_read(d->backend, BACKEND_FEED, to + begin, d->buffer[buffer].mem, &r));
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
+enum ek_status search_device_found(struct search_device *d, int event, int buffer, int head,
+                                   int most, int *found)
+{
+    const size_t soon = (size_t)head + 2 * SEARCH_SOON;
+    TRY(backend_after(d->backend, BACKEND_FEED, event));
+    TRY(fetch(d, buffer, found, 0, soon));
+    if (found[0] <= SEARCH_SOON || found[0] > most)
+        return EK_OK;
+    return fetch(d, buffer, found, soon, (size_t)head + 2 * (size_t)found[0]);
+}
+
 /* ---- judging ----------------------------------------------------------------------------------*/
 
 /* BLOCK: consecutive candidates, which share work, that a thread judges at a time. ROUND:

@@ -24,8 +24,9 @@ struct search_device {
     struct thread_pool *pool;
     struct search_buffer buffer[SEARCH_BUFFERS];
     const struct search_device_ops *ops;
-    void *own;  /* their state */
-    long least; /* smallest number of places in a launch, except the last; tests take few */
+    void *own; /* their state */
+    long part; /* least places in a launch, except the last; most answers to a launch of queries;
+                * tests take few */
 };
 
 /* Makes room for this many bytes; a buffer that grows loses its contents. */
@@ -34,6 +35,13 @@ enum ek_status search_device_room(struct search_device *d, int buffer, size_t by
 enum ek_status search_device_write(struct search_device *d, int buffer, const void *from,
                                    size_t bytes);
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel);
+
+/* Waits for `event`, then until the list in `buffer` is here: `head` ints, of which the first is
+ * the number of entries, and two ints for each. With more than `most` entries, or too few to fill
+ * the first copy, that copy is all. */
+enum { SEARCH_SOON = 1024 }; /* entries fetched before their number is known */
+enum ek_status search_device_found(struct search_device *d, int event, int buffer, int head,
+                                   int most, int *found);
 
 /* Calls judge(d, thread, i) for i = 0 .. n-1, divided among the threads that feed the device, each
  * with its own worker; then moves accepted trials to the leader's worker. EK_STOPPED: there are

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: two */
+enum { AHEAD = 2 };                                         /* pieces queued on the device */
+enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: one for each of these */
 enum { AXIS = 8, CONDITION = 10, STATION = 11 };            /* numbers in a row */
 enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4, PIECES = 8 };
-enum { MOST_PLACES = 1 << 20 }; /* largest table of a condition */
-/* Ints of found.h: at most, and those fetched before the number found is known. */
-enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS, FOUND_SOON = FOUND_ITEMS + 2 * 1024 };
+enum { MOST_PLACES = 1 << 20 };                     /* largest table of a condition */
+enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS }; /* ints of found.h */
 static const double anything = 1e300;
 
 /* Part of a range of places, for one launch; each item tests `span` of them. */
@@ -28,12 +28,12 @@ struct piece {
 
 struct axes {
     int naxes;
-    long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: with a launch's first place */
+    long axes[JOB_AXES * AXIS], row[AHEAD][JOB_AXES * AXIS]; /* row: with a launch's first place */
     struct trial_axis grid[JOB_AXES];
     int nconditions, nstations;
     double *table;
     size_t table_room, table_used;
-    int *found[2];
+    int *found[AHEAD];
     struct piece piece; /* being judged, */
     const int *judged;  /* and what was found in it */
 };
@@ -202,8 +202,8 @@ static void close(struct search_device *d)
 {
     struct axes *x = d->own;
     free(x->table);
-    free(x->found[0]);
-    free(x->found[1]);
+    for (int slot = 0; slot < AHEAD; slot++)
+        free(x->found[slot]);
     free(x);
 }
 
@@ -214,15 +214,15 @@ static enum ek_status open(struct search_device *d)
     struct axes *x = d->own = calloc(1, sizeof *x);
     if (!x)
         return out_of_memory(d);
-    for (int slot = 0; slot < 2; slot++)
+    for (int slot = 0; slot < AHEAD; slot++)
         if (!(x->found[slot] = malloc(FOUND_ROOM * sizeof *x->found[slot])))
             return out_of_memory(d);
-    d->least = (long)ENOUGH_ITEMS * MOST_SPAN;
+    d->part = (long)ENOUGH_ITEMS * MOST_SPAN;
     TRY(add_axes(d));
     TRY(add_conditions(d));
     TRY(search_device_write(d, TABLE, x->table, x->table_used * sizeof *x->table));
     TRY(search_device_room(d, AXES, sizeof x->axes));
-    for (int slot = 0; slot < 2; slot++)
+    for (int slot = 0; slot < AHEAD; slot++)
         TRY(search_device_room(d, FOUND + slot, FOUND_ROOM * sizeof *x->found[slot]));
     const char *name = strrchr(job->model->text, '/') + 1;
     snprintf(kernel, sizeof kernel, "%.*s_%s", (int)strcspn(name, "."), name,
@@ -303,33 +303,6 @@ static enum ek_status begin_piece(struct search_device *d, const struct piece *p
     return backend_record(d->backend, BACKEND_COMPUTE, slot);
 }
 
-/* Queues the copy of ints begin .. end - 1 of what is found. */
-static enum ek_status fetch(struct search_device *d, int slot, size_t begin, size_t end)
-{
-    int *found = ((struct axes *)d->own)->found[slot];
-    const struct backend_rect r =
-        backend_linear(0, begin * sizeof *found, (end - begin) * sizeof *found);
-    return backend_read(d->backend, BACKEND_FEED, found + begin, d->buffer[FOUND + slot].mem, &r);
-}
-
-static enum ek_status fetch_piece(struct search_device *d, int slot)
-{
-    TRY(backend_after(d->backend, BACKEND_FEED, slot));
-    return fetch(d, slot, 0, FOUND_SOON);
-}
-
-/* Waits until everything that a piece found is on the host. */
-static enum ek_status await_piece(struct search_device *d, int slot)
-{
-    const struct axes *x = d->own;
-    TRY(backend_wait(d->backend, BACKEND_FEED));
-    const size_t end = FOUND_ITEMS + 2 * (size_t)x->found[slot][0];
-    if (end <= FOUND_SOON)
-        return EK_OK;
-    TRY(fetch(d, slot, FOUND_SOON, end));
-    return backend_wait(d->backend, BACKEND_FEED);
-}
-
 /* Judges what item i of the piece has found. */
 static enum ek_status judge_item(struct search_device *d, int thread, size_t i)
 {
@@ -368,27 +341,27 @@ static struct piece next_piece(trial_number first, trial_number end, trial_numbe
     return p;
 }
 
-/* Two pieces are in flight: the host waits for one only after queueing the next. */
+/* Several pieces are queued before the host judges the first: what it finds in one may take it
+ * longer than the device takes for the next. */
 static enum ek_status run_pieces(struct search_device *d, trial_number at, trial_number end)
 {
     struct axes *x = d->own;
     const trial_number all = end - at;
-    struct piece p[2];
-    int n = 0;
-    for (; at < end; n++) {
-        const int slot = n % 2;
-        p[slot] = next_piece(at, end, all, (trial_number)d->least);
-        at += (trial_number)p[slot].count;
-        TRY(begin_piece(d, &p[slot], slot));
-        if (n > 0)
-            TRY(await_piece(d, !slot));
-        TRY(fetch_piece(d, slot));
-        if (n > 0)
-            TRY(judge_piece(d, &p[!slot], x->found[!slot]));
+    struct piece p[AHEAD];
+    for (int begun = 0, judged = 0; at < end || judged < begun;) {
+        if (at < end && begun < judged + AHEAD) {
+            const int slot = begun++ % AHEAD;
+            p[slot] = next_piece(at, end, all, (trial_number)d->part);
+            at += (trial_number)p[slot].count;
+            TRY(begin_piece(d, &p[slot], slot));
+        } else {
+            const int slot = judged++ % AHEAD;
+            TRY(search_device_found(d, slot, FOUND + slot, FOUND_ITEMS, MOST_ITEMS,
+                                    x->found[slot]));
+            TRY(judge_piece(d, &p[slot], x->found[slot]));
+        }
     }
-    TRY(await_piece(d, !(n % 2)));
-    TRY(backend_wait(d->backend, BACKEND_COMPUTE));
-    return judge_piece(d, &p[!(n % 2)], x->found[!(n % 2)]);
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 static enum ek_status run(void *device)

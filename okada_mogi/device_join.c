@@ -4,30 +4,20 @@
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/device.h"
 #include "okada_mogi/kernels/join.h"
-#include "src/sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum {
-    V,
-    CELL,
-    DIVISION,
-    SLACK,
-    TARGET,
-    FOUND = TARGET + 2,
-    COUNT = FOUND + 2
-}; /* two from TARGET on */
-/* Queries in a launch, answers to each: a query with more is repeated on the host, at the price of
- * some hundred answers. */
-enum { TARGETS = 16384, SLOTS = 64 };
+enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* two from TARGET on */
+/* Queries in a launch, and the most answers to all of them: with more, the host repeats them. */
+enum { TARGETS = 16384, ANSWERS = 1 << 19 };
 
 /* Queries of a launch. */
 struct query_batch {
     int n;
     trial_number *trial; /* [TARGETS] */
     double *target;      /* [columns][TARGETS] */
-    int *count;          /* [TARGETS] */
-    int *found;          /* [TARGETS][SLOTS] */
+    int *found;          /* [1 + 2 ANSWERS] number of answers; query and row of each */
 };
 
 struct queries {
@@ -36,8 +26,9 @@ struct queries {
     struct query_batch batch[2];
     int filling;    /* which of the two collects queries */
     bool in_flight; /* the other one is on the device */
-    float *window;  /* [width][2 columns] */
     double *one;    /* [width][columns] target of one query */
+    int *first;     /* [TARGETS + 1] each query's answers in */
+    int *row;       /* [ANSWERS][2] the answers in the order of queries */
     const struct query_batch *judged;
 };
 
@@ -58,13 +49,14 @@ static enum ek_status open(struct search_device *d)
         return EK_OK;
     const struct join_table *t = q->table;
     const size_t n = (size_t)t->columns->n;
+    d->part = ANSWERS;
     for (struct query_batch *a = q->batch; a < q->batch + 2; a++) {
         a->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
         a->target = ARENA_NEW(&q->arena, n * TARGETS, double);
-        a->count = ARENA_NEW(&q->arena, TARGETS, int);
-        a->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
+        a->found = ARENA_NEW(&q->arena, 1 + 2 * ANSWERS, int);
     }
-    q->window = ARENA_NEW(&q->arena, (size_t)d->width * 2 * n, float);
+    q->first = ARENA_NEW(&q->arena, TARGETS + 1, int);
+    q->row = ARENA_NEW(&q->arena, 2 * ANSWERS, int);
     q->one = ARENA_NEW(&q->arena, (size_t)d->width * n, double);
     TRY(arena_check(&q->arena, "queries of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
@@ -76,8 +68,7 @@ static enum ek_status open(struct search_device *d)
     TRY(search_device_write(d, SLACK, t->columns->slack, n * sizeof *t->columns->slack));
     for (int slot = 0; slot < 2; slot++) {
         TRY(search_device_room(d, TARGET + slot, n * TARGETS * sizeof *q->batch->target));
-        TRY(search_device_room(d, FOUND + slot, TARGETS * SLOTS * sizeof *q->batch->found));
-        TRY(search_device_room(d, COUNT + slot, TARGETS * sizeof *q->batch->count));
+        TRY(search_device_room(d, FOUND + slot, (1 + 2 * ANSWERS) * sizeof *q->batch->found));
     }
     return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
 }
@@ -98,8 +89,7 @@ static enum ek_status launch(struct search_device *d, int slot)
         backend_arg_int(n),
         backend_arg_double(search_reach(d->worker[0])),
         backend_arg_mem(d->buffer[SLACK].mem),
-        backend_arg_int(SLOTS),
-        backend_arg_mem(d->buffer[COUNT + slot].mem),
+        backend_arg_int((int)d->part),
         backend_arg_mem(d->buffer[FOUND + slot].mem),
     };
     return backend_launch_items(d->backend, d->program, 0, (size_t)n * JOIN_ITEMS,
@@ -108,95 +98,73 @@ static enum ek_status launch(struct search_device *d, int slot)
 
 /* ---- judging ----------------------------------------------------------------------------------*/
 
-/* A query whose answers did not fit: it is repeated on the host. */
-struct again {
-    struct search_device *d;
-    struct search_worker *worker;
-    trial_number trial;
-};
-
-static enum ek_status judge_row(void *arg, const struct join_row *row)
-{
-    const struct again *a = arg;
-    const struct queries *q = a->d->own;
-    return search_judge_trial(a->worker,
-                              a->trial + search_join_row(a->d->search, row - q->table->row));
-}
-
+/* Repeats query i on the host. */
 static enum ek_status ask_host(struct search_device *d, int thread, size_t i)
 {
     struct queries *q = d->own;
-    struct again again = {d, d->worker[thread], q->judged->trial[i]};
-    const size_t n = (size_t)q->table->columns->n, t = (size_t)thread;
-    double *one = q->one + t * n;
+    const size_t n = (size_t)q->table->columns->n;
+    double *one = q->one + (size_t)thread * n;
     for (size_t c = 0; c < n; c++)
         one[c] = q->judged->target[c * TARGETS + i];
-    return join_table_find(q->table, one, search_reach(d->worker[0]), q->window + 2 * t * n,
-                           judge_row, &again);
+    return search_join_ask(d->worker[thread], q->judged->trial[i], one);
 }
 
-/* Judges the answers to query i. */
-static enum ek_status judge_query(struct search_device *d, int thread, size_t i)
+/* Answers in the order of queries, which is that of trials; the device's is any. */
+static void sort_answers(struct queries *q, const struct query_batch *a)
 {
-    struct queries *q = d->own;
-    const struct query_batch *a = q->judged;
-    const int count = a->count[i];
-    int *found = a->found + i * SLOTS;
-    if (count > SLOTS)
-        return ask_host(d, thread, i);
-    if (count > 1)
-        qsort(found, (size_t)count, sizeof *found, sort_by_int);
-    for (int k = 0; k < count; k++)
-        TRY(search_judge_trial(d->worker[thread],
-                               a->trial[i] + search_join_row(d->search, found[k])));
-    return EK_OK;
+    const int *found = a->found + 1, *end = found + 2 * (size_t)a->found[0];
+    memset(q->first, 0, (TARGETS + 1) * sizeof *q->first);
+    for (const int *f = found; f < end; f += 2)
+        q->first[f[0] + 1]++;
+    for (int i = 0; i < TARGETS; i++)
+        q->first[i + 1] += q->first[i];
+    for (const int *f = found; f < end; f += 2)
+        memcpy(q->row + 2 * q->first[f[0]]++, f, 2 * sizeof *f);
 }
 
-static enum ek_status judge(struct search_device *d, struct query_batch *a)
+static enum ek_status judge_answer(struct search_device *d, int thread, size_t i)
+{
+    const struct queries *q = d->own;
+    const int *row = q->row + 2 * i;
+    return search_join_judge(d->worker[thread], q->judged->trial[row[0]], row[1]);
+}
+
+/* Waits for the answers to the queries in a slot and judges them. */
+static enum ek_status judge(struct search_device *d, int slot)
 {
     struct queries *q = d->own;
+    struct query_batch *a = &q->batch[slot];
     const size_t n = (size_t)a->n;
     a->n = 0;
     q->judged = a;
-    return search_device_judge(d, n, judge_query);
+    TRY(search_device_found(d, slot, FOUND + slot, 1, (int)d->part, a->found));
+    if (a->found[0] > d->part)
+        return search_device_judge(d, n, ask_host);
+    sort_answers(q, a);
+    return search_device_judge(d, (size_t)a->found[0], judge_answer);
 }
 
 /* ---- asking -----------------------------------------------------------------------------------*/
 
-/* Sends the queries collected to the device; the answers to those before are here on return. */
-static enum ek_status begin(struct search_device *d, int slot)
-{
-    static const int none[TARGETS];
-    const struct queries *q = d->own;
-    const struct query_batch *a = &q->batch[slot];
-    struct backend *b = d->backend;
-    const size_t columns = (size_t)q->table->columns->n;
-    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[TARGET + slot].mem, a->target,
-                     columns * TARGETS * sizeof *a->target));
-    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[COUNT + slot].mem, none, sizeof none));
-    TRY(launch(d, slot));
-    TRY(backend_record(b, BACKEND_COMPUTE, slot));
-    if (q->in_flight)
-        TRY(backend_wait(b, BACKEND_FEED));
-    TRY(backend_after(b, BACKEND_FEED, slot));
-    TRY(backend_fetch(b, BACKEND_FEED, a->count, d->buffer[COUNT + slot].mem,
-                      (size_t)a->n * sizeof *a->count));
-    return backend_fetch(b, BACKEND_FEED, a->found, d->buffer[FOUND + slot].mem,
-                         (size_t)a->n * SLOTS * sizeof *a->found);
-}
-
 /* Sends the queries collected to the device and judges its answers to those before. */
 static enum ek_status answer(struct search_device *d)
 {
+    static const int none = 0;
     struct queries *q = d->own;
+    struct backend *b = d->backend;
     const int slot = q->filling;
     const bool was_in_flight = q->in_flight;
+    const double *target = q->batch[slot].target;
     if (!q->batch[slot].n)
         return EK_OK;
-    TRY(begin(d, slot));
+    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[TARGET + slot].mem, target,
+                     (size_t)q->table->columns->n * TARGETS * sizeof *target));
+    TRY(backend_send(b, BACKEND_COMPUTE, d->buffer[FOUND + slot].mem, &none, sizeof none));
+    TRY(launch(d, slot));
+    TRY(backend_record(b, BACKEND_COMPUTE, slot));
     q->in_flight = true;
     q->filling = !slot;
-    return was_in_flight ? judge(d, &q->batch[!slot]) : EK_OK;
+    return was_in_flight ? judge(d, !slot) : EK_OK;
 }
 
 /* Completes all queries. */
@@ -206,9 +174,8 @@ static enum ek_status answer_all(struct search_device *d)
     TRY(answer(d));
     if (!q->in_flight)
         return EK_OK;
-    TRY(backend_wait(d->backend, BACKEND_FEED));
     q->in_flight = false;
-    return judge(d, &q->batch[!q->filling]);
+    return judge(d, !q->filling);
 }
 
 static enum ek_status ask(void *arg, trial_number trial, const double *target)

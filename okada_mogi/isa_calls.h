@@ -3,8 +3,7 @@
 ISA_CALL(const struct model *, model_at, (int i), (i))
 ISA_CALL(const struct search_method_ops *, search_method_at, (enum search_method_number i), (i))
 ISA_CALL(const struct join_table *, search_join_table, (const struct search *s), (s))
-ISA_CALL(trial_number, search_join_row, (const struct search *s, long row), (s, row))
-ISA_CALL(enum ek_status, join_table_find,
-         (const struct join_table *t, const double *r, double reach, float *window,
-          enum ek_status (*found)(void *arg, const struct join_row *row), void *arg),
-         (t, r, reach, window, found, arg))
+ISA_CALL(enum ek_status, search_join_judge,
+         (struct search_worker * w, trial_number trial, long row), (w, trial, row))
+ISA_CALL(enum ek_status, search_join_ask,
+         (struct search_worker * w, trial_number trial, const double *target), (w, trial, target))

@@ -292,21 +292,34 @@ void judge_sources(struct judge *j, const struct judge_source *source,
     compare(j, record);
 }
 
-bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
-                 const double **u)
+/* The sources of a trial with parameters x. */
+static void place(struct judge *j, const double *x, struct judge_source *source)
 {
     const struct job *job = j->job;
     const int n = job->model->nparameters, amplitude = model_amplitude(job->model);
-    double x[JOB_AXES];
-    struct judge_source source[JOB_SOURCES];
-    job_parameters(job, trial, x);
-    if (!job_allows(job, x))
-        return false;
     for (int s = 0; s < job->nsources; s++) {
         model_weigh(job->model, x + s * n, j->weight[s]);
         source[s] = (struct judge_source){basis_of(j, s, x + s * n), j->weight[s],
                                           amplitude < 0 ? 1 : x[s * n + amplitude]};
     }
+}
+
+void judge_place(struct judge *j, trial_number trial, struct judge_source *source)
+{
+    double x[JOB_AXES];
+    job_parameters(j->job, trial, x);
+    place(j, x, source);
+}
+
+bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
+                 const double **u)
+{
+    double x[JOB_AXES];
+    struct judge_source source[JOB_SOURCES];
+    job_parameters(j->job, trial, x);
+    if (!job_allows(j->job, x))
+        return false;
+    place(j, x, source);
     judge_sources(j, source, record);
     record->trial = trial;
     if (u)

@@ -50,6 +50,9 @@ void judge_close(struct judge *j);
 bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
                  const double **u);
 
+/* The sources [nsources] of a trial, allowed or not; valid until the judge sees another trial. */
+void judge_place(struct judge *j, trial_number trial, struct judge_source *source);
+
 /* Compares the prediction of sources [nsources] with the observations; sets all of *record but the
  * trial's number, and ignores constraints. */
 void judge_sources(struct judge *j, const struct judge_source *source,

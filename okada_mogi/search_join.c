@@ -37,6 +37,9 @@ struct own {
     struct join_table table; /* a block, unless the shared table is whole */
     struct judge_source source[JOB_SOURCES];
     double reach;
+    bool knows;         /* the sources of the device's query whose answers are being judged: */
+    trial_number asked; /* with this one the query began */
+    struct judge_source answering[JOB_SOURCES];
 };
 
 static const struct grid *last_grid(const struct shared *shared)
@@ -51,7 +54,8 @@ struct descent {
     struct search_worker *w;
     const struct shared *shared;
     const struct join_table *table;
-    trial_number trial; /* sum of the chosen sources' parts of the job's trial number */
+    struct judge_source *source; /* [sources] the chosen ones */
+    trial_number trial;          /* sum of their parts of the job's trial number */
 };
 
 static trial_number row_trial(const struct join_table *t, const struct join_row *row)
@@ -68,23 +72,41 @@ const struct join_table *search_join_table(const struct search *s)
     return shared->whole ? &shared->table : NULL;
 }
 
-trial_number search_join_row(const struct search *s, long row)
-{
-    const struct join_table *t = search_join_table(s);
-    return row_trial(t, &t->row[row]);
-}
-
 static enum ek_status found(void *arg, const struct join_row *row)
 {
     struct descent *d = arg;
     const struct join_table *t = d->table;
     const struct grid *g = t->grid;
-    struct own *own = d->w->own;
     const long m = (long)row->linear / g->namplitude, a = (long)row->linear % g->namplitude;
-    own->source[g->source] =
+    d->source[g->source] =
         (struct judge_source){t->basis + (size_t)row->geometry * (size_t)judge_basis_size(g->job),
                               g->weight + m * g->model->nbasis, grid_amplitude(g, a)};
-    return search_judge_sources(d->w, d->trial + row_trial(t, row), own->source);
+    return search_judge_sources(d->w, d->trial + row_trial(t, row), d->source);
+}
+
+/* A device's query: where a descent would be. */
+static struct descent asked(struct search_worker *w, trial_number trial)
+{
+    const struct shared *shared = w->search->shared;
+    struct own *own = w->own;
+    if (!own->knows || own->asked != trial)
+        judge_place(w->judge, trial, own->answering);
+    own->knows = true;
+    own->asked = trial;
+    return (struct descent){w, shared, &shared->table, own->answering, trial};
+}
+
+enum ek_status search_join_judge(struct search_worker *w, trial_number trial, long row)
+{
+    struct descent d = asked(w, trial);
+    return found(&d, &d.table->row[row]);
+}
+
+enum ek_status search_join_ask(struct search_worker *w, trial_number trial, const double *target)
+{
+    struct descent d = asked(w, trial);
+    return join_table_find(d.table, target, search_reach(w), ((struct own *)w->own)->window, found,
+                           &d);
 }
 
 /* Whether sources from `level` on can add what is missing, in every column. */
@@ -129,7 +151,7 @@ static enum ek_status take(struct descent *d, int level, long entry, long m, lon
             sum += weight[i] * b[3 * i];
         left[c] = missing[c] - amplitude * sum / shared->columns.sigma[c];
     }
-    own->source[g->source] = (struct judge_source){basis, weight, amplitude};
+    d->source[g->source] = (struct judge_source){basis, weight, amplitude};
     return can_add(shared, level + 1, left, own->reach) ? descend(d, level + 1) : EK_OK;
 }
 
@@ -183,7 +205,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 {
     const struct shared *shared = w->search->shared;
     struct own *own = w->own;
-    struct descent d = {.w = w, .shared = shared, .table = &shared->table};
+    struct descent d = {w, shared, &shared->table, own->source, 0};
     own->reach = search_reach(w);
     if (!range.count)
         return EK_OK;

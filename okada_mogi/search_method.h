@@ -135,11 +135,13 @@ enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
                                     const struct judge_source *source);
 enum ek_status search_judge_trial(struct search_worker *w, trial_number trial);
 
-/* The table of a join, NULL if it is made in blocks; the trial number that a row adds to that of
- * the other sources. */
+/* The table of a join, NULL if it is made in blocks. */
 struct join_table;
 const struct join_table *search_join_table(const struct search *s);
-trial_number search_join_row(const struct search *s, long row);
+/* Judges a row of it, or all rows near `target` [columns], together with the other sources, of
+ * which `trial` is the first. */
+enum ek_status search_join_judge(struct search_worker *w, trial_number trial, long row);
+enum ek_status search_join_ask(struct search_worker *w, trial_number trial, const double *target);
 
 /* The trials of least misfit found by any worker so far: search_best.c. */
 enum ek_status search_best_open(const struct job *job, struct search_best **b);

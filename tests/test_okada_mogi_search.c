@@ -441,7 +441,7 @@ static struct accepted search_on(const struct job *job, enum search_method metho
     const struct search_sink sink = {job_append, &found};
     assert_int_equal(search_open(job, method, &s), EK_OK);
     assert_int_equal(search_device_open(s, backend, 1 + run % FEEDERS, &d), EK_OK);
-    d->least = 1 + (long)(run++ % 4) * 50; /* several launches, the last one smaller */
+    d->part = 1 + (long)(run++ % 4) * 50; /* several launches, the last one smaller */
     const trial_number half = job->trials / 2 + 1;
     for (trial_number first = 0; first < job->trials; first += half)
         assert_int_equal(search_device_run(d, NULL, (struct trial_range){first, half}, &sink),

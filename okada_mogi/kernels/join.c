@@ -3,9 +3,9 @@
  * v: columns [ncolumns][room] of the table in single precision; cell: first row of each cell of
  * columns 0 and 1, which `division` divides; within a cell rows ascend by column 2, if there is
  * one. target: [ncolumns][targets], of which the first ntargets are in use. JOIN_ITEMS neighbouring
- * items look up one target: neighbours read neighbouring rows. They add to count [targets], which
- * is 0, the number of rows found, and write as many of these rows as there are slots for, in any
- * order, to found [targets][slots]. */
+ * items look up one target: neighbours read neighbouring rows. They add to found[0], which is 0,
+ * the number of rows found, and append each with its target, in any order, as two ints. There is
+ * room for `most`: an item that finds no room ends, so that the number cannot overflow. */
 #include "okada_mogi/kernels/join.h"
 
 FN long join_lower_bound(GLOBAL const float *v, long begin, long end, double value)
@@ -56,7 +56,7 @@ FN long join_begin(GLOBAL const float *v, GLOBAL const long *cell, double low, i
 KERNEL(join_find, 64, 1, 1)
 (GLOBAL const float *v, long room, int ncolumns, GLOBAL const long *cell,
  GLOBAL const double *division, GLOBAL const double *target, int targets, int ntargets,
- double reach, GLOBAL const double *slack, int slots, GLOBAL int *count, GLOBAL int *found)
+ double reach, GLOBAL const double *slack, int most, GLOBAL int *found)
 {
     const int item = GID(0) / JOIN_ITEMS, lane = GID(0) % JOIN_ITEMS;
     if (item >= ntargets)
@@ -77,9 +77,11 @@ KERNEL(join_find, 64, 1, 1)
             long row = join_begin(v + 2 * sorted * room, at, t2 - w2, sorted) + lane;
             for (; row < at[1] && !(sorted && v[2 * room + row] > t2 + w2); row += JOIN_ITEMS)
                 if (join_within(v, room, ncolumns, row, target, targets, item, reach, slack)) {
-                    const int n = ATOMIC_ADD(count + item, 1);
-                    if (n < slots)
-                        found[(long)slots * item + n] = (int)row;
+                    const int n = ATOMIC_ADD(found, 1);
+                    if (n >= most)
+                        return;
+                    found[1 + 2 * n] = item;
+                    found[2 + 2 * n] = (int)row;
                 }
         }
 }
