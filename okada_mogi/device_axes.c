@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 2 };                                         /* pieces queued on the device */
+enum { AHEAD = 4 };                                         /* pieces queued on the device */
 enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: one for each of these */
 enum { AXIS = 8, CONDITION = 10, STATION = 11 };            /* numbers in a row */
 enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4, PIECES = 8 };
