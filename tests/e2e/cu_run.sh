@@ -125,6 +125,16 @@ grep -q '"factor": 2.0' fitted.json || say "factor: $(cat fitted.json)"
 runs 0 plan fitted.json
 grep -q evenkeel out || say "plan of a calibrated job: $(cat out)"
 
+# an agent that does not see the results keeps nothing, whether its tasks end or are ended
+sed 's/"command": "/"command": "echo >>begun; sleep 30; /' job.json >slow.json
+mkdir kept
+TMPDIR=$work/kept runs 0 calibrate job.json --repeat 1
+TMPDIR=$work/kept "$bin/cu-run" calibrate slow.json --quiet >out 2>err & pid=$!
+for _ in $(seq 300); do [ -e begun ] && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+[ $? = 4 ] && [ -z "$(ls -A kept)" ] || say "calibrations leave in TMPDIR: $(ls -A kept kept/*)"
+
 before=$(cat job.json)
 refused 2 'input' "$bin/cu-run" calibrate job.json --repeat 1 --out job.json
 [ "$before" = "$(cat job.json)" ] || say 'calibrate wrote over its input'
@@ -238,6 +248,47 @@ sleeps=$(pgrep -f "^sleep $last\$") && kill -9 "$(parent "$(parent "$sleeps")")"
 wait $pid
 [ $? = 1 ] && grep -q 'exit 137' err || say "a killed supervisor: $(cat err)"
 pgrep -f "^sleep ($first|$last)\$" >/dev/null && say 'a task outlives its killed supervisor'
+
+# what is on a node counts, whatever the plan expects: a task that takes longer than planned keeps
+# its core when the others are replanned
+core='for h in 1 2 3 4 5; do mkdir held$h 2>/dev/null && break; done; [ $h != 5 ] || touch clash;'
+one '"cores": 4' '' '{"name": "long", "most_cores": 1, "command": "'"$core"' sleep 4; rmdir held$h", "time": "0.1"},
+ {"name": "short", "count": 12, "least_cores": 2, "most_cores": 2, "time": "1", "command": "'"$core"' i=$h; '"$core"' sleep 0.3; rmdir held$h held$i"}'
+runs 0 run job.json --json run.json
+[ ! -e clash ] && ! grep -q '"plans": 1,' run.json || say "five cores of four: $(grep plans run.json)"
+
+# a line that a crash has cut short does not spoil the next one
+rm -rf held*
+one '"cores": 1' '' '{"command": "echo {id} >>ran", "time": "0.1", "count": 2}'
+runs 0 run job.json
+truncate -s -20 job.json.results/journal
+runs 0 run job.json --resume
+runs 0 run job.json --resume
+[ "$(wc -l <ran)" = 3 ] || say "after a line that was cut short: $(cat ran)"
+
+# a task of a killed run may take a while to end: the next run waits for it
+one '"cores": 1' '' '{"command": "exec 9>held; flock -n 9 || touch clash; trap \"\" TERM; echo >>ran; [ $(wc -l <ran) = 2 ] || sleep 30", "time": "0.1"}'
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 300); do [ -e ran ] && break; sleep 0.1; done
+{ kill -9 $pid; wait $pid; } 2>/dev/null
+runs 0 run job.json --resume
+[ ! -e clash ] && [ "$(wc -l <ran)" = 2 ] || say "beside a task of a killed run: $(wc -l <ran)"
+
+# a failure is none for what stands behind a task that is done
+rm -f held
+one '"cores": 1' '' '{"name": "x", "command": "echo >x; test ! -e broken", "outputs": ["x"], "time": "0.1"},
+ {"name": "y", "after": ["x"], "command": "true", "time": "0.1"}, {"name": "z", "after": ["y"], "command": "test -e broken", "time": "0.1"}'
+runs 1 run job.json
+rm x
+touch broken
+runs 1 run job.json --resume --json run.json
+rm broken
+[ "$(grep -c '"state": "done"' run.json)" = 2 ] || say "behind a task that is done: $(grep state run.json)"
+
+# what a task leaves behind in a session of its own is ended, too
+one '"cores": 1' '' '{"command": "setsid sleep 900 & true", "time": "0.1"}'
+timeout 60 "$bin/cu-run" run job.json >out 2>err
+check $? "a task that leaves a session behind ends: $(cat err)"
 
 # the only node is lost: told so, and the rest is for --resume
 one '"cores": 1' '' '{"command": "echo {id} >>ran; sleep 0.3", "time": "0.3", "count": 4}'
