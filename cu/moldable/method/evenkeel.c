@@ -8,7 +8,6 @@
 #include "cu/moldable/chains.h"
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
-#include "cu/moldable/pattern.h"
 #include "cu/moldable/timeline.h"
 #include "src/sort.h"
 
@@ -299,69 +298,6 @@ static bool packs(struct search *s, double limit)
     return false;
 }
 
-/* ---- tasks of one kind ------------------------------------------------------------------------*/
-struct filling {
-    struct search *search;
-    int node, next; /* tasks placed so far, over all nodes */
-};
-
-/* Places the next task on the last of the cores that are free by `start`, which are those of the
- * pattern's part or equivalent ones. */
-static bool fill(void *filling, int width, double start, double *finish)
-{
-    struct filling *f = filling;
-    struct timeline *l = f->search->timeline;
-    if (f->next == l->problem->ntasks)
-        return false;
-    const double *when = l->free + l->first[f->node];
-    int slot = width - 1;
-    while (slot + 1 < l->problem->node[f->node].cores && when[slot + 1] <= start)
-        slot++;
-    struct moldable_choice *c = &f->search->trial[f->next];
-    *c = (struct moldable_choice){l->order[f->next], f->node, width, slot};
-    f->next++;
-    *finish = timeline_place(l, c).finish;
-    return true;
-}
-
-/* Fills node after node with as many tasks as fit within the limit. */
-static bool patterns_fit(struct search *s, double limit)
-{
-    const struct moldable_problem *p = s->timeline->problem;
-    struct filling f = {s, 0, 0};
-    struct pattern pattern = {0};
-    double time = 0;
-    timeline_clear(s->timeline);
-    for (; f.node < p->nnodes && f.next < p->ntasks; f.node++) {
-        const struct moldable_node *n = &p->node[f.node];
-        if (pattern.cores != n->cores || time != limit * n->factor) {
-            pattern_close(&pattern);
-            time = limit * n->factor;
-            if (pattern_open(&pattern, n->cores, s->timeline->seconds, time))
-                break;
-            s->effort += PATTERN_CELLS / 4. * n->cores * n->cores;
-        }
-        pattern_unroll(&pattern, fill, &f);
-    }
-    pattern_close(&pattern);
-    if (f.next < p->ntasks)
-        return false;
-    keep(s);
-    return true;
-}
-
-static bool patterns_apply(const struct moldable_problem *p)
-{
-    const struct moldable_kind *k = p->kinds;
-    if (p->nkinds > 1 || k->most || k->least > 1 || k->cluster || k->nafter ||
-        moldable_needs_resources(k) || k->interference > 0)
-        return false;
-    for (int j = 0; j < p->nnodes; j++)
-        if (p->node[j].cores > PATTERN_CORES || p->node[j].free)
-            return false;
-    return true;
-}
-
 /* ---- the search -------------------------------------------------------------------------------*/
 static void shorten(struct search *s, double bound, bool (*fit)(struct search *, double limit))
 {
@@ -480,8 +416,6 @@ static enum ek_status search(struct search *s)
     if (!large)
         shorten(s, bound, fits_tightly);
     shorten(s, bound, fits_early);
-    if (patterns_apply(p))
-        shorten(s, bound, patterns_fit);
     if (exact_applies(p) && s->best > bound * CLOSE &&
         exact_search(s->timeline, s->best, s->trial, EXACT_STEPS)) {
         timeline_place_all(s->timeline, s->trial);
