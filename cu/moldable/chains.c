@@ -32,9 +32,7 @@ struct chains {
 
 static double seconds_on(const struct chains *c, int kind, int w)
 {
-    const struct timeline *l = c->timeline;
-    return l->seconds[(size_t)kind * (size_t)l->widest + (size_t)w - 1] / c->speed *
-           timeline_slowdown(&l->problem->kinds[kind], l->widest, w);
+    return timeline_seconds(c->timeline, kind, c->timeline->widest, w) / c->speed;
 }
 
 static void set_width(struct chains *c, int kind, int w)
@@ -51,9 +49,8 @@ static void set_width(struct chains *c, int kind, int w)
 static void try_width(struct chains *c, int kind, int w)
 {
     const struct moldable_kind *k = &c->problem->kinds[kind];
-    w = k->most && w > k->most ? k->most : w;
-    w = w < k->least ? k->least : w < 1 ? 1 : w;
-    w = w < c->timeline->widest ? w : c->timeline->widest;
+    const int fewest = moldable_fewest(k), most = moldable_most(k, c->timeline->widest);
+    w = w > most ? most : w < fewest ? fewest : w;
     if (isfinite(seconds_on(c, kind, w)))
         set_width(c, kind, w);
 }
@@ -62,13 +59,9 @@ static void try_width(struct chains *c, int kind, int w)
 static void choose_width(struct chains *c, int kind, double weight)
 {
     const struct moldable_kind *k = &c->problem->kinds[kind];
-    const int widest = c->timeline->widest;
-    const int most = k->most && k->most < widest ? k->most : widest;
     double least = INFINITY;
     int best = 1;
-    for (int w = k->least > 1 ? k->least : 1; w <= most; w++) {
-        if (!c->slots[w - 1])
-            break;
+    for (int w = moldable_fewest(k); w <= moldable_most(k, c->timeline->widest); w++) {
         set_width(c, kind, w);
         const double cost = c->link[kind].work + weight * c->link[kind].length;
         if (isfinite(cost) && cost <= least * (1 + 1e-9)) {

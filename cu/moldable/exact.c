@@ -45,22 +45,13 @@ static const struct moldable_kind *kind_of(const struct exact *x, int task)
 static double seconds_on(const struct exact *x, int task, int node, int w)
 {
     const struct moldable_node *n = &x->p->node[node];
-    return x->timeline
-               ->seconds[(size_t)x->p->kind[task] * (size_t)x->timeline->widest + (size_t)w - 1] /
-           n->factor * timeline_slowdown(kind_of(x, task), n->cores, w);
-}
-
-static int fewest(const struct moldable_kind *k)
-{
-    return k->least > 1 ? k->least : 1;
+    return timeline_seconds(x->timeline, x->p->kind[task], n->cores, w) / n->factor;
 }
 
 /* The most cores of the node that a task of the kind can use; 0 = none. */
 static int most(const struct moldable_kind *k, const struct moldable_node *n)
 {
-    if (!moldable_can_host(k, n))
-        return 0;
-    return k->most && k->most < n->cores ? k->most : n->cores;
+    return moldable_can_host(k, n) ? moldable_most(k, n->cores) : 0;
 }
 
 SORT_BY(earlier_finish, struct place, SORT_UP(finish))
@@ -127,7 +118,7 @@ static int list_places(const struct exact *x, int task, int depth, double since,
     since = fmax(since, dependencies_end(x, task, depth));
     for (int j = 0; j < x->p->nnodes && since < INFINITY; j++) {
         const double *free = x->free + x->timeline->first[j];
-        for (int w = fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
+        for (int w = moldable_fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
             const double start = resources_free(x, task, j, depth, fmax(since, free[w - 1]));
             const double finish = start + seconds_on(x, task, j, w);
             if (finish < x->best * (1 - 1e-9))
@@ -190,7 +181,7 @@ static void find_tails(struct exact *x)
         double after = 0;
         x->work[i] = x->tail[i] = INFINITY;
         for (int j = 0; j < x->p->nnodes; j++)
-            for (int w = fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
+            for (int w = moldable_fewest(k), widest = most(k, &x->p->node[j]); w <= widest; w++) {
                 const double t = seconds_on(x, i, j, w);
                 x->work[i] = fmin(x->work[i], w * t * x->p->node[j].factor);
                 x->tail[i] = fmin(x->tail[i], t);

@@ -129,6 +129,16 @@ static inline bool moldable_needs_resources(const struct moldable_kind *k)
     return k->gpus || k->memory > 0;
 }
 
+/* The fewest cores that a task of the kind can use, and the most of these. */
+static inline int moldable_fewest(const struct moldable_kind *k)
+{
+    return k->least > 1 ? k->least : 1;
+}
+static inline int moldable_most(const struct moldable_kind *k, int cores)
+{
+    return k->most && k->most < cores ? k->most : cores;
+}
+
 /* Does no task depend on another? */
 bool moldable_independent(const struct moldable_problem *);
 

@@ -283,7 +283,7 @@ static enum ek_status check_names(const struct moldable_problem *p)
 /* The most cores that a task of the kind can use. */
 static int most_cores(const struct moldable_kind *k)
 {
-    const int most = k->most ? k->most : INT_MAX;
+    const int most = moldable_most(k, INT_MAX);
     return k->law.table && k->law.ntable < most ? k->law.ntable : most;
 }
 
@@ -304,7 +304,7 @@ static int widest_on_node(const struct moldable_problem *p, const struct moldabl
  */
 static int widest_on_cluster(const struct moldable_problem *p, const struct moldable_kind *k, int c)
 {
-    const int least = k->least > 1 ? k->least : 1, most = most_cores(k);
+    const int least = moldable_fewest(k), most = most_cores(k);
     int sum = 0, largest = 0, smallest = INT_MAX;
     for (int j = 0; j < p->nnodes; j++) {
         const int cores = p->node[j].cores;
@@ -336,7 +336,7 @@ static enum ek_status check_kind(const struct moldable_problem *p, const struct 
         FAIL(EK_USAGE, "task '%s': no %s has a number of cores that it can use%s", k->name,
              k->cluster ? "cluster" : "node",
              moldable_needs_resources(k) ? ", and its GPUs and memory" : "");
-    for (int w = k->least > 1 ? k->least : 1; w <= widest; w++) {
+    for (int w = moldable_fewest(k); w <= widest; w++) {
         const double t = moldable_seconds(&k->law, w);
         if (!(t > 0) || !isfinite(t))
             FAIL(EK_USAGE, "task '%s': its run time on %d cores is %g s, it must be above 0",

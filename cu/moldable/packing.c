@@ -174,23 +174,20 @@ bool packing_place(struct packing *f, int task, int least, struct moldable_choic
 {
     const struct moldable_problem *p = f->timeline->problem;
     const struct moldable_kind *k = &p->kinds[p->kind[task]];
-    const double *seconds = f->timeline->seconds + (size_t)p->kind[task] * (size_t)f->widest;
-    const int need = f->need[p->kind[task]];
+    const int kind = p->kind[task], need = f->need[kind], most = moldable_most(k, f->widest);
     const double *root = offers(f, need, 1);
-    int w = (least > k->least ? least : k->least) - 1, i = 1;
-    const int most = k->most && k->most < f->widest ? k->most : f->widest;
-    w = w < 0 ? 0 : w;
-    while (w < most && seconds[w] * timeline_slowdown(k, f->widest, w + 1) > root[w])
+    int w = (least > k->least ? least : moldable_fewest(k)) - 1, i = 1;
+    while (w < most && timeline_seconds(f->timeline, kind, f->widest, w + 1) > root[w])
         w++;
     if (w >= most)
         return false;
-    const double wanted = seconds[w] * timeline_slowdown(k, f->widest, w + 1);
+    const double wanted = timeline_seconds(f->timeline, kind, f->widest, w + 1);
     while (i < f->leaves)
         i = 2 * i + (offers(f, need, 2 * i)[w] < wanted);
     const int leaf = i - f->leaves, node = f->node[leaf];
     const double start = fmax(free_of(f, leaf)[w], resources_free(f, need, node));
-    const double slowdown = timeline_slowdown(k, p->node[node].cores, w + 1);
+    const double seconds = timeline_seconds(f->timeline, kind, p->node[node].cores, w + 1);
     *choice = (struct moldable_choice){task, node, w + 1, w};
-    occupy(f, leaf, k, w + 1, start + seconds[w] * slowdown / p->node[node].factor);
+    occupy(f, leaf, k, w + 1, start + seconds / p->node[node].factor);
     return true;
 }

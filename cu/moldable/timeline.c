@@ -155,8 +155,7 @@ static enum ek_status sort_tasks(struct timeline *l)
         for (int a = 0; a < p->kinds[k].nafter; a++) {
             const struct moldable_kind *before = &p->kinds[p->kinds[k].after[a]];
             const int b = p->kinds[k].after[a];
-            const double alone =
-                moldable_seconds(&before->law, before->least > 1 ? before->least : 1);
+            const double alone = moldable_seconds(&before->law, moldable_fewest(before));
             level[b] = fmax(level[b], (isfinite(alone) ? alone : 0) + level[k] * (1 + 1e-9));
         }
     for (int i = 0; i < p->ntasks; i++)
@@ -362,7 +361,7 @@ static void view_node(struct timeline *l, const struct moldable_kind *k, int nod
                  from = ready(l, k, node, l->from);
     double *restrict finish = l->finish;
     const double slowness = l->slowness[node];
-    int widest = k->most && k->most < n->cores ? k->most : n->cores;
+    int widest = moldable_most(k, n->cores);
     widest = from == INFINITY ? 0 : widest < l->most ? widest : l->most;
     if (from > 0) {
         for (int w = 0; w < widest; w++)

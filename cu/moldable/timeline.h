@@ -118,6 +118,13 @@ static inline double timeline_slowdown(const struct moldable_kind *k, int cores,
     return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
 }
 
+/* Seconds of a kind's tasks on w cores of a node with so many that is as fast as the reference. */
+static inline double timeline_seconds(const struct timeline *l, int kind, int cores, int w)
+{
+    return l->seconds[(size_t)kind * (size_t)l->widest + (size_t)w - 1] *
+           timeline_slowdown(&l->problem->kinds[kind], cores, w);
+}
+
 /* When the GPUs and the memory that a task needs are free on the node whose lanes these are, s;
  * INFINITY: the node has too little. */
 double timeline_resources_free(const struct moldable_kind *, const struct moldable_node *,

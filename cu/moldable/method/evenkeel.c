@@ -145,24 +145,16 @@ static struct resource *scarcer(struct search *s, int task)
     return gpus ? &s->gpus : memory;
 }
 
-/* Seconds of a kind's tasks on w cores of the largest node, if it is as fast as the reference. */
-static double seconds_on(const struct timeline *l, int kind, int w)
-{
-    return l->seconds[(size_t)kind * (size_t)l->widest + (size_t)w - 1] *
-           timeline_slowdown(&l->problem->kinds[kind], l->widest, w);
-}
-
 /* The cores on which a task is cheapest at the prices of GPUs and memory. */
 static int cheapest(const struct search *s, int kind)
 {
     const struct timeline *l = s->timeline;
     const struct moldable_kind *k = &l->problem->kinds[kind];
     const double price = s->gpus.price * k->gpus + s->memory.price * k->memory;
-    const int most = k->most && k->most < l->widest ? k->most : l->widest;
     double least = INFINITY;
     int best = 1;
-    for (int w = k->least > 1 ? k->least : 1; w <= most; w++) {
-        const double cost = (w + price) * seconds_on(l, kind, w);
+    for (int w = moldable_fewest(k); w <= moldable_most(k, l->widest); w++) {
+        const double cost = (w + price) * timeline_seconds(l, kind, l->widest, w);
         if (cost < least) {
             least = cost;
             best = w;
@@ -193,7 +185,7 @@ static bool pack(struct search *s, int task, struct moldable_choice *choice)
     if (!packing_place(s->packing, task, s->least[task], choice) &&
         !(scarcer(s, task) && packing_place(s->packing, task, 1, choice)))
         return false;
-    const double seconds = seconds_on(s->timeline, kind, choice->width);
+    const double seconds = timeline_seconds(s->timeline, kind, s->timeline->widest, choice->width);
     s->gpus.used += k->gpus * seconds;
     s->memory.used += k->memory * seconds;
     return true;
