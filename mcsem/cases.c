@@ -49,19 +49,6 @@ static enum ek_status read_list(const struct cases *c, size_t row, int column, i
     return EK_OK;
 }
 
-static enum ek_status check_layers(const struct cases *c, size_t row, const struct earth_layers *l)
-{
-    for (int k = 0; k < l->n; k++)
-        if (!earth_is_resistivity(l->rho_h[k]) || !earth_is_resistivity(l->rho_v[k]))
-            FAIL(EK_USAGE, "%s:%zu: resistivity of layer %d is %g ohm m, not from 1e-30 to 1e30",
-                 c->table->path, c->table->line[row], k + 1, fmin(l->rho_h[k], l->rho_v[k]));
-    for (int k = 1; k < l->n - 1; k++)
-        if (!(l->z[k] > l->z[k - 1]))
-            FAIL(EK_USAGE, "%s:%zu: interface %d at %g m does not lie below the one before it",
-                 c->table->path, c->table->line[row], k + 1, l->z[k]);
-    return EK_OK;
-}
-
 /* The column n_layers, if there is one, must match. */
 static enum ek_status check_count(const struct cases *c, size_t row, int layers)
 {
@@ -77,6 +64,7 @@ static enum ek_status check_count(const struct cases *c, size_t row, int layers)
 static enum ek_status read_layers(const struct cases *c, size_t row, struct earth_layers *l)
 {
     enum { ROOM = EARTH_WATER + EARTH_LAYERS };
+    char where[4200];
     int interfaces, vertical;
     TRY(read_list(c, row, c->interfaces, ROOM, l->z, &interfaces));
     TRY(read_list(c, row, c->rho_h, ROOM + 1, l->rho_h, &l->n));
@@ -90,10 +78,11 @@ static enum ek_status read_layers(const struct cases *c, size_t row, struct eart
              "%s:%zu: %d interfaces do not fit %d horizontal and %d vertical resistivities",
              c->table->path, c->table->line[row], interfaces, l->n, vertical);
     TRY(check_count(c, row, l->n));
-    for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++)
-        l->rho_v[k] *= l->rho_v[k] * l->rho_h[k]; /* rho_v held sqrt(rho_v / rho_h) */
+    for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++) /* sqrt(rho_v / rho_h) */
+        l->rho_v[k] *= fmax(0, l->rho_v[k]) * l->rho_h[k];
     l->sediments = l->n;
-    return check_layers(c, row, l);
+    snprintf(where, sizeof where, "%s:%zu", c->table->path, c->table->line[row]);
+    return earth_check_layers(l, where);
 }
 
 enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r)
@@ -101,70 +90,47 @@ enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r
     TRY(survey_columns_freq(c->table, &c->pair, row, &r->freq));
     TRY(survey_columns_pair(c->table, &c->pair, row, &r->pair));
     TRY(read_layers(c, row, &r->layers));
-    struct survey_pair below = r->pair; /* with depths below the sea surface */
-    below.source[2] -= r->layers.z[0];
-    below.receiver[2] -= r->layers.z[0];
-    TRY(survey_check_pair(&below, c->table->path));
-    return pair_check(&r->pair, FORWARD_TOLERANCE, c->table->path);
+    return forward_check(&r->layers, &r->pair, c->table->path);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static enum ek_status compute(const struct cases *c, const struct forward_control *control,
-                              struct forward *f, struct cases_row *r, size_t row,
-                              double complex *field, struct forward_error *error)
+struct job {
+    struct cases cases;
+    const struct forward_control *control;
+    double complex *field; /* [rows] */
+    struct forward_error *error;
+};
+
+static enum ek_status compute(void *arg, struct forward *f, size_t row)
 {
+    const struct job *j = arg;
+    struct cases_row r;
     int which;
-    TRY(cases_read(c, row, r));
-    return forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, field, error);
+    TRY(cases_read(&j->cases, row, &r));
+    return forward_choose(f, &r.layers, &r.pair, 1, &r.freq, j->control, &which, &j->field[row],
+                          &j->error[row]);
 }
 
-/* Computes the rows on all threads; after a failure the rest is skipped. */
-static enum ek_status compute_rows(const struct cases *c, const struct forward_control *control,
-                                   double complex *field, struct forward_error *error)
+static enum ek_status write_fields(const struct job *j, const char *out)
 {
-    enum ek_status failed = EK_OK;
-#pragma omp parallel
-    {
-        struct forward *f = NULL;
-        struct cases_row *r = malloc(sizeof *r);
-        enum ek_status st = r ? forward_open(EARTH_WATER + EARTH_LAYERS + 1, 1, &f)
-                              : status_fail(EK_UNAVAILABLE, "out of memory for a case");
-#pragma omp for schedule(dynamic, 1)
-        for (size_t row = 0; row < c->table->nrows; row++) {
-            enum ek_status before;
-#pragma omp atomic read
-            before = failed;
-            if (!before && !st)
-                st = compute(c, control, f, r, row, &field[row], &error[row]);
-            if (st) {
-#pragma omp atomic write
-                failed = st;
-            }
-        }
-        forward_close(f);
-        free(r);
-    }
-    return failed;
-}
-
-static enum ek_status write_fields(const struct cases *c, const double complex *field,
-                                   const char *out)
-{
+    const struct cases *c = &j->cases;
     struct file *f;
     TRY(file_create(out, &f));
     FILE *to = file_stream(f);
     fprintf(to, "id,re,im\n");
     for (size_t row = 0; row < c->table->nrows; row++)
-        fprintf(to, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
-                cimag(field[row]));
+        fprintf(to, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(j->field[row]),
+                cimag(j->field[row]));
     return file_finish(f);
 }
 
 /* Fails or warns if a field may miss the tolerance. */
-static enum ek_status check_errors(const struct cases *c, const struct forward_control *control,
-                                   const struct forward_error *error)
+static enum ek_status check_errors(const struct job *j)
 {
+    const struct cases *c = &j->cases;
+    const struct forward_control *control = j->control;
+    const struct forward_error *error = j->error;
     size_t n = 0, unsure = 0, worst = 0, doubtful = 0;
     for (size_t row = 0; row < c->table->nrows; row++) {
         n += !(error[row].likely <= control->tolerance);
@@ -190,10 +156,11 @@ enum ek_status cases_run(const char *path, const char *out, const struct forward
     OWNED(cases_close) struct cases c = {0};
     OWNED(arena_free) struct arena room = {0};
     TRY(cases_open(path, &c));
-    double complex *field = ARENA_NEW(&room, c.table->nrows, double complex);
-    struct forward_error *error = ARENA_NEW(&room, c.table->nrows, struct forward_error);
+    const size_t rows = c.table->nrows;
+    struct job j = {c, control, ARENA_NEW(&room, rows, double complex),
+                    ARENA_NEW(&room, rows, struct forward_error)};
     TRY(arena_check(&room, "the fields of %s", path));
-    TRY(compute_rows(&c, control, field, error));
-    TRY(write_fields(&c, field, out));
-    return check_errors(&c, control, error);
+    TRY(forward_each(rows, EARTH_WATER + EARTH_LAYERS + 1, 1, compute, &j));
+    TRY(write_fields(&j, out));
+    return check_errors(&j);
 }

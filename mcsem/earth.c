@@ -125,6 +125,25 @@ enum ek_status earth_check(const struct earth *e, const char *where)
     return EK_OK;
 }
 
+static bool is_resistivity(double rho)
+{
+    return rho >= 1e-30 && rho <= 1e30;
+}
+
+enum ek_status earth_check_layers(const struct earth_layers *l, const char *where)
+{
+    for (int k = 0; k < l->n; k++)
+        if (!is_resistivity(l->rho_h[k]) || !is_resistivity(l->rho_v[k]))
+            FAIL(EK_USAGE,
+                 "%s: resistivity of layer %d is %g ohm m, vertically %g, not from 1e-30 to 1e30",
+                 where, k + 1, l->rho_h[k], l->rho_v[k]);
+    for (int k = 0; k < l->n - 1; k++)
+        if (!isfinite(l->z[k]) || (k && !(l->z[k] > l->z[k - 1])))
+            FAIL(EK_USAGE, "%s: interface %d at %g m does not lie below the one before it", where,
+                 k + 1, l->z[k]);
+    return EK_OK;
+}
+
 void earth_column(const struct earth *e, int c, const double *m, struct earth_layers *layers)
 {
     if (!m)

@@ -76,12 +76,9 @@ static inline int earth_next(const struct earth *earth, int c, int axis)
     return c + earth->nx < earth_columns(earth) ? c + earth->nx : -1;
 }
 
-/* Resistivities from 1e-30 to 1e30 ohm m are accepted, so that squares of impedances stay
- * finite. */
-static inline bool earth_is_resistivity(double rho)
-{
-    return rho >= 1e-30 && rho <= 1e30;
-}
+/* EK_USAGE: resistivities that are not from 1e-30 to 1e30 ohm m (squares of impedances stay
+ * finite), interfaces that do not ascend. `where` begins the message. */
+enum ek_status earth_check_layers(const struct earth_layers *layers, const char *where);
 
 /* The layers of column c for its unknowns m (NULL: the earth's own). */
 void earth_column(const struct earth *earth, int c, const double *m, struct earth_layers *layers);

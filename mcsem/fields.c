@@ -26,20 +26,10 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
     for (int k = 0; k < l->n; k++) {
         const double lambda = from->aniso ? from->aniso[k] : 1;
         l->rho_h[k] = from->res[k];
-        l->rho_v[k] = lambda * lambda * from->res[k];
-        if (!earth_is_resistivity(l->rho_h[k]) || !(lambda > 0) ||
-            !earth_is_resistivity(l->rho_v[k]))
-            FAIL(EK_USAGE,
-                 "layer %d: %g ohm m with anisotropy %g is not a resistivity from 1e-30 to 1e30",
-                 k + 1, from->res[k], lambda);
+        l->rho_v[k] = fmax(0, lambda) * lambda * from->res[k];
     }
-    for (int k = 0; k < l->n - 1; k++) {
-        l->z[k] = from->depth[k];
-        if (!isfinite(l->z[k]) || (k && !(l->z[k] > l->z[k - 1])))
-            FAIL(EK_USAGE, "interface %d at %g m does not lie below the one before it", k + 1,
-                 l->z[k]);
-    }
-    return EK_OK;
+    memcpy(l->z, from->depth, (size_t)(l->n - 1) * sizeof *l->z);
+    return earth_check_layers(l, "layers");
 }
 
 static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec)
@@ -58,97 +48,42 @@ static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec
     return p;
 }
 
-/* Working memory of one thread. */
-struct worker {
-    struct forward *forward;
-    double complex *field, *again, *jac; /* [nfreq], [nfreq], [nfreq][n] of one pair */
+struct job {
+    const struct earth_layers *layers;
+    const struct mcsem_survey *survey;
+    double *field, *jac;         /* of the caller; jac may be NULL */
+    struct forward_error *error; /* [nrec][nsrc] relative */
 };
 
-static enum ek_status worker_open(struct worker *w, int layers, int nfreq)
+/* Computes pair number `pair` of [nrec][nsrc] and stores its numbers. */
+static enum ek_status compute(void *arg, struct forward *f, size_t pair)
 {
-    w->field = calloc((size_t)nfreq * (2 + (size_t)layers), sizeof *w->field);
-    w->again = w->field + nfreq;
-    w->jac = w->again + nfreq;
-    if (!w->field)
-        FAIL(EK_UNAVAILABLE, "out of memory for fields at %d frequencies", nfreq);
-    return forward_open(layers, nfreq, &w->forward);
-}
-
-static void worker_close(struct worker *w)
-{
-    if (w->forward)
-        forward_close(w->forward);
-    free(w->field);
-}
-
-/* Computes a pair and stores its numbers in field and jac; *error is relative. */
-static enum ek_status compute(struct worker *w, const struct earth_layers *l,
-                              const struct mcsem_survey *s, int src, int rec, double *field,
-                              double *jac, struct forward_error *error)
-{
+    const struct job *j = arg;
+    const struct mcsem_survey *s = j->survey;
+    const size_t nsrc = (size_t)s->nsrc, nfreq = (size_t)s->nfreq, n = (size_t)j->layers->n;
     const struct forward_control control = {tolerance_of(s), FLOOR};
-    const struct survey_pair p = pair_of(s, src, rec);
+    const struct survey_pair p = pair_of(s, (int)(pair % nsrc), (int)(pair / nsrc));
+    OWNED_MEMORY NEW(double complex, field, nfreq *(2 + n), "out of memory for %d frequencies",
+                     s->nfreq);
+    double complex *again = field + nfreq, *jac = again + nfreq;
     int which;
-    TRY(forward_choose(w->forward, l, &p, s->nfreq, s->freq, &control, &which, w->field, error));
-    if (jac)
-        TRY(forward_pair(w->forward, l, &p, s->nfreq, s->freq, which, FORWARD_ALL, w->again,
-                         w->jac));
-    const size_t n = (size_t)l->n;
-    for (int q = 0; q < s->nfreq; q++) {
-        const size_t at =
-            ((size_t)q * (size_t)s->nrec + (size_t)rec) * (size_t)s->nsrc + (size_t)src;
-        memcpy(field + 2 * at, &w->field[q], sizeof *w->field);
-        if (jac)
-            memcpy(jac + 2 * n * at, w->jac + (size_t)q * n, n * sizeof *w->jac);
+    TRY(forward_choose(f, j->layers, &p, s->nfreq, s->freq, &control, &which, field,
+                       &j->error[pair]));
+    if (j->jac)
+        TRY(forward_pair(f, j->layers, &p, s->nfreq, s->freq, which, FORWARD_ALL, again, jac));
+    for (size_t q = 0; q < nfreq; q++) {
+        const size_t at = q * (size_t)s->nrec * nsrc + pair;
+        memcpy(j->field + 2 * at, &field[q], sizeof *field);
+        if (j->jac)
+            memcpy(j->jac + 2 * n * at, jac + q * n, n * sizeof *jac);
     }
     return EK_OK;
 }
 
-/* Computes the pairs on all threads; after a failure the rest is skipped. */
-static enum ek_status compute_all(const struct earth_layers *l, const struct mcsem_survey *s,
-                                  double *field, double *jac, double *worst)
-{
-    const long npairs = (long)s->nsrc * s->nrec;
-    enum ek_status failed = EK_OK;
-#pragma omp parallel
-    {
-        struct worker w = {0};
-        struct forward_error error = {0, 0};
-        double most = 0;
-        enum ek_status st = worker_open(&w, l->n, s->nfreq), before;
-#pragma omp for schedule(dynamic, 1)
-        for (long i = 0; i < npairs; i++) {
-#pragma omp atomic read
-            before = failed;
-            if (!before && !st)
-                st = compute(&w, l, s, (int)(i % s->nsrc), (int)(i / s->nsrc), field, jac, &error);
-            if (st) {
-#pragma omp atomic write
-                failed = st;
-            }
-            most = fmax(most, error.likely);
-        }
-#pragma omp critical(mcsem_forward_worst)
-        *worst = fmax(*worst, most);
-        worker_close(&w);
-    }
-    return failed;
-}
-
-static enum ek_status check_pair(const struct mcsem_survey *s, int src, int rec, double surface)
-{
-    struct survey_pair below = pair_of(s, src, rec);
-    char where[64];
-    snprintf(where, sizeof where, "source %d, receiver", src + 1);
-    below.source[2] -= surface;
-    below.receiver[2] -= surface;
-    TRY(survey_check_pair(&below, where));
-    return pair_check(&below, FORWARD_TOLERANCE, where);
-}
-
 /* On the caller's thread, where the error message belongs. */
-static enum ek_status check(const struct mcsem_survey *s, double surface)
+static enum ek_status check(const struct earth_layers *l, const struct mcsem_survey *s)
 {
+    char where[64];
     if (s->nsrc < 1 || s->nrec < 1 || s->nfreq < 1)
         FAIL(EK_USAGE, "%d sources, %d receivers, %d frequencies: at least one of each is needed",
              s->nsrc, s->nrec, s->nfreq);
@@ -156,9 +91,13 @@ static enum ek_status check(const struct mcsem_survey *s, double surface)
         FAIL(EK_USAGE, "a tolerance of %g: it may be up to 1, and 0 stands for 1e-8", s->tolerance);
     for (int q = 0; q < s->nfreq; q++)
         TRY(survey_check_freq(s->freq[q], "frequency", (size_t)q + 1));
-    for (int i = 0; i < s->nsrc; i++)
-        for (int r = 0; r < s->nrec; r++)
-            TRY(check_pair(s, i, r, surface));
+    for (int i = 0; i < s->nsrc; i++) {
+        snprintf(where, sizeof where, "source %d, receiver", i + 1);
+        for (int r = 0; r < s->nrec; r++) {
+            const struct survey_pair p = pair_of(s, i, r);
+            TRY(forward_check(l, &p, where));
+        }
+    }
     return EK_OK;
 }
 
@@ -168,8 +107,13 @@ enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcs
     double worst = 0;
     OWNED_MEMORY NEW(struct earth_layers, l, 1, "out of memory for the layers");
     TRY(take_layers(layers, l));
-    TRY(check(s, l->z[0]));
-    TRY(compute_all(l, s, field, jac, &worst));
+    TRY(check(l, s));
+    const size_t pairs = (size_t)s->nsrc * (size_t)s->nrec;
+    OWNED_MEMORY NEW(struct forward_error, error, pairs, "out of memory for %zu pairs", pairs);
+    struct job j = {l, s, field, jac, error};
+    TRY(forward_each(pairs, l->n, s->nfreq, compute, &j));
+    for (size_t i = 0; i < pairs; i++)
+        worst = fmax(worst, error[i].likely);
     if (!(worst <= tolerance_of(s)))
         FAIL(
             EK_UNVERIFIED,

@@ -56,6 +56,17 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
 double forward_difference(const double complex *field, const double complex *finer, size_t n,
                           double floor);
 
+/* Calls compute(arg, forward, i) for i = 0 .. n-1 on all threads, each with working memory of its
+ * own as forward_open() makes it; after a failure the rest is skipped. */
+enum ek_status forward_each(size_t n, int layers, int nfreq,
+                            enum ek_status (*compute)(void *arg, struct forward *forward, size_t i),
+                            void *arg);
+
+/* EK_USAGE with `path` and the pair's line: as survey_check_pair() where the first interface is the
+ * sea surface, and pair_check() for exact mode. */
+enum ek_status forward_check(const struct earth_layers *layers, const struct survey_pair *pair,
+                             const char *path);
+
 /* ---- used by every mode ---- */
 
 #define FORWARD_TOLERANCE 1e-12 /* relative error of the sum over a wire */

@@ -11,6 +11,41 @@
 #define LEAST_WIRE 1e-30 /* least tolerance of the sum over a wire */
 #define LOSSES     10    /* factor of the decay that a quadrature rule must resolve */
 
+enum ek_status forward_each(size_t n, int layers, int nfreq,
+                            enum ek_status (*compute)(void *arg, struct forward *forward, size_t i),
+                            void *arg)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel
+    {
+        struct forward *f = NULL;
+        enum ek_status st = forward_open(layers, nfreq, &f), before;
+#pragma omp for schedule(dynamic, 1)
+        for (size_t i = 0; i < n; i++) {
+#pragma omp atomic read
+            before = failed;
+            if (!before && !st)
+                st = compute(arg, f, i);
+            if (st) {
+#pragma omp atomic write
+                failed = st;
+            }
+        }
+        forward_close(f);
+    }
+    return failed;
+}
+
+enum ek_status forward_check(const struct earth_layers *layers, const struct survey_pair *pair,
+                             const char *path)
+{
+    struct survey_pair below = *pair;
+    below.source[2] -= layers->z[0];
+    below.receiver[2] -= layers->z[0];
+    TRY(survey_check_pair(&below, path));
+    return pair_check(pair, FORWARD_TOLERANCE, path);
+}
+
 double forward_line(double freq)
 {
     return 8e-7 * acos(-1) * acos(-1) * freq;

@@ -162,6 +162,8 @@ check $? 'nothing is written where a case is wrong'
     echo "b,1,100,0,0,900,0,0,40,0,900,Ex,0;1000,1e12;0.3;1,1;1;2"
 } >"$work/bad.csv"
 refuses 'a wire through the receiver' 'bad.csv:3: .*touches' "$bin" --forward "$work/bad.csv"
+sed '3s/,1;1;2$/,1;1;-2/' "$work/bad.csv" >"$work/negative.csv"
+refuses 'an anisotropy below 0' 'negative.csv:3: resistivity of layer 3' "$bin" --forward "$work/negative.csv"
 sed '3d; s/aniso_lambda/rho_v_ohmm/; s/,1;1;2$/,1e12;0.3;4/' "$work/bad.csv" >"$work/vertical.csv"
 sed -i 3d "$work/bad.csv"
 [ "$("$bin" --forward "$work/bad.csv")" = "$("$bin" --forward "$work/vertical.csv")" ]
