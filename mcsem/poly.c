@@ -229,21 +229,14 @@ enum ek_status poly_floor(const char *path, const double (*receiver)[2], size_t 
     size_t nodes, segments;
     double first = 0;
     OWNED_MEMORY char *text = NULL;
-    *profile = NULL;
     TRY(file_read_text(path, &text));
     r.rest = text;
-    enum ek_status st = read_nodes(&r, &room, &node, &nodes, &first);
-    THEN(st, read_segments(&r, &room, node, nodes, first, &segment, &segments));
-    if (!st && receivers)
-        st = find_sea(path, &room, nodes, segment, segments, first, receiver, receivers);
-    if (!st) {
-        *profile = calloc(2 * nodes, sizeof **profile);
-        st = *profile ? walk(path, node, nodes, segment, segments, *profile, n)
-                      : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    }
-    if (st) {
-        free(*profile);
-        *profile = NULL;
-    }
-    return st;
+    TRY(read_nodes(&r, &room, &node, &nodes, &first));
+    TRY(read_segments(&r, &room, node, nodes, first, &segment, &segments));
+    if (receivers)
+        TRY(find_sea(path, &room, nodes, segment, segments, first, receiver, receivers));
+    double(*found)[2] = calloc(2 * nodes, sizeof *found);
+    const enum ek_status st = found ? walk(path, node, nodes, segment, segments, found, n)
+                                    : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
+    return HAND_OUT(st, found, profile, free);
 }

@@ -110,6 +110,7 @@ struct rows {
     size_t *of;               /* [rows] index of the row's pair */
     size_t *slot, nslots;     /* hash table of 1 + index of a pair, 0: free */
     int *freq_index;          /* [rows] index of the row's frequency in freq */
+    struct arena *room;       /* of the arrays */
 };
 
 static enum ek_status add_frequency(struct rows *h, size_t row)
@@ -183,7 +184,7 @@ static size_t number_positions(struct survey *s, bool receivers, struct position
     return found;
 }
 
-static enum ek_status fill_data(const struct rows *h, struct survey *s)
+static enum ek_status fill_data(struct rows *h, struct survey *s)
 {
     int place[MOST_FREQUENCIES];
     memcpy(s->freq, h->freq, (size_t)h->nfreq * sizeof *s->freq);
@@ -200,10 +201,10 @@ static enum ek_status fill_data(const struct rows *h, struct survey *s)
                  h->table->path, h->table->line[row]);
         TRY(read_datum(h->table, &h->columns, row, d));
     }
-    NEW(struct position, list, s->npairs + 1, "%s: out of memory for positions", h->table->path);
+    struct position *list = ARENA_NEW(h->room, s->npairs, struct position);
+    TRY(arena_check(h->room, "the positions of %s", h->table->path));
     s->nsources = number_positions(s, false, list);
     s->nreceivers = number_positions(s, true, list);
-    free(list);
     return EK_OK;
 }
 
@@ -212,14 +213,13 @@ static enum ek_status make_survey(struct rows *h, struct survey **survey)
     struct survey *s;
     TRY(find_columns(h->table, &h->columns));
     const size_t rows = h->table->nrows + 1;
-    h->pair = calloc(rows, sizeof *h->pair);
-    h->of = calloc(rows, sizeof *h->of);
-    h->freq_index = calloc(rows, sizeof *h->freq_index);
+    h->pair = ARENA_NEW(h->room, rows, struct survey_pair);
+    h->of = ARENA_NEW(h->room, rows, size_t);
+    h->freq_index = ARENA_NEW(h->room, rows, int);
     for (h->nslots = 2; h->nslots < 2 * rows; h->nslots *= 2)
         ;
-    h->slot = calloc(h->nslots, sizeof *h->slot);
-    if (!h->pair || !h->of || !h->freq_index || !h->slot)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu data", h->table->path, h->table->nrows);
+    h->slot = ARENA_NEW(h->room, h->nslots, size_t);
+    TRY(arena_check(h->room, "%zu data of %s", h->table->nrows, h->table->path));
     TRY(gather(h));
     TRY(survey_open(h->npairs, h->nfreq, &s));
     const enum ek_status st = fill_data(h, s);
@@ -228,25 +228,18 @@ static enum ek_status make_survey(struct rows *h, struct survey **survey)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static enum ek_status read_table(const char *path, struct preface *p,
-                                 const struct survey_noise *noise, struct survey **survey)
+static enum ek_status read_table(const char *path, struct preface *p, struct survey **survey)
 {
-    struct rows h = {.nfreq = 0};
     OWNED(owned_table_close) struct table *t = NULL;
+    OWNED(arena_free) struct arena room = {0};
+    struct rows h = {.room = &room};
     TRY(table_open(path, NULL, &t));
+    TRY(read_preface(t, p));
+    if (p->rows >= 0 && (double)t->nrows != p->rows)
+        FAIL(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
+             t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
     h.table = t;
-    enum ek_status st = read_preface(t, p);
-    if (!st && p->rows >= 0 && (double)t->nrows != p->rows)
-        st = status_fail(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
-                         t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
-    THEN(st, make_survey(&h, survey));
-    if (!st)
-        survey_set_errors(*survey, noise);
-    free(h.pair);
-    free(h.of);
-    free(h.freq_index);
-    free(h.slot);
-    return st;
+    return make_survey(&h, survey);
 }
 
 enum ek_status read_csv(const char *path, const struct survey_noise *noise, struct survey **survey,
@@ -254,9 +247,9 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
 {
     struct preface p = {.list = *list, .rows = -1};
     struct survey *s = NULL;
-    enum ek_status st = read_table(path, &p, noise, &s);
-    THEN(st, survey_check(s, path));
-    TRY_OR(st, survey_close(s));
+    TRY(read_table(path, &p, &s));
+    survey_set_errors(s, noise);
+    TRY_OR(survey_check(s, path), survey_close(s));
     *list = p.list;
     *survey = s;
     return EK_OK;

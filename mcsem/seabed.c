@@ -38,6 +38,12 @@ struct floor {
     bool section;              /* the floor depends on y only: one strip */
 };
 
+static void close_floor(struct floor *f)
+{
+    free(f->point);
+    free(f->strip);
+}
+
 /* ---- between points -------------------------------------------------------------------------- */
 
 SORT_BY(by_place, struct point, SORT_UP(x) ?: SORT_UP(y))
@@ -234,24 +240,24 @@ static enum ek_status points_from_table(const struct table *t, struct floor *f)
 /* s: the survey whose receivers lie on the floor, or NULL. */
 static enum ek_status points_from_poly(const char *path, const struct survey *s, struct floor *f)
 {
-    struct floor on = {.n = 0};
+    OWNED(close_floor) struct floor on = {.n = 0};
     OWNED_MEMORY double(*profile)[2] = NULL;
-    OWNED_MEMORY double(*receiver)[2] = NULL;
-    enum ek_status st = s ? points_from_receivers(s, &on) : EK_OK;
-    if (!st && !(receiver = calloc(on.n + 1, sizeof *receiver)))
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
-    for (size_t i = 0; !st && i < on.n; i++) {
+    if (s)
+        TRY(points_from_receivers(s, &on));
+    OWNED_MEMORY double(*receiver)[2] = calloc(on.n + 1, sizeof *receiver);
+    for (size_t i = 0; receiver && i < on.n; i++) {
         receiver[i][0] = on.point[i].y;
         receiver[i][1] = on.point[i].z;
     }
-    THEN(st, poly_floor(path, (const double(*)[2])receiver, on.n, &profile, &f->n));
+    if (receiver)
+        TRY(poly_floor(path, (const double(*)[2])receiver, on.n, &profile, &f->n));
     f->section = true;
-    if (!st && !(f->point = calloc(f->n, sizeof *f->point)))
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
-    for (size_t i = 0; !st && i < f->n; i++)
+    f->point = calloc(f->n + 1, sizeof *f->point);
+    if (!receiver || !f->point)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the sea floor", path);
+    for (size_t i = 0; i < f->n; i++)
         f->point[i] = (struct point){0, profile[i][0], profile[i][1], 0};
-    free(on.point);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status points_from_file(const char *path, const struct survey *s, struct floor *f)
@@ -292,12 +298,6 @@ static enum ek_status sort_points(struct floor *f)
     if (!f->section)
         qsort(f->point, f->n, sizeof *f->point, by_strip);
     return EK_OK;
-}
-
-static void close_floor(struct floor *f)
-{
-    free(f->point);
-    free(f->strip);
 }
 
 /* ---- setting the floor ----------------------------------------------------------------------- */
