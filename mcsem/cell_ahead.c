@@ -187,7 +187,7 @@ static enum ek_status go_on(struct cell_work *w)
     TRY(square(w, turn));
     TRY(begin(w, turn + CELL_AHEAD));
     const struct cell_call *c = call_at(w, turn);
-    return c->cells ? mcsem_device_squares(w->device, slot_at(turn), c->triangle) : EK_OK;
+    return c->cells ? mcsem_device_squares(w->device, c->triangle) : EK_OK;
 }
 
 enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_call **call, int *k)

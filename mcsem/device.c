@@ -89,7 +89,8 @@ struct device {
     struct arena arena;
     struct slot slot[DEVICE_SLOTS];
     int span[2 * DEVICE_SQUARES];
-    int squares; /* shares being squared */
+    int squares;      /* shares being squared */
+    size_t triangles; /* numbers of their triangles */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -642,17 +643,12 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
 
 /* ---- squares --------------------------------------------------------------------------------- */
 
-static size_t triangle(const struct slot *s)
-{
-    const size_t columns = (size_t)(1 + s->share->layers.n - s->share->layers.sediments);
-    return columns * (columns + 1) / 2;
-}
-
 static enum ek_status launch_squares(struct device *d, const struct slot *s, size_t pairs)
 {
     const int nlayers = s->share->layers.n, sediments = s->share->layers.sediments;
     const size_t columns = (size_t)(1 + nlayers - sediments), cases = pairs * (size_t)s->nfreq;
     const size_t tiles = (columns + EXACT_TILE - 1) / EXACT_TILE;
+    d->triangles = (size_t)d->squares * (columns * (columns + 1) / 2);
     const struct backend_arg rows[] = {backend_arg_mem(s->sums), backend_arg_int(nlayers),
                                        backend_arg_int(sediments), backend_arg_int((int)cases),
                                        backend_arg_mem(d->buffer[CASE_WEIGHTS])};
@@ -691,8 +687,7 @@ enum ek_status mcsem_device_square(struct device *d, int slot, int shares,
     return backend_record(b, BACKEND_COMPUTE, EVENT_SQUARES);
 }
 
-enum ek_status mcsem_device_squares(struct device *d, int slot, double *to)
+enum ek_status mcsem_device_squares(struct device *d, double *to)
 {
-    return fetch(d, EVENT_SQUARES, d->buffer[TRIANGLES], to,
-                 (size_t)d->squares * triangle(&d->slot[slot]) * sizeof *to);
+    return fetch(d, EVENT_SQUARES, d->buffer[TRIANGLES], to, d->triangles * sizeof *to);
 }

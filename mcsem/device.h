@@ -55,10 +55,10 @@ enum ek_status mcsem_device_fields(struct device *device, int slot, double compl
 /* Starts on J'W^2 J of the first `shares` shares with weight [pairs][nfreq] (borrowed until the
  * result is fetched); this overwrites the slot's sums. mcsem_device_squares() waits for the lower
  * triangles, row by row as in cell.h, [shares][columns (columns + 1) / 2], where the columns are
- * the field and the sediments. Only one slot at a time. */
+ * the field and the sediments. Only one square at a time. */
 enum ek_status mcsem_device_square(struct device *device, int slot, int shares,
                                    const struct device_weight *weight);
-enum ek_status mcsem_device_squares(struct device *device, int slot, double *triangle);
+enum ek_status mcsem_device_squares(struct device *device, double *triangle);
 
 /* Waits until the device is idle; all slots are then empty. */
 enum ek_status mcsem_device_wait(struct device *device);
