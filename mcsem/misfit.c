@@ -14,19 +14,12 @@
 const char *const misfit_residuals[] = {"complex", "log", NULL};
 const char *const misfit_losses[] = {"none", "huber", "student", NULL};
 
-/* misfit_is_log() for a datum of `signal` standard errors. */
-static bool is_log(const struct misfit_options *o, const struct survey_pair *pair,
-                   const struct survey_datum *d, double signal)
-{
-    const bool part = d->part == SURVEY_REAL || d->part == SURVEY_IMAGINARY;
-    return d->part == SURVEY_PHASE ||
-           (o->residual == MISFIT_LOG && !pair->null && !part && signal >= LOG_SIGNAL);
-}
-
 bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pair,
                    const struct survey_datum *d)
 {
-    return is_log(o, pair, d, hypot(d->re, d->im) / d->sigma);
+    const bool part = d->part == SURVEY_REAL || d->part == SURVEY_IMAGINARY;
+    return d->part == SURVEY_PHASE || (o->residual == MISFIT_LOG && !pair->null && !part &&
+                                       hypot(d->re, d->im) / d->sigma >= LOG_SIGNAL);
 }
 
 /* ln(d / F) to within rounding of 1, far below any error; clog() is more accurate but takes ten
@@ -43,7 +36,7 @@ struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair
     if (all < LEAST)
         field = all = LEAST;
     const double x = creal(field) / all, y = cimag(field) / all; /* F = all (x + iy) */
-    if (is_log(o, pair, d, signal)) {
+    if (misfit_is_log(o, pair, d)) {
         const double turn = atan2(d->im * x - d->re * y, d->re * x + d->im * y);
         return (struct misfit){re * (signal * log(size / all)) + I * (im * (signal * turn)),
                                signal / all * x - I * (signal / all * y), re, im};
