@@ -13,7 +13,6 @@
 
 static const struct generate_design designs[] = {
     {"tiny",
-     "15 cells of 12 layers, 320 pairs, one body: a second",
      .nx = 5,
      .ny = 3,
      .nz = 12,
@@ -34,7 +33,6 @@ static const struct generate_design designs[] = {
      .nbodies = 1,
      .body = {{{500, 3500}, {500, 1500}, {6, 8}, 30}}},
     {"small",
-     "55 cells of 30 layers, 4,000 pairs, one body: seconds",
      .nx = 11,
      .ny = 5,
      .nz = 30,
@@ -55,7 +53,6 @@ static const struct generate_design designs[] = {
      .nbodies = 1,
      .body = {{{1250, 3750}, {700, 2300}, {12, 15}, 30}}},
     {"published",
-     "451 cells of 89 layers, 353,682 pairs, two bodies: the survey of Dagostini's thesis",
      .nx = 41,
      .ny = 11,
      .nz = 89,

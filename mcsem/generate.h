@@ -18,7 +18,7 @@ struct generate_body {
 };
 
 struct generate_design {
-    const char *name, *summary;
+    const char *name;
     int nx, ny, nz;
     double dx, dy, dz, water, rho; /* water: depth of the sea; rho: resistivity of the sediments */
     int lines;
