@@ -155,7 +155,7 @@ static void shapes(void **state)
 static void drawn_shapes(void **state)
 {
     uint64_t chance = 1126;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < (getenv("EK_LONG") ? 60 : 5); i++) {
         const int nx = 6 + (int)random_below(&chance, 20), ny = 6 + (int)random_below(&chance, 40);
         const int nz = 6 + (int)random_below(&chance, i % 4 ? 10 : 70);
         const int across = 1 + (int)random_below(&chance, 3),
