@@ -143,16 +143,16 @@ refuses "another grid's model" 'are not 5 x 3 columns' "$bin" "$survey" --forwar
 
 # How sure a model is: known better above than below, in the table, in VTK; tied to what is below, its last layer is known
 # better than where the bottom is free.
-"$bin" "$survey" $quick --uncertainty --model-out "$work/tied.csv" &&
-    "$bin" "$survey" $quick --bottom free --uncertainty --model-out "$work/sure.csv"
-check $? 'two inversions that say how sure they are'
+sure="$quick --model-in $work/truth.csv --iterations 0 --uncertainty"
+"$bin" "$survey" $sure --model-out "$work/tied.csv" && "$bin" "$survey" $sure --bottom free --model-out "$work/sure.csv"
+check $? 'two models that say how sure they are'
 sums() { awk -F, 'NR > 1 { sum[$2] += $7 } END { print sum[0], sum[5], sum[10], sum[11] }' "$1"; }
 echo "$(sums "$work/tied.csv") $(sums "$work/sure.csv")" | awk '{ exit !($1 < $2 && $2 < $3 && $5 < $6 && $6 < $7 && $4 < $8) }'
 check $? "uncertainties over what is known: $(sums "$work/tied.csv"); with a free bottom: $(sums "$work/sure.csv")"
 awk -F, 'NR == 1 { exit_early = $7 != "sigma_ln_rho" || $8 != "resolution_m" || $9 != "investigated_m"; next }
          !($7 > 0) || !($8 > 0) || !($9 > 300 && $9 <= 1800) { bad = 1 } END { exit exit_early || bad }' "$work/sure.csv"
 check $? "uncertainties: $(head -13 "$work/sure.csv")"
-"$bin" "$survey" $quick --iterations 0 --uncertainty --model-out "$work/sure.vtk" && grep -q '^SCALARS sigma_ln_rho' "$work/sure.vtk"
+"$bin" "$survey" $sure --model-out "$work/sure.vtk" && grep -q '^SCALARS sigma_ln_rho' "$work/sure.vtk"
 check $? 'uncertainties in VTK'
 
 # What no earth explains fails, and the worst is named: a receiver whose gain is wrong, a datum.
