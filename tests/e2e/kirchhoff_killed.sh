@@ -56,7 +56,7 @@ goes_on() { # name, launcher, options…
     check $? "$name, seed $seed: work of the killed runs counts"
 }
 how='--layout 1x1' goes_on 'one core' ''
-how='--layout 0x0+1 --devices host:0 --schedule dynamic' goes_on 'a device' ''
+[ -z "${EK_LONG:-}" ] || how='--layout 0x0+1 --devices host:0 --schedule dynamic' goes_on 'a device' ''
 how='--layout 1x1+1 --devices host:0 --schedule dynamic' goes_on 'a core and a device' ''
 how='--layout 1x1' goes_on slabs '' --image-memory 0.0001
 image='--grid 4x4x31:100x100x20@1300,1300,700' how='--layout 1x1' goes_on 'least squares' '' --weight modelling --lsm 6
