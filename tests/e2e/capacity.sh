@@ -4,7 +4,7 @@
 plan() { "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json "$@"; }
 
 # All of PCAD's combinations; the answer as JSON names the policies and the nodes.
-plan --schedules heft,sorted-greedy --json "$work/a.json" >"$work/text" || say 'the example fails'
+plan --schedules sorted-greedy --json "$work/a.json" >"$work/text" || say 'the example fails'
 grep -q '1439 of 1439 combinations' "$work/text" || say "not all combinations: $(head -1 "$work/text")"
 grep -q '"optimizer"' "$work/a.json" || say 'no nodes in the JSON'
 
