@@ -75,7 +75,8 @@ programs() {
 }
 # The longest first, so that others run beside them: these, then scripts; with EK_LONG the long
 # searches of programs before the other scripts.
-longest=(e2e/{kirchhoff_mig,fakegpu,okada_nodes,cu_run_faults,survive,ranks,kirchhoff_killed,replay} test_mcsem_device e2e/{machine,mcsem_surveys} test_backends_gpu_copy)
+longest=(e2e/{fakegpu,kirchhoff_mig,kirchhoff_mig_stopped,okada_nodes,cu_run_faults,survive,ranks,memory,mcsem_surveys,mcsem,machine,replay,kirchhoff_killed}
+    test_{mcsem_device,cu_sched_evenkeel,backends_laws,backends_cache,backends_gpu_copy,okada_mogi_search,npb_mz_blocks})
 [ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
