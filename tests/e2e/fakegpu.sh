@@ -147,7 +147,7 @@ LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+
 
 # Two devices that PoCL computes in the calling thread: sharing the kernels of one build would abort
 # the process.
-POCL_DEVICES='basic basic' verified bt-mz opencl:0,opencl:1 0x0+2 --class S
+POCL_DEVICES='basic basic' verified mogi opencl:0,opencl:1 0x0+2 okada_mogi/examples/campi.json
 
 # The listing: libraries, versions, devices.
 "$BIN/cu-info" --layout 1x1 --json "$work/info" >/dev/null || say 'cu-info fails'
