@@ -76,9 +76,9 @@ int main(int argc, char **argv)
     const struct embed_host_kernel host[] = {{"spread", (void (*)(void))spread}, {0}};
     if (ek_grid_new(&shape, &plate))
         return 2;
-    const struct ek_tasks job = {.name = "heat", .steps = STEPS, .cpu = on_core, .device = on_device,
-                                 .kernels = text, .host = host, .grid = plate,
-                                 .reset = reset, .right = right};
+    const struct ek_tasks job = {.name = "heat", .steps = STEPS, .cpu = on_core,
+                                 .device = on_device, .kernels = text, .host = host,
+                                 .grid = plate, .reset = reset, .right = right};
     const int code = ek_main(&job, argc, argv);
     ek_grid_free(plate);
     return code;
