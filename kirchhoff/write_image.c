@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Number of different sources. */
 static double shots(const struct mig *p)
@@ -141,6 +142,14 @@ static enum ek_status write_raw(struct mig *p, const char *prefix)
     return json_write(path, head);
 }
 
+/* Whether an image or a --raw one stands there: that of another run, which is not to be lost. */
+static bool is_taken(const char *path)
+{
+    char raw[4200];
+    snprintf(raw, sizeof raw, "%s.f32", path);
+    return !access(path, F_OK) || !access(raw, F_OK);
+}
+
 enum ek_status mig_write_anywhere(struct mig *p, const char *path,
                                   enum ek_status (*write)(struct mig *, const char *))
 {
@@ -150,7 +159,7 @@ enum ek_status mig_write_anywhere(struct mig *p, const char *path,
     for (int i = 0; st == EK_UNAVAILABLE && i < 2; i++) {
         char other[4096];
         snprintf(other, sizeof other, "%s/%s", folders[i], slash ? slash + 1 : path);
-        if (write(p, other))
+        if (is_taken(other) || MUTED(write(p, other)))
             continue;
         status_warn("what does not fit %s is in %s", path, other);
         break;

@@ -287,6 +287,10 @@ tool=$(realpath "$bin")
 (mkdir "$work/elsewhere" && cd "$work/elsewhere" && "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"
 [ $? = 3 ] && cmp -s "$work/image.segy" "$work/elsewhere/full" && grep -q 'is in ./full' "$work/err"
 check $? "a full disk does not lose the image: $(cat "$work/err")"
+echo good >"$work/elsewhere/full"
+(cd "$work/elsewhere" && TMPDIR=$work "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"
+[ $? = 3 ] && cmp -s "$work/image.segy" "$work/full" && [ "$(cat "$work/elsewhere/full")" = good ] && [ "$(grep -c 'cannot be written' "$work/err")" = 1 ]
+check $? "nor what stands where it goes instead: $(cat "$work/err")"
 
 # Refusals: one line, nothing written.
 "${BIN:-bin}/kirchhoff-tt" --velocity const:v=2000 --grid 5x5x19:100@1300,1300,0 --sources 2x2:100@1300,1300 \
