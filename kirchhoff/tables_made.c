@@ -70,7 +70,8 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
             }
     }
     progress_end();
-    return worst ? status_fail(worst, "%s", said) : EK_OK;
+    const bool stopped = cluster_any(worst == EK_STOPPED); /* others wait for no rank that was */
+    return worst ? status_fail(worst, "%s", said) : stopped ? EK_STOPPED : EK_OK;
 }
 
 /* Sends a table from the rank that made it to all others. */
