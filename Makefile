@@ -336,7 +336,7 @@ $(BUILD)/tests/replay_sabotage: $(BUILD)/tests/replay_sabotage.o $(BUILD)/cu/mai
 	$(Q)$(CC) $(LDFLAGS) $(shell sed -n 's/^SCHED(\(.*\))/-Wl$(comma)--wrap=sched_\1/p' cu/sched/sched_list.h) $^ $(LDLIBS) -o $@
 
 # Links sources of evenkeel compiled so that each mechanism can be switched off.
-ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/incumbent.o cu/sched/choice.o cu/sched/trial.o cu/sched/policy/evenkeel.o)
+ablated  := $(patsubst %.c,$(BUILD)/ablation/%.o,$(wildcard cu/sched/*.c) cu/sched/policy/evenkeel.c)
 $(BUILD)/ablation/%.o: CPPFLAGS += -include tests/bench/cu_ablation.h
 $(BUILD)/ablation/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<, ablation)

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-/* Tasks up to this share of a CPU unit's work in the step are small; so are, for trying a device,
- * tasks up to this share of the largest one. */
+/* Tasks up to this share of the largest one are small enough to try a device with. */
 static const double SMALL = 0.125;
 
 /* Tasks up to this share of its work may be done by a CPU unit, before and after the devices'
@@ -46,9 +45,8 @@ static bool is_slow(const struct bootstrap *l, int cu)
     return l->job->unit[cu].kind == CU_CPU || (speed > 0 && speed < l->cpu_speed);
 }
 
-/* Splits the order into large and small tasks by what is known of the devices; returns the cost
- * that a CPU unit would do in the step. */
-static double divide_large(struct bootstrap *l)
+/* Splits the order into large and small tasks by what is known of the devices. */
+static void divide_large(struct bootstrap *l)
 {
     double cpus = l->job->ncu - l->devices, devices = 0;
     l->fast = 0;
@@ -64,11 +62,10 @@ static double divide_large(struct bootstrap *l)
     for (; l->end < l->job->n; l->end++) {
         double cost = cost_of(l->job, l->order[l->end]);
         room -= cost;
-        if (cost <= FITS[!l->unknown] * share || (room < 0 && l->end))
+        if (WITHOUT(LARGE) || cost <= FITS[!l->unknown] * share || (room < 0 && l->end))
             break;
     }
     l->small = l->end;
-    return share;
 }
 
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, const size_t *order)
@@ -84,12 +81,8 @@ enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, 
     for (size_t t = 0; t < job->n; t++)
         l->cost += cost_of(job, t);
     l->rest = l->cost;
-    double share = divide_large(l);
-    if (job->n && job->first && l->devices && cost_of(job, order[0]) < SMALL * share) {
-        l->order = NULL;
-        l->end = job->n;
-    }
-    l->reserve = l->order ? (l->end + 1) / 2 : 0;
+    divide_large(l);
+    l->reserve = (l->end + 1) / 2;
     while (l->trial < job->n && cost_of(job, order[l->trial]) > SMALL * cost_of(job, *order))
         l->trial++;
     return EK_OK;
@@ -149,27 +142,10 @@ static double half_share(const struct bootstrap *l, int cu)
 static double wanted_of(const struct bootstrap *l, int cu)
 {
     double wanted = l->unit[cu].wanted;
-    if (wanted * (double)l->tasks <= l->rest)
+    if (WITHOUT(LONG_RANGES) || wanted * (double)l->tasks <= l->rest)
         return 0;
     double most = half_share(l, cu);
     return fmin(fmax(most, LAUNCH * wanted), wanted); /* at least as long as its launch */
-}
-
-/* Devices begin with one task and double the range while much is left, so that a device that turns
- * out to be slow never gets far. */
-static struct ek_range together(struct bootstrap *l, int cu)
-{
-    if (l->job->unit[cu].kind == CU_DEVICE) {
-        size_t most = l->tasks / (4 * (size_t)l->devices), count = 2 * l->unit[cu].range;
-        count = count < most ? count : most;
-        count = count ? count : 1;
-        count = count < l->tasks ? count : l->tasks;
-        l->end -= count;
-        return take(l, l->end, count, INFINITY);
-    }
-    struct ek_range r = take(l, l->first, l->tasks, wanted_of(l, cu));
-    l->first = r.end;
-    return r;
 }
 
 /* Place of the next task by size; n: none. */
@@ -186,7 +162,7 @@ static size_t next_place(struct bootstrap *l, int cu)
         return l->small;
     while (l->unknown && trial < l->job->n && l->taken[l->order[trial]])
         trial++;
-    if (l->unknown && trial + (size_t)l->absent < l->job->n)
+    if (!WITHOUT(SMALL_FIRST) && l->unknown && trial + (size_t)l->absent < l->job->n)
         return trial;
     if (!is_slow(l, cu) || !l->fast)
         return l->first;
@@ -201,7 +177,7 @@ static size_t fitting(const struct bootstrap *l, int cu, size_t place)
 {
     const struct bootstrap_unit *u = &l->unit[cu];
     double most = (l->span - u->seconds) * speed_of(u);
-    if (l->job->unit[cu].kind == CU_CPU || !is_slow(l, cu) || !(l->span > 0))
+    if (WITHOUT(FITTING) || l->job->unit[cu].kind == CU_CPU || !is_slow(l, cu) || !(l->span > 0))
         return place;
     for (size_t p = place, n = l->job->n; p < n; p++)
         if (!l->taken[l->order[p]]) {
@@ -230,7 +206,7 @@ static bool leaves(const struct bootstrap *l, int cu, size_t task)
     const struct bootstrap_unit *u = &l->unit[cu];
     double cost = cost_of(l->job, task);
     size_t largest = l->first < l->end ? l->order[l->first] : task;
-    return l->tasks <= (size_t)l->job->ncu && speed_of(u) > 0 && cost > 0 &&
+    return !WITHOUT(LEAVING) && l->tasks <= (size_t)l->job->ncu && speed_of(u) > 0 && cost > 0 &&
            others_end(l, cu, cost_of(l->job, largest), u->seconds + seconds_of(u, cost)) >=
                (double)l->tasks;
 }
@@ -241,7 +217,7 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     if (place >= l->job->n || leaves(l, cu, l->order[place]))
         return (struct ek_range){0, 0};
     const struct bootstrap_unit *u = &l->unit[cu];
-    if (l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
+    if (WITHOUT(DOUBLING) || l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
         return take(l, l->order[place], 1, 0);
     return take(l, l->order[place], 2 * u->range, l->cpu_speed > 0 ? half_share(l, cu) : INFINITY);
 }
@@ -257,8 +233,6 @@ static struct ek_range choose(struct bootstrap *l, int cu)
 {
     if (l->job->ncu == 1) /* no other unit */
         return take(l, 0, l->job->n, INFINITY);
-    if (!l->order)
-        return together(l, cu);
     return wanted_of(l, cu) * (double)l->tasks > l->rest ? by_number(l, cu) : by_size(l, cu);
 }
 
@@ -275,7 +249,7 @@ static double cost_of_all(const struct bootstrap *l, struct ek_range r)
  * for its tasks. */
 static void tell_time(struct bootstrap *l, struct bootstrap_unit *u)
 {
-    if (u->range)
+    if (u->range && !WITHOUT(CARRYING))
         u->carrying = fmax(0, l->now - u->seconds) / (double)u->range;
     l->now = u->seconds = fmax(u->seconds, l->now);
 }
@@ -313,7 +287,7 @@ void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, 
         l->cpu_speed = speed_of(u);
     else
         l->unknown -= !u->known;
-    if (!u->known && l->order)
+    if (!u->known)
         divide_large(l);
     u->known = true;
     pthread_mutex_unlock(&l->lock);

@@ -1,16 +1,13 @@
 /* cu/sched/bootstrap.h – late binding, for a first step in which only the kinds of the units are
  * known.
  *
- * Largest first: an idle unit takes the remaining task of the largest declared cost. But tasks that
- * would keep a CPU unit busy for a quarter of the step or more are reserved for devices while
- * smaller ones last (a device counts as ESTIMATE_DEVICE CPU units), at least half of them until
- * every device has shown its speed on a smaller task, even if then some CPU unit gets none. A
- * device slower than the CPU units is treated like one of them; others take twice as many
- * consecutive tasks each time, up to half of their share of what is left, as only ranges of unlike
- * lengths tell launches that are hidden in the tasks' times.
- *
- * Together: where tasks exchange faces and are small, the tasks of one memory node had better be
- * neighbours. CPU units take tasks from the front, devices from the back, in growing ranges.
+ * An idle unit takes the remaining task of the largest declared cost. But tasks that would keep a
+ * CPU unit busy for a quarter of the step or more are reserved for devices while smaller ones last
+ * (a device counts as ESTIMATE_DEVICE CPU units), at least half of them until every device has
+ * shown its speed on a smaller task, even if then some CPU unit gets none. A device slower than the
+ * CPU units is treated like one of them; others take twice as many consecutive tasks each time, up
+ * to half of their share of what is left, as only ranges of unlike lengths tell launches that are
+ * hidden in the tasks' times.
  *
  * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
  * nothing if the others would end all that is left before it ended a single task. The time by which
@@ -36,7 +33,7 @@ struct bootstrap_unit {
 struct bootstrap {
     pthread_mutex_t lock; /* of all that follows */
     const struct sched_job *job;
-    const size_t *order; /* NULL: `together` mode, by number */
+    const size_t *order;
     size_t first, end, small;
     size_t number;  /* no task before it is left */
     bool *taken;    /* [n] */

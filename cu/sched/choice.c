@@ -30,8 +30,7 @@ static double total_of(struct choice *c, const int *owner, struct partition_cost
 static double search(struct choice *c, const int *present, int *owner)
 {
     const long before = c->partition->budget;
-    const struct partition_cost cost =
-        partition_search(c->partition, present, doubt_of(c) / 4, owner);
+    const struct partition_cost cost = partition_search(c->partition, present, owner);
     c->evaluations += before - c->partition->budget;
     return total_of(c, owner, cost);
 }
@@ -75,7 +74,9 @@ bool choice_make(struct choice *c, bool present, bool chosen, int *owner)
     struct partition *d = c->partition;
     const struct partition_cost now = partition_predict(d, owner);
     const double was = fmin(total_of(c, owner, now), c->incumbent->took),
-                 worth = chosen ? c->incumbent->caution * (c->tolerance + doubt_of(c)) : 0,
+                 worth = chosen && !WITHOUT(WORTH)
+                             ? c->incumbent->caution * (c->tolerance + doubt_of(c))
+                             : 0,
                  least = worth * now.makespan;
     double best = INFINITY;
     if (!present || was - partition_bound(d) > least)

@@ -269,10 +269,9 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
 
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
-    double doubt, best;
-    double last;     /* lower bound of the mean step of the partition compared last */
-    double exchange; /* exchange with one stretch per memory node; INFINITY: not known yet */
-    bool scatters;   /* a list scatters tasks too much, see scatters() */
+    double best;
+    double last;   /* lower bound of the mean step of the partition compared last */
+    bool scatters; /* a list scatters tasks too much, see scatters() */
     int *owner;
     struct partition_cost cost;
 };
@@ -285,8 +284,6 @@ static void compare(struct partition *d, struct search *s)
         return;
     c.exchange = partition_exchange(d, d->trial);
     total = partition_total(d, c);
-    if (c.exchange > s->exchange)
-        total += s->doubt * c.makespan;
     if (total < s->best) {
         s->best = total;
         s->cost = c;
@@ -331,7 +328,6 @@ static void try_stretches(struct partition *d, struct search *s)
     if (d->job->first) {
         if (!partition_cut(d, PARTITION_BY_MEMORY))
             return;
-        s->exchange = partition_less(s->exchange, partition_exchange(d, d->trial));
         compare(d, s);
         improve(d, s, false);
         if (d->nmemories > 1)
@@ -375,10 +371,13 @@ static void search_shapes(struct partition *d, struct search *s)
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->order);
     if (d->proportional || WITHOUT(PRICES) || d->weight > 0 || good_enough(d, s) || s->scatters)
         return;
-    try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
+    if (!WITHOUT(BY_COST))
+        try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
     partition_pick(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
     if (good_enough(d, s))
+        return;
+    if (WITHOUT(FREE))
         return;
     partition_free(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
@@ -390,7 +389,7 @@ static void try_memory(struct partition *d, struct search *s, int memory)
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == memory)
             rate += k->capacity / line_sum(d->e->of[k->kind].seconds, d->job->n);
-    if (out_of_reach(d, s, 1 / rate))
+    if (WITHOUT(ONE_MEMORY) || out_of_reach(d, s, 1 / rate))
         return;
     try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
     improve(d, s, true);
@@ -516,10 +515,9 @@ double partition_bound(struct partition *d)
     return d->least;
 }
 
-struct partition_cost partition_search(struct partition *d, const int *present, double doubt,
-                                       int *owner)
+struct partition_cost partition_search(struct partition *d, const int *present, int *owner)
 {
-    struct search s = {.doubt = doubt, .best = INFINITY, .exchange = INFINITY, .owner = owner};
+    struct search s = {.best = INFINITY, .owner = owner};
     if (!d->job->n)
         return s.cost;
     d->weight = 0;
@@ -527,7 +525,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (!(d->least > 0))
         partition_bound(d);
     search_shapes(d, &s);
-    const double little = doubt + (out_of_reach(d, &s, INFINITY) ? LITTLE : 0);
+    const double little = out_of_reach(d, &s, INFINITY) ? LITTLE : 0;
     if (s.cost.moving > little * d->horizon * s.best) {
         d->weight = 1 / d->horizon;
         search_shapes(d, &s);
@@ -535,7 +533,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
             const double before = s.best;
             d->weight = 1; /* only what can be brought while the others work */
             search_shapes(d, &s);
-            d->continues = s.best < before;
+            d->continues = s.best < before && !WITHOUT(CONTINUING);
         }
     }
     for (int p = 0; (d->bound || d->job->first) && p < d->nmemories && !good_enough(d, &s); p++)
@@ -543,7 +541,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->weight = 0;
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
-    if (!good_enough(d, &s) && !WITHOUT(STRETCHES))
+    if (!good_enough(d, &s) && !WITHOUT(BACK))
         try_units(d, &s, PARTITION_BY_UNIT_BACK);
     if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
         try_all(d, &s);

@@ -127,11 +127,9 @@ static inline double partition_total(const struct partition *d, struct partition
 /* Lower bound of a step, by the estimates. */
 double partition_bound(struct partition *d);
 
-/* Searches and writes the best partition found to owner [n]. Among equally good ones less exchange
- * wins: more exchange must gain the share `doubt` of the makespan, since gains within the errors of
- * the estimates do not count. present [n]: the present partition, or NULL; must not be owner. */
-struct partition_cost partition_search(struct partition *d, const int *present, double doubt,
-                                       int *owner);
+/* Searches and writes the best partition found to owner [n]. present [n]: the present partition, or
+ * NULL; must not be owner. */
+struct partition_cost partition_search(struct partition *d, const int *present, int *owner);
 
 /* ---- pieces of the search -------------------------------------------------------------------- */
 /* Meaning of d->pick: a memory node, a kind, or (in a cut) a unit, in ascending or descending

@@ -292,7 +292,8 @@ static bool relocate(struct improvement *a, int *owner)
     struct partition *d = a->d;
     bool moved = false;
     const long all = (long)d->job->n * d->job->ncu;
-    if (d->proportional || d->bound || d->job->first || d->launches || all > a->budget)
+    if (WITHOUT(RELOCATION) || d->proportional || d->bound || d->job->first || d->launches ||
+        all > a->budget)
         return false;
     a->budget -= all;
     find_last(a);
@@ -368,7 +369,8 @@ static bool trade(struct improvement *a, int *owner)
     const double limit = value_of(a, now, now) * (1 - 1e-4);
     struct trade best = {NONE, -1, limit};
     double before = -1;
-    if (d->launches || d->job->first || now.usual <= d->least * (1 + WORTH_TRADING))
+    if (WITHOUT(TRADES) || d->launches || d->job->first ||
+        now.usual <= d->least * (1 + WORTH_TRADING))
         return false;
     for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
         const double sec = estimate_seconds(d->e, a->last, give);

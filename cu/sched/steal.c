@@ -230,7 +230,7 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     const bool soon = h->brought <= SOON * s->makespan && !d->job->first;
     const bool stay = last && s->worker[victim].began && h->brought > 0 && h->carried == 0 &&
                       (soon || h->crossing <= h->there);
-    if (stay || d->memory[cu] == d->memory[victim])
+    if ((stay && !WITHOUT(STAYING)) || d->memory[cu] == d->memory[victim])
         return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
@@ -301,9 +301,9 @@ static size_t batch(const struct steal *s, int cu)
     if (launch > 0)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
-    if (d->units[d->memory[cu]] == 1 && all / 2 > grain)
+    if (d->units[d->memory[cu]] == 1 && all / 2 > grain && !WITHOUT(HALVES))
         return all / 2;
-    return estimate_may_hide(d->e, cu) ? 2 * grain : grain;
+    return estimate_may_hide(d->e, cu) && !WITHOUT(TWO_TASKS) ? 2 * grain : grain;
 }
 
 static bool falls_behind(const struct steal *s, int cu)
@@ -384,7 +384,7 @@ static bool leaves(struct steal *s, int cu)
     const struct ek_range left = plan_entries(&s->plan, cu);
     const double now = get(&s->worker[cu].until), most = (end_of(s, cu, now) - now) / SURELY;
     int mine = cu, none = -1;
-    if (left.end - left.begin != 1 || s->d->job->first || !is_slow(s, cu) || WITHOUT(HELP))
+    if (left.end - left.begin != 1 || s->d->job->first || !is_slow(s, cu) || WITHOUT(OFFERS))
         return false;
     const size_t task = s->plan.task[left.begin];
     if (end_elsewhere(s, cu, task, now) > now + most ||
@@ -418,8 +418,9 @@ struct ek_range steal_next(struct steal *s, int cu)
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
     struct ek_range r = {0, 0};
     if (!leaves(s, cu)) {
-        r = falls_behind(s, cu) && launches_little(s, cu) ? plan_steal(&s->plan, cu, 1)
-                                                          : plan_next(&s->plan, cu, batch(s, cu));
+        r = falls_behind(s, cu) && !WITHOUT(SHORTEST) && launches_little(s, cu)
+                ? plan_steal(&s->plan, cu, 1)
+                : plan_next(&s->plan, cu, batch(s, cu));
         if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
             r = help(s, cu);
     }

@@ -60,7 +60,7 @@ static bool is_spare(const struct steal *s, int cu)
 static bool try_again(struct trial *t, const struct steal *s, int cu, size_t task)
 {
     const double share = TRIAL * s->planned;
-    if (WITHOUT(TRIALS) || s->expected[cu] > 0 || s->d->e->factor[cu] < ESTIMATE_SLOW)
+    if (WITHOUT(TRY_AGAIN) || s->expected[cu] > 0 || s->d->e->factor[cu] < ESTIMATE_SLOW)
         return false;
     t->credit[cu] += share;
     if (is_spare(s, cu) ||
@@ -124,7 +124,7 @@ static void try_new(struct trial *t, const struct steal *s, int *owner)
     const struct partition *d = s->d;
     const struct estimate *e = d->e;
     size_t left = s->plan.n;
-    if (e->known || d->horizon < 2 || WITHOUT(TRIALS))
+    if (e->known || d->horizon < 2 || WITHOUT(TRY_NEW))
         return;
     for (int c = 0; left && c < s->plan.ncu; c++) {
         const size_t task = d->order[left - 1];
@@ -196,7 +196,7 @@ enum { ENOUGH_PAIRS = 8 };
 static void try_pairs(struct trial *t, const struct steal *s, int *owner)
 {
     const int before = t->loans;
-    if (s->d->job->first || s->d->horizon < PAIRS || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRIALS))
+    if (s->d->job->first || s->d->horizon < PAIRS || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRY_PAIRS))
         return;
     for (int c = 0; c < s->plan.ncu; c++)
         if (estimate_may_hide(s->d->e, c) && t->loan[c].from < 0)
@@ -213,7 +213,7 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
     t->loans = 0;
     for (int c = 0; c < ncu; c++)
         t->loan[c].from = -1;
-    if (n && s->d->job->first && !t->crossed && !knows_faces(s->d))
+    if (n && s->d->job->first && !t->crossed && !knows_faces(s->d) && !WITHOUT(TRY_FACES))
         cu = try_faces(s, owner, &task);
     t->crossed = true;
     for (int c = 0; n && c < ncu && cu < 0; c++)

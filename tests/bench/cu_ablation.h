@@ -3,18 +3,55 @@
 #pragma once
 
 #define MECHANISMS(X)                                                                              \
-    X(BOOTSTRAP)    /* late binding while nothing is known */                                      \
-    X(HELP)         /* units help others that are behind */                                        \
-    X(ADOPTION)     /* who takes over a lost unit's tasks */                                       \
-    X(SUDDEN)       /* a changed speed is believed at once */                                      \
-    X(INCUMBENT)    /* return to the fastest partition after a failed one */                       \
-    X(TRIALS)       /* idle units are retried */                                                   \
-    X(INTERFERENCE) /* leaving out units that slow their neighbours */                             \
-    X(LAUNCHES)     /* ranges have a launch time */                                                \
-    X(PRICES)       /* division by the linear programme's prices */                                \
-    X(STRETCHES)    /* consecutive tasks for each memory node or unit */                           \
-    X(IMPROVEMENT)  /* moves and exchanges of tasks */                                             \
-    X(EXACT)        /* all divisions, for a few tasks */
+    X(BOOTSTRAP)       /* late binding while nothing is known */                                   \
+    X(LARGE)           /* large tasks are kept for devices */                                      \
+    X(SMALL_FIRST)     /* devices begin with a small task */                                       \
+    X(FITTING)         /* slow devices begin nothing that they will not end */                     \
+    X(LEAVING)         /* units stop where others will end what is left */                         \
+    X(DOUBLING)        /* devices take growing ranges */                                           \
+    X(LONG_RANGES)     /* units with launches take consecutive tasks */                            \
+    X(CARRYING)        /* waiting counts as transfers */                                           \
+    X(SHRINKING)       /* estimates are drawn to their line */                                     \
+    X(OFF_LINE)        /* what is far off the line is believed */                                  \
+    X(DEVIATIONS)      /* tasks deviate alike on all kinds */                                      \
+    X(PROPORTIONAL)    /* times in proportion to costs, where lines fit worse */                   \
+    X(SECOND_THOUGHTS) /* who was misjudged in the first step */                                   \
+    X(UNTRIED)         /* untried tasks excuse their unit */                                       \
+    X(SUDDEN)          /* a changed speed is believed at once */                                   \
+    X(WARINESS)        /* not of a unit that changes again and again */                            \
+    X(MEDIAN_RATIO)    /* the median over a range's tasks tells its unit's speed */                \
+    X(SKIPPED_SAMPLES) /* no times from units that just changed */                                 \
+    X(OWN_LAUNCH)      /* a unit's own launch time */                                              \
+    X(HIDDEN)          /* launches hidden in tasks' times */                                       \
+    X(DECLARED_HIDDEN) /* declared launches that are hidden */                                     \
+    X(HELP)            /* units help others that are behind */                                     \
+    X(STAYING)         /* helpers keep what is still to be brought */                              \
+    X(OFFERS)          /* a slow unit offers its last task */                                      \
+    X(SHORTEST)        /* and begins with the shortest */                                          \
+    X(TWO_TASKS)       /* two tasks where launches may hide */                                     \
+    X(HALVES)          /* half of what is left, where nobody shares the memory */                  \
+    X(ADOPTION)        /* who takes over a lost unit's tasks */                                    \
+    X(RESTING)         /* idle units are not asked in short steps */                               \
+    X(INCUMBENT)       /* return to the fastest partition after a failed one */                    \
+    X(PATIENCE)        /* fewer searches after fruitless ones */                                   \
+    X(WORTH)           /* a new partition must be worth the doubt */                               \
+    X(TRY_AGAIN)       /* slow units are tried again */                                            \
+    X(TRY_NEW)         /* units that have never worked are tried */                                \
+    X(TRY_PAIRS)       /* two tasks together on a device */                                        \
+    X(TRY_FACES)       /* one task across */                                                       \
+    X(INTERFERENCE)    /* leaving out units that slow their neighbours */                          \
+    X(LAUNCHES)        /* ranges have a launch time */                                             \
+    X(PRICES)          /* division by the linear programme's prices */                             \
+    X(BY_COST)         /* a list by cost, where times differ */                                    \
+    X(FREE)            /* a list without launches and transfers */                                 \
+    X(STRETCHES)       /* consecutive tasks for each memory node or unit */                        \
+    X(BACK)            /* stretches from the back */                                               \
+    X(ONE_MEMORY)      /* all on one memory node */                                                \
+    X(CONTINUING)      /* tasks are brought little by little */                                    \
+    X(IMPROVEMENT)     /* moves and exchanges of tasks */                                          \
+    X(RELOCATION)      /* moves to where tasks take less */                                        \
+    X(TRADES)          /* one task for several */                                                  \
+    X(EXACT)           /* all divisions, for a few tasks */
 
 #define MECHANISM(name) WITHOUT_##name,
 enum { MECHANISMS(MECHANISM) WITHOUT_NOTHING };

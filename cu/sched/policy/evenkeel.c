@@ -85,7 +85,8 @@ static void partition_anew(struct state *s, bool present)
 {
     const long before = s->choice.evaluations;
     s->face = s->partition.face;
-    s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
+    s->patience = fmin((WITHOUT(PATIENCE) ? 1 : 2) * s->patience,
+                       fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
     s->continues = choice_make(&s->choice, present, !s->binds_late, s->owner);
     if (s->continues) {
@@ -212,8 +213,8 @@ static const double SHORT = 1e-3;
 static bool rests(void *st, int cu)
 {
     const struct state *s = st;
-    return !s->binds_late && s->trial.loan[cu].from < 0 && s->steal.planned < SHORT &&
-           plan_left(&s->steal.plan, cu) == 0;
+    return !WITHOUT(RESTING) && !s->binds_late && s->trial.loan[cu].from < 0 &&
+           s->steal.planned < SHORT && plan_left(&s->steal.plan, cu) == 0;
 }
 
 static void end(void *st)
