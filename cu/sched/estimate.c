@@ -41,7 +41,6 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     k->seconds = ARENA_NEW(job->arena, e->n, double);
     k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
     k->count = ARENA_NEW(job->arena, e->n, unsigned char);
-    k->part = ARENA_NEW(job->arena, e->n, float);
     return e->nkinds++;
 }
 
@@ -134,7 +133,7 @@ static double ratio_of(const struct estimate *e, const struct estimate_kind *k, 
                        double inside, bool timed)
 {
     const size_t n = r.end - r.begin;
-    if (n < SEVERAL || !timed) {
+    if (n < SEVERAL || !timed || WITHOUT(MEDIAN_RATIO)) {
         const double expected = sum_of(k->seconds, r) + inside;
         return expected > 0 ? sum_of(e->seconds, r) / expected : 0;
     }
@@ -176,15 +175,16 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 /* ---- lines ------------------------------------------------------------------------------------*/
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
-    const double *s = k->sample[t]; /* without launches */
-    double low = s[0] < s[1] ? s[0] : s[1], high = s[0] < s[1] ? s[1] : s[0];
+    const struct estimate_sample *s = k->sample[t]; /* without launches */
+    const double a = s[0].sec, b = s[1].sec, c = s[2].sec, low = a < b ? a : b,
+                 high = a < b ? b : a;
     switch (k->count[t]) {
     case 1:
-        return s[0];
+        return a;
     case 2:
-        return fabs(s[0] - s[1]) < 0.3 * s[0] ? (s[0] + s[1]) / 2 : low;
+        return fabs(a - b) < 0.3 * a ? (a + b) / 2 : low;
     default:
-        return s[2] < low ? low : s[2] > high ? high : s[2];
+        return c < low ? low : c > high ? high : c;
     }
 }
 
@@ -218,9 +218,9 @@ static double change_of(const struct estimate *e, size_t t)
     const int now = e->owner[t], then = e->before[t];
     const struct estimate_kind *k = &e->of[e->kind[then]];
     if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
-        !(k->sample[t][0] > 0))
+        !(k->sample[t]->sec > 0))
         return NAN;
-    return log(estimate_normal(e, t) / k->sample[t][0]);
+    return log(estimate_normal(e, t) / k->sample[t]->sec);
 }
 
 /* By how much (logarithm) each unit was misjudged, by least squares over the changes in e->x:
@@ -260,7 +260,7 @@ static void judge_again(struct estimate *e)
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++)
         m += !isnan(e->x[t] = change_of(e, t));
-    if (!m)
+    if (!m || WITHOUT(SECOND_THOUGHTS))
         return;
     find_misjudged(e, off);
     m = 0;
@@ -278,7 +278,7 @@ static void judge_again(struct estimate *e)
     for (size_t t = 0; t < e->n; t++) {
         struct estimate_kind *k = &e->of[e->kind[e->before[t]]];
         if (k->count[t] == 1)
-            k->seconds[t] = k->sample[t][0] /= off[e->before[t]];
+            k->seconds[t] = k->sample[t]->sec /= off[e->before[t]];
     }
 }
 
@@ -329,7 +329,7 @@ static void count_tasks(struct estimate *e)
         const struct estimate_kind *k = &e->of[e->kind[c]];
         const double square = e->seconds[t] * e->seconds[t];
         e->tasks[c] += square;
-        if (!k->count[t] && !k->profile)
+        if (!k->count[t] && !k->profile && !WITHOUT(UNTRIED))
             e->untried[c] += square * (k->spread + widest);
     }
     for (int c = 0; c < e->ncu; c++) {
@@ -379,7 +379,8 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     ratio[ESTIMATE_SAMPLES - 1] = now;
     memcpy(sorted, ratio, sizeof sorted);
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    const bool back = now < 1 && e->again[c] && e->steps - e->slowed[c] < WARY;
+    const bool back =
+        now < 1 && e->again[c] && !WITHOUT(WARINESS) && e->steps - e->slowed[c] < WARY;
     e->sudden[c] =
         alone && knows && agrees && !back && (e->judged[c] || other) && far_off(now, chance);
     if (e->sudden[c] && now > 1) {
@@ -394,8 +395,8 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     if (fabs(log(usual)) <= chance)
         usual = 1;
     e->factor[c] *= usual;
-    if (fabs(usual - 1) > CHANGED)
-        e->of[e->kind[c]].rows = 0; /* ranges before and after tell no launches */
+    if (fabs(usual - 1) > CHANGED && e->judged[c] && e->steps > 1)
+        estimate_forget_rows(e, c);
     e->changed |= alone && knows && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
@@ -473,7 +474,7 @@ static double fit_first_step(struct estimate *e, int turns)
             fit_kind(e, j, true, turns == 1);
         if (turn) {
             sum_units(e);
-            estimate_learn_inside(e, fmin(error_of(e), UNTOLD));
+            estimate_learn_inside(e, 0);
         }
         sum_units(e);
         judge_units(e, error_of(e));
@@ -490,7 +491,7 @@ static void learn_first_step(struct estimate *e)
         return;
     }
     const double proportional = fit_first_step(e, 1);
-    if (fit_first_step(e, TURNS) > WORSE * proportional + ALIKE)
+    if (fit_first_step(e, TURNS) > WORSE * proportional + ALIKE && !WITHOUT(PROPORTIONAL))
         fit_first_step(e, 1);
 }
 
@@ -516,7 +517,7 @@ static void measure_noise(struct estimate *e)
         if (!k || !k->count[t] || !e->judged[c])
             continue;
         double sec = estimate_normal(e, t) - k->inside * e->range[t], free = 1;
-        double before = k->sample[t][k->count[t] - 1];
+        double before = k->sample[t][k->count[t] - 1].sec;
         if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0) {
             sec *= e->expected[c] / e->seen[c];
             free = 1 - 1 / e->tasks[c];
@@ -544,12 +545,12 @@ static void learn_later_step(struct estimate *e)
 }
 
 /* ---- one step: tasks --------------------------------------------------------------------------*/
-static void take_sample(struct estimate_kind *k, size_t t, double sec)
+static void take_sample(struct estimate_kind *k, size_t t, struct estimate_sample now)
 {
-    double *sample = k->sample[t];
+    struct estimate_sample *sample = k->sample[t];
     if (k->count[t] == ESTIMATE_SAMPLES)
         memmove(sample, sample + 1, --k->count[t] * sizeof *sample);
-    sample[k->count[t]++] = sec;
+    sample[k->count[t]++] = now;
 }
 
 static bool has_run(const struct estimate *e, size_t t)
@@ -571,10 +572,9 @@ static void take_samples(struct estimate *e)
         double sec = fmax(0, estimate_normal(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
         e->before[t] = c;
-        if (e->sudden[c] && (e->known || has_run(e, t)))
+        if (e->sudden[c] && !WITHOUT(SKIPPED_SAMPLES) && (e->known || has_run(e, t)))
             continue; /* the unit's speed during the task is unknown */
-        k->part[t] = e->range[t];
-        take_sample(k, t, sec);
+        take_sample(k, t, (struct estimate_sample){sec, e->range[t]});
         e->judged[c] = true;
     }
 }
@@ -596,7 +596,7 @@ static void predict(struct estimate *e, size_t t)
             from = &e->of[j];
     if (from)
         usual = e->known ? expect(e, from, t) : estimate_on_line(e, from, t);
-    const double off = usual > 0 ? from->seconds[t] / usual : 1;
+    const double off = usual > 0 && !WITHOUT(DEVIATIONS) ? from->seconds[t] / usual : 1;
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
         if (k->count[t] || k->profile)
             continue;
@@ -643,6 +643,8 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
     const double noise = estimate_noise(e), spread = k->spread = spread_of(e, k);
     /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
+    if (WITHOUT(SHRINKING))
+        return;
     double chances[ESTIMATE_SAMPLES + 1], offs[ESTIMATE_SAMPLES + 1]; /* by number of samples */
     for (int i = 0; i <= ESTIMATE_SAMPLES; i++) {
         chances[i] = noise * noise * of_median[i];
@@ -654,7 +656,8 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
         double usual = expect(e, k, t), chance = chances[k->count[t]];
         double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
         const double more = k->seconds[t] / usual, off = offs[k->count[t]];
-        if (!doubted && (chance <= 1e-12 || (k->count[t] > 1 && (more > off || more * off < 1))))
+        if (!doubted && (chance <= 1e-12 ||
+                         (k->count[t] > 1 && (more > off || more * off < 1) && !WITHOUT(OFF_LINE))))
             weight = 1;
         if (usual > 0)
             k->seconds[t] = weight * k->seconds[t] + (1 - weight) * usual;

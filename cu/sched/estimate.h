@@ -36,14 +36,17 @@ struct estimate_kind {
     const double *profile; /* [n] or NULL */
     double rate;           /* declared cost per second at slowdown 1; 0 unknown */
     double inside;         /* launch seconds hidden in the times of its tasks: inside * part each */
-    float *part;           /* [n] share of its range's time, at the last sample */
     double *seconds;       /* [n] the estimates */
-    double (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
-    unsigned char *count;               /* [n] number of measurements */
-    struct fit_row row[ESTIMATE_ROWS];  /* of a fit for `inside`: the latest; */
-    size_t rows;                        /* how many there have been; */
-    unsigned longer;                    /* ranges of more tasks than these had had before */
-    bool news; /* some of this step's have more or less of a launch than before */
+    struct estimate_sample {
+        double sec, part;          /* share of its range's time */
+    } (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
+    unsigned char *count;          /* [n] number of measurements */
+    struct estimate_row {
+        int unit; /* -1: its speed has changed since */
+        double tasks, cost, sec;
+    } row[ESTIMATE_ROWS]; /* the latest ranges, which tell `inside`; */
+    size_t rows;          /* how many there have been; */
+    unsigned longer;      /* and those of several tasks */
     struct line line;
     bool tried;    /* the line has been fitted */
     double spread; /* of tasks around their expectations: variance of the logarithm */

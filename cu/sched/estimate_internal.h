@@ -32,9 +32,12 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
  * the tasks' times. */
 void estimate_hide_launches(struct estimate *e);
 
-/* Launches that are hidden in tasks' times, by ranges of unlike lengths; these times scatter by
- * `doubt`. */
+/* Launches that are hidden in the times of devices' tasks, by ranges of unlike lengths; tasks'
+ * times scatter by `doubt`. */
 void estimate_learn_inside(struct estimate *e, double doubt);
+
+/* The unit's speed has changed: its ranges before and after tell no launches. */
+void estimate_forget_rows(struct estimate *e, int cu);
 
 /* Seconds to begin a range on each unit. After tasks and units have been judged. */
 void estimate_learn_launches(struct estimate *e);

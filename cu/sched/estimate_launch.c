@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Launch costs need at least FEWEST measurements. */
-enum { FEWEST = 4 };
-
 /* Launches below this share of a mean task count as free. */
 static const double SMALL = 0.002;
 
@@ -23,113 +20,112 @@ static size_t range_length(const struct estimate *e, size_t t)
     return e->seconds[t] < 0 ? 1 : e->length[t];
 }
 
-/* A task whose time can be compared with earlier ones on its kind, or with its kind's line;
- * declared speeds are no such expectation. */
-static bool comparable(const struct estimate *e, const struct estimate_kind *k, size_t t)
-{
-    return k->tried && (k->count[t] ? k->seconds[t] > 0 : !e->known);
-}
-
-/* A row of a fit now / before = slowdown + inside * more / before: what the tasks of a range took
- * before, and how much more of a launch the range has than they had. Tasks that have not run on
- * this kind count as launched alone. In the first step the line says what they take without
- * launches. */
-static bool make_row(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
-                     struct fit_row *row)
-{
-    double before = 0, part = 0, now = 0;
-    for (size_t t = r.begin; t < r.end; t++) {
-        const bool ran = k->count[t];
-        const double hidden = ran ? k->part[t] : e->steps ? 1 : 0;
-        if (!comparable(e, k, t))
-            return false;
-        before += (ran        ? k->sample[t][k->count[t] - 1]
-                   : e->steps ? k->seconds[t]
-                              : estimate_on_line(e, k, t)) +
-                  k->inside * hidden;
-        part += hidden;
-        now += estimate_normal(e, t);
-    }
-    *row = (struct fit_row){.x = {1, (1 - part) / before}, .y = now / before, .weight = 1};
-    return before > 0;
-}
-
-/* Adds a row for each range of this step, or for some of the CPU units' many. */
+/* Adds a row for each range of a device in this step. */
 static void collect_rows(struct estimate *e)
 {
-    size_t ranges = 0, seen = 0;
-    for (size_t t = 0; t < e->n; t += range_length(e, t))
-        ranges++;
     for (size_t t = 0, end; t < e->n; t = end) {
+        const int c = e->owner[t];
+        struct estimate_row row = {.unit = c};
         end = t + range_length(e, t);
-        struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
-        struct fit_row *row = &k->row[k->rows % ESTIMATE_ROWS];
-        if (e->seconds[t] < 0 || (k->kind == CU_CPU && seen++ % (ranges / ESTIMATE_ROWS + 1)) ||
-            !make_row(e, k, (struct ek_range){t, end}, row))
+        struct estimate_kind *k = &e->of[e->kind[c]];
+        if (e->seconds[t] < 0 || k->kind != CU_DEVICE || e->unit[c].launch > 0)
+            continue; /* a declared launch stands */
+        for (size_t i = t; i < end; i++) {
+            row.tasks++;
+            row.cost += estimate_cost(e, i);
+            row.sec += e->seconds[i];
+        }
+        if (!(row.sec > 0))
             continue;
-        k->rows++;
-        k->news |= row->x[1] != 0;
-        k->longer += row->x[1] < 0;
+        k->row[k->rows++ % ESTIMATE_ROWS] = row;
+        k->longer += row.tasks > 1;
     }
 }
 
-/* A launch that makes up this share of a range is noticed. */
-static const double NOTICED = 0.1;
-
-/* Scatter around the fit of those rows in which a launch would be noticed, whose number goes to
- * *some: what remains of the tasks' own scatter. */
-static double scatter_of(struct estimate *e, const struct estimate_kind *k, size_t m,
-                         const double *beta, size_t *some)
+void estimate_forget_rows(struct estimate *e, int cu)
 {
-    *some = 0;
-    for (size_t i = 0; i < m; i++) {
-        const struct fit_row *r = &k->row[i];
-        if (fabs(r->x[1]) * fmax(k->inside, beta[1]) >= NOTICED * r->y)
-            e->scratch[(*some)++] = fabs(r->y - beta[0] - beta[1] * r->x[1]);
-    }
-    return *some ? line_select(e->scratch, *some, *some / 2) * ESTIMATE_PER_MEDIAN : 0;
+    struct estimate_kind *k = &e->of[e->kind[cu]];
+    for (size_t i = 0; i < k->rows && i < ESTIMATE_ROWS; i++)
+        if (k->row[i].unit == cu)
+            k->row[i].unit = -1;
 }
 
-/* Launch seconds hidden in the tasks' times of a kind: what tasks took less in longer ranges than
- * before, unless their units have changed, by least deviations. Nothing changes unless the rows
- * contradict what is known. */
-static double launch_inside(struct estimate *e, const struct estimate_kind *k, double doubt)
+/* Rows of a fit seconds = a * tasks + b * cost + inside, at slowdown 1; what it is off by counts as
+ * a share. */
+static size_t make_rows(const struct estimate *e, const struct estimate_kind *k,
+                        struct fit_row *row)
 {
-    const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
-    const bool few = m < FEWEST;
-    double beta[2], sum = 0, squares = 0;
-    size_t some;
-    if (m < 2 || (few && e->steps))
-        return k->inside;
-    fit_rows(k->row, m, 2, beta);
+    size_t m = 0;
+    for (const struct estimate_row *r = k->row; r < k->row + ESTIMATE_ROWS; r++)
+        if (r < k->row + k->rows && r->unit >= 0) {
+            const double sec = r->sec / e->factor[r->unit];
+            row[m++] = (struct fit_row){{r->tasks, r->cost, 1}, sec, 1 / sec};
+        }
+    return m;
+}
+
+/* A fit of m rows: the sum of the shares by which they are off, and its parameters. */
+struct fitted {
+    double off, inside;
+    size_t parameters;
+};
+
+/* With these launch seconds, or with the best ones if `inside` is negative. */
+static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double inside)
+{
+    struct fit_row row[ESTIMATE_ROWS] = {0};
+    double beta[3] = {0};
+    struct fitted f = {.inside = inside};
     for (size_t i = 0; i < m; i++) {
-        sum += k->row[i].x[1];
-        squares += k->row[i].x[1] * k->row[i].x[1];
+        row[i] = rows[i];
+        row[i].y -= fmax(0, inside);
     }
-    const double scatter = scatter_of(e, k, m, beta, &some),
-                 noise = few || e->steps ? fmax(doubt, scatter) : scatter,
-                 apart = squares - sum * sum / (double)m - noise * noise * squares;
-    if (some < 2 || apart < noise * noise * squares)
+    fit_rows(row, m, inside < 0 ? 3 : 2, beta);
+    for (size_t i = 0; i < m; i++) {
+        const double *x = row[i].x;
+        f.off += row[i].weight * fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1] - beta[2] * x[2]);
+    }
+    for (int j = 0; j < 3; j++)
+        f.parameters += beta[j] > 0;
+    if (inside < 0)
+        f.inside = beta[2];
+    return f;
+}
+
+/* Other launch seconds must explain the rows by so much better, as the logarithm of the
+ * likelihoods' ratio; rows that are off by less than this share in the mean are explained. */
+static const double EVIDENT = 4, EXPLAINED = 1e-6;
+
+/* Launch seconds hidden in the tasks' times of a kind. Nothing changes unless the rows contradict
+ * what is known. */
+static double launch_inside(const struct estimate *e, const struct estimate_kind *k, double doubt)
+{
+    struct fit_row row[ESTIMATE_ROWS] = {0};
+    const size_t m = make_rows(e, k, row);
+    if (!k->longer)
         return k->inside;
-    const double error = 2 * ESTIMATE_SURE * noise * sqrt(2 / apart); /* 2: a difference of two */
-    return beta[1] > error ? beta[1] : beta[1] + error < k->inside ? 0 : k->inside;
+    const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
+    const double least = fmax(EXPLAINED, doubt) * (double)m,
+                 free = (double)m - (double)best.parameters;
+    const bool evident =
+        known.off > least && free * log(known.off / fmax(best.off, least)) > EVIDENT;
+    return evident ? best.inside : k->inside;
 }
 
 void estimate_learn_inside(struct estimate *e, double doubt)
 {
-    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
-        k->rows = e->steps > 1 ? k->rows : 0;
-        k->news = false;
-    }
+    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds && !e->steps; k++)
+        k->rows = k->longer = 0;
     collect_rows(e);
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
-        const double inside = k->news ? launch_inside(e, k, doubt) : k->inside,
+        const double inside = WITHOUT(HIDDEN) ? k->inside : launch_inside(e, k, doubt),
                      more = inside - k->inside;
         for (size_t t = 0; more != 0 && t < e->n; t++) {
+            struct estimate_sample *s = k->sample[t];
             for (int i = 0; i < k->count[t]; i++)
-                k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
+                s[i].sec = fmax(0, s[i].sec - more * s[i].part);
             if (k->count[t])
-                k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
+                k->seconds[t] = fmax(0, k->seconds[t] - more * s[k->count[t] - 1].part);
         }
         k->inside = inside;
     }
@@ -168,7 +164,7 @@ static double own_launch(const struct estimate *e, int c, double beside)
     double last[ESTIMATE_LAUNCHES];
     const unsigned m = launches_of(e, c);
     memcpy(last, e->ranges[c].last, sizeof last);
-    if (m < OWN)
+    if (m < OWN || WITHOUT(OWN_LAUNCH))
         return beside;
     const double own = line_median(last, m) / slower_than_declared(e, c);
     return fmax(own, beside) > UNLIKE * fmin(own, beside) ? own : beside;
@@ -196,7 +192,7 @@ void estimate_hide_launches(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_kind *k = &e->of[e->kind[c]];
         const double beside = launch_beside(e, e->kind[c]);
-        if (beside >= 0 && estimate_hides(beside, e->launch[c]))
+        if (!WITHOUT(DECLARED_HIDDEN) && beside >= 0 && estimate_hides(beside, e->launch[c]))
             k->inside = fmax(k->inside, e->launch[c]);
     }
 }

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Few points that are off a line through the origin by no more than this are on it. */
+static const double FEW_OFF = 0.05;
+
 double line_sum(const double *x, size_t n)
 {
     double sum = 0;
@@ -63,12 +66,43 @@ static double width(const double *x, size_t m, size_t third)
     return x[middle_of(third)] - x[m - third + middle_of(third)];
 }
 
+/* Sum of relative deviations of positive y from a line. */
+static double misfit(struct line l, const double *x, const double *y, size_t m)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m; i++)
+        sum += y[i] > 0 ? fabs(line_at(l, x[i]) / y[i] - 1) : 0;
+    return sum;
+}
+
+/* Few points: the line through two of them that is nearest to all, if it is much nearer than one
+ * through the origin. */
+static struct line line_of_few(const double *x, double *y, double *scratch, size_t m)
+{
+    memcpy(scratch, y, m * sizeof *y);
+    const struct line origin = line_through_origin(x, scratch, m);
+    struct line best = origin;
+    double least = fmax(0, misfit(origin, x, y, m) / 2 - FEW_OFF * (double)m);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = i + 1; j < m && least > 0; j++) {
+            const double b = (y[i] - y[j]) / (x[i] - x[j]), a = y[i] - b * x[i];
+            const struct line l = {a, b};
+            if (x[i] > x[j] && a >= 0 && b >= 0 && misfit(l, x, y, m) < least) {
+                least = misfit(l, x, y, m);
+                best = l;
+            }
+        }
+    return best;
+}
+
 struct line line_fit(const double *x, double *y, double *scratch, size_t m)
 {
     size_t third = m / 3;
     while (third > 2 && !(width(x, m, third) > 0)) /* nearly all have one size */
         third /= 2;
-    if (m < 6 || !(width(x, m, third) > 0))
+    if (m < 6)
+        return line_of_few(x, y, scratch, m);
+    if (!(width(x, m, third) > 0))
         return line_through_origin(x, y, m);
     const double wide = width(x, m, third);
     memcpy(scratch, y, third * sizeof *scratch);
