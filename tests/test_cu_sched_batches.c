@@ -160,6 +160,21 @@ static void declared(void **state)
     }
 }
 
+/* A device that first gets the smallest task of all looks far slower than a core. It is tried with
+ * larger ones, until it does the task that keeps a core busy for most of the step. */
+static void larger_ones(void **state)
+{
+    static struct random_case c;
+    struct random_match m;
+    random_case(&c, RANDOM_LAUNCHES, 9010219, 128);
+    for (int u = 0; u < c.sim.ncu; u++)
+        c.unit[u].batches = c.unit[u].kind == CU_DEVICE;
+    assert_int_equal(random_match(&c, &m), EK_OK);
+    if (!(m.ratio < 1.02))
+        fail_msg("%g s instead of %g", m.own.total, m.best.total);
+    random_close(&c);
+}
+
 /* From the third step on as fast as the better plan, but for some cases in which that step still
  * brings tasks, or the device never got two tasks in a row. */
 static void drawn(void **state)
@@ -216,8 +231,8 @@ static void launches_above_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(class_c), cmocka_unit_test(drawn),
-                                       cmocka_unit_test(declared),
-                                       cmocka_unit_test(launches_above_all)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(class_c), cmocka_unit_test(drawn), cmocka_unit_test(declared),
+        cmocka_unit_test(launches_above_all), cmocka_unit_test(larger_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,10 @@ static const double TRIAL = 0.01;
 /* A unit that has never worked may be this many times slower than expected. */
 static const double CAUTION = 4;
 
+/* With fewer than PAIRS steps left, what it costs to give a device another task is not won back; a
+ * task this many times as large as all before tells something. */
+static const double PAIRS = 6, LARGER = 1.5;
+
 void trial_open(struct trial *t, const struct sched_job *job)
 {
     *t = (struct trial){.credit = ARENA_NEW(job->arena, job->ncu, double),
@@ -154,49 +158,72 @@ static double cost_of_swap(const struct partition *d, const int *owner, int cu, 
     return fmax(0, fmax(here, there) - planned) + 2 * moving;
 }
 
+/* A task for a unit, in exchange for another one (n: nothing), and what that costs at most. */
+struct swap {
+    size_t in, out;
+    double least;
+};
+
+/* Finds the task that unit cu had best give in return for `in`. */
+static void weigh_swaps(const struct trial *t, const struct partition *d, const int *owner, int cu,
+                        size_t in, size_t keep, double planned, struct swap *best)
+{
+    for (size_t x = 0; x <= d->e->n && t->loan[owner[in]].from < 0; x++) {
+        const double cost = (x < d->e->n && owner[x] != cu) || x == keep
+                                ? INFINITY
+                                : cost_of_swap(d, owner, cu, in, x, planned);
+        if (cost < best->least)
+            *best = (struct swap){in, x, cost};
+    }
+}
+
+/* The smallest task well above all that ran on units like this one; n: there is none. */
+static size_t next_size(const struct estimate *e, int cu)
+{
+    const unsigned char *count = e->of[e->kind[cu]].count;
+    size_t first = 0, last = 0;
+    while (first < e->n && !count[e->order[first]])
+        first++;
+    while (first < e->n &&
+           estimate_cost(e, e->order[last]) > LARGER * estimate_cost(e, e->order[first]))
+        last++;
+    return last ? e->order[last - 1] : e->n;
+}
+
 /* Nobody knows whether a device's tasks take as long as they do or its launches, until it runs two
- * consecutive ones together. Gives it a task next to one that it has for another one. */
+ * consecutive ones together, or a larger one. Gives it a task next to one that it has for another
+ * one; else a larger one. */
 static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
 {
     const struct partition *d = s->d;
     const size_t n = s->plan.n;
-    double least = TRIAL * d->horizon * s->planned;
-    size_t in = n, out = n;
+    struct swap best = {n, n, (d->horizon < PAIRS ? 1e-9 : TRIAL * d->horizon) * s->planned};
+    bool pairs = false;
     for (size_t a = 0; a + 1 < n; a++)
-        if (owner[a] == cu && owner[a + 1] == cu)
-            return; /* it has two */
-    for (size_t a = 0; a + 1 < n; a++) {
+        pairs |= owner[a] == cu && owner[a + 1] == cu;
+    for (size_t a = 0; a + 1 < n && !pairs; a++) {
         const size_t b = owner[a] == cu ? a + 1 : a, own = owner[a] == cu ? a : a + 1;
-        if (owner[own] != cu || t->loan[owner[b]].from >= 0)
-            continue;
-        for (size_t x = 0; x <= n; x++) {
-            const double cost = (x < n && owner[x] != cu) || x == own
-                                    ? INFINITY
-                                    : cost_of_swap(d, owner, cu, b, x, s->planned);
-            if (cost < least) {
-                least = cost;
-                in = b;
-                out = x;
-            }
-        }
+        if (owner[own] == cu)
+            weigh_swaps(t, d, owner, cu, b, own, s->planned, &best);
     }
-    if (in == n)
+    const size_t larger = next_size(d->e, cu);
+    if (best.in == n && larger < n && owner[larger] != cu)
+        weigh_swaps(t, d, owner, cu, larger, n + 1, s->planned, &best);
+    if (best.in == n)
         return;
-    const int other = owner[in];
-    lend(t, cu, in, owner);
-    if (out < n)
-        lend(t, other, out, owner);
+    const int other = owner[best.in];
+    lend(t, cu, best.in, owner);
+    if (best.out < n)
+        lend(t, other, best.out, owner);
 }
 
-/* With fewer than PAIRS steps left, what it costs is not won back; after so many steps with such
- * trials, more of them will not tell either. */
-static const double PAIRS = 6;
+/* After so many steps with such trials, more of them will not tell either. */
 enum { ENOUGH_PAIRS = 8 };
 
 static void try_pairs(struct trial *t, const struct steal *s, int *owner)
 {
     const int before = t->loans;
-    if (s->d->job->first || s->d->horizon < PAIRS || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRY_PAIRS))
+    if (s->d->job->first || s->d->horizon < 2 || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRY_PAIRS))
         return;
     for (int c = 0; c < s->plan.ncu; c++)
         if (estimate_may_hide(s->d->e, c) && t->loan[c].from < 0)

@@ -2,7 +2,8 @@
  * it is tried again from time to time with the shortest task. One that has never worked may be the
  * fastest: it is tried with a task that it will end in time. Faces may cost less than the link
  * suggests: where nothing crosses for that reason, the cheapest task is moved across once. A
- * device's launches may hide in its tasks' times: it is lent a task next to one that it has. */
+ * device's launches may hide in its tasks' times: it is lent a task next to one that it has, or a
+ * larger one. */
 #pragma once
 
 #include "cu/sched/steal.h"
