@@ -6,7 +6,7 @@
  *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
  *              "face_bytes": [[b, …], …]},
- *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b, "waits": r}, "between_s": s,
+ *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b}, "between_s": s,
  *    "exchange": {"fixed_s": s, "host_s_per_byte": x, "device_s_per_byte": x,
  *                 "cross_s": s, "link_s_per_byte": x},
  *    "cold": true|false, "noise": sigma, "seed": n,

@@ -119,10 +119,10 @@ static void open_diary(struct diary *d, const struct events *events, struct aren
     }
 }
 
-/* How many of a unit's computations had begun by this time. */
-static size_t begun_by(const struct diary *d, double time)
+/* Seconds that a unit had computed by this time. */
+static double busy_until(const struct diary *d, double time)
 {
-    size_t low = 0, high = d->n;
+    size_t low = 0, high = d->n; /* computations before `low` had begun by then */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (d->start[mid] <= time)
@@ -130,33 +130,16 @@ static size_t begun_by(const struct diary *d, double time)
         else
             high = mid;
     }
-    return low;
+    if (!low)
+        return 0;
+    return d->before[low - 1] + fmin(time, d->end[low - 1]) - d->start[low - 1];
 }
 
-/* Seconds that a unit had computed by this time. */
-static double busy_until(const struct diary *d, double time)
-{
-    const size_t n = begun_by(d, time);
-    return n ? d->before[n - 1] + fmin(time, d->end[n - 1]) - d->start[n - 1] : 0;
-}
-
-/* How long a device went on computing for, of the `seconds` from this time on: a move out of its
- * memory may have to wait for that. */
-static double rest_of_range(const struct record *r, const struct diary *diary, int memory,
-                            double time, double seconds)
-{
-    const struct diary *d = &diary[r->set->layout.ncpu + memory - 1];
-    const size_t n = memory == CU_HOST_MEMORY ? 0 : begun_by(d, time);
-    return n ? fmin(fmax(d->end[n - 1] - time, 0), seconds) : 0;
-}
-
-/* idle: when the unit had finished what it did before. Until the range starts it wakes up, and asks
- * for it. */
 static enum ek_status take_sample(struct record *r, const struct diary *diary, int cu,
-                                  const struct events_entry *e, double idle)
+                                  const struct events_entry *e)
 {
     struct samples *list = &r->samples[r->kind[cu]];
-    struct record_sample s = {.tasks = e->tasks, .seconds = e->start + e->seconds - idle};
+    struct record_sample s = {.tasks = e->tasks, .seconds = e->seconds};
     for (int c = 0; c < r->set->n; c++)
         if (c != cu && e->seconds > 0)
             s.busy[r->set->cu[c].kind] +=
@@ -170,12 +153,10 @@ static enum ek_status take_samples(struct record *r, const struct diary *diary)
     for (int c = 0; c < r->set->n; c++) {
         const struct events *events = diary[c].events;
         const size_t stride = 1 + events->n / SAMPLES_OF_A_RUN;
-        double idle = 0;
-        for (const struct events_entry *e = events->entry; e < events->entry + events->n; e++) {
-            if (e->activity == EVENTS_COMPUTE && (size_t)e->step % stride == 0)
-                TRY(take_sample(r, diary, c, e, idle));
-            idle = e->start + e->seconds;
-        }
+        for (size_t i = 0; i < events->n; i++)
+            if (events->entry[i].activity == EVENTS_COMPUTE &&
+                (size_t)events->entry[i].step % stride == 0)
+                TRY(take_sample(r, diary, c, &events->entry[i]));
     }
     return EK_OK;
 }
@@ -188,10 +169,9 @@ struct step {
 };
 
 /* Follows a unit through the step; updates homes. */
-static enum ek_status follow_unit(struct record *r, struct diary *diary, int cu, struct step *step,
+static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, struct step *step,
                                   int *home)
 {
-    struct diary *d = &diary[cu];
     const int memory = r->set->cu[cu].memory;
     for (; d->next < d->events->n && d->events->entry[d->next].step == step->number; d->next++) {
         const struct events_entry *e = &d->events->entry[d->next];
@@ -203,12 +183,9 @@ static enum ek_status follow_unit(struct record *r, struct diary *diary, int cu,
         }
         step->ended = fmax(step->ended, end);
         if (e->activity == EVENTS_MOVE && r->job->bytes)
-            TRY(add_row(&r->moves,
-                        (struct fit_row){.x = {1, r->job->bytes[e->tasks.begin],
-                                               rest_of_range(r, diary, home[e->tasks.begin],
-                                                             e->start, e->seconds)},
-                                         .y = e->seconds,
-                                         .weight = 1}));
+            TRY(add_row(&r->moves, (struct fit_row){.x = {1, r->job->bytes[e->tasks.begin]},
+                                                    .y = e->seconds,
+                                                    .weight = 1}));
         for (size_t t = e->tasks.begin; t < e->tasks.end; t++)
             home[t] = memory;
     }
@@ -234,7 +211,7 @@ static enum ek_status follow_steps(struct record *r, struct diary *diary, int st
         struct step step = {s, INFINITY, 0, 0};
         memcpy(before, home, r->job->n * sizeof *home);
         for (int c = 0; c < r->set->n; c++)
-            TRY(follow_unit(r, diary, c, &step, home));
+            TRY(follow_unit(r, &diary[c], c, &step, home));
         if (s % stride == 0)
             TRY(take_exchange(r, &step, before, room));
         if (s > 0)
@@ -326,14 +303,13 @@ static void fit_to_mean(const struct rows *r, int p, double *beta)
         beta[j] *= mean_of(r) * (double)r->n / fitted;
 }
 
-/* The measured link; NULL: nothing moved between memory nodes. */
-static json_t *link_json(const struct record *r)
+/* The measured link; false: nothing moved between memory nodes. */
+static bool measured_link(const struct record *r, struct sched_link *link)
 {
-    double beta[3];
-    fit_to_mean(&r->moves, 3, beta);
-    return r->moves.n ? json_pack("{s:f s:f s:f}", "latency_s", beta[0], "bandwidth_Bps",
-                                  beta[1] > 0 ? 1 / beta[1] : 1e15, "waits", beta[2])
-                      : NULL;
+    double beta[2];
+    fit_to_mean(&r->moves, 2, beta);
+    *link = (struct sched_link){beta[0], beta[1]};
+    return r->moves.n > 0;
 }
 
 static json_t *graph(const struct sched_job *job, bool faces)
@@ -434,7 +410,8 @@ static json_t *exchange_json(const struct record *r)
 
 json_t *record_case(struct record *r, const char *name, int steps)
 {
-    json_t *units = json_array(), *link;
+    struct sched_link link;
+    json_t *units = json_array();
     if (MUTED(units_json(r, units))) {
         json_decref(units);
         return json_null();
@@ -443,7 +420,9 @@ json_t *record_case(struct record *r, const char *name, int steps)
         json_pack("{s:s s:o s:o s:i s:f s:o s:b}", "name", name, "units", units, "tasks",
                   tasks_json(r->job), "steps", steps, "between_s", mean_of(&r->between), "exchange",
                   exchange_json(r), "cold", !(r->job->unit && r->job->unit[0].seconds));
-    if (o && (link = link_json(r)))
-        json_object_set_new(o, "link", link);
+    if (o && measured_link(r, &link))
+        json_object_set_new(o, "link",
+                            json_pack("{s:f s:f}", "latency_s", link.latency, "bandwidth_Bps",
+                                      link.per_byte > 0 ? 1 / link.per_byte : 1e15));
     return o;
 }
