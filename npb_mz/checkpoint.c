@@ -6,6 +6,7 @@
 #include "src/arena.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,50 +148,62 @@ void mz_checkpoint_forget(const struct checkpoint *c)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool put(FILE *out, const void *data, size_t bytes)
+static bool put(int fd, const void *data, size_t bytes, off_t at)
 {
-    return fwrite(data, 1, bytes, out) == bytes;
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pwrite(fd, (const char *)data + done, bytes - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
 }
 
-static bool put_zones(FILE *out, const struct mz *mz, const struct header *h)
+static bool put_zones(int fd, const struct mz *mz, const struct header *h)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
         const struct record r = record_of(mz, zone);
         if (!mz->mine[zone])
             continue;
         const uint64_t sum = record_checksum(h, &r);
-        if (fseeko(out, r.at, SEEK_SET) || !put(out, &sum, sizeof sum) ||
-            !put(out, r.u, r.u_bytes) || !put(out, r.carried, r.carried_bytes))
+        if (!put(fd, &sum, sizeof sum, r.at) ||
+            !put(fd, r.u, r.u_bytes, r.at + (off_t)sizeof sum) ||
+            !put(fd, r.carried, r.carried_bytes, r.at + (off_t)(sizeof sum + r.u_bytes)))
             return false;
     }
     return true;
 }
 
-/* Rank 0 creates the file; then the others open it. NULL: errno says why not. */
-static FILE *open_part(const char *beside, const struct header *h)
+/* Rank 0 creates the file; then the others open it. */
+static int open_part(const char *beside, const struct header *h)
 {
-    FILE *out = cluster_rank() ? NULL : fopen(beside, "w");
-    if (out && (!put(out, h, sizeof *h) || fflush(out))) {
-        const int why = errno;
-        fclose(out);
-        out = NULL;
-        errno = why;
+    int fd = -1;
+    if (cluster_rank() == 0) {
+        fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (fd >= 0 && !put(fd, h, sizeof *h, 0)) {
+            const int why = errno;
+            close(fd);
+            errno = why;
+            fd = -1;
+        }
     }
     const int why = errno;
     cluster_barrier();
     errno = why;
-    return cluster_rank() ? fopen(beside, "r+") : out;
+    return cluster_rank() == 0 ? fd : open(beside, O_WRONLY);
 }
 
 /* Writes this rank's zones; returns 0 or the errno. */
 static int write_part(const char *beside, const struct mz *mz, const struct header *h)
 {
-    FILE *out = open_part(beside, h);
-    if (!out)
+    const int fd = open_part(beside, h);
+    if (fd < 0)
         return errno;
-    int why = put_zones(out, mz, h) && !fflush(out) && !fsync(fileno(out)) ? 0 : errno;
-    if (fclose(out) && !why)
-        why = errno;
+    errno = ENOSPC; /* write() that returns 0 does not set it */
+    const int why = put_zones(fd, mz, h) && !fsync(fd) ? 0 : errno;
+    close(fd);
     return why;
 }
 
@@ -213,14 +226,19 @@ enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *m
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static enum ek_status get(const char *path, FILE *in, void *data, size_t bytes)
+static enum ek_status get(const char *path, int fd, void *data, size_t bytes, off_t at)
 {
-    const size_t n = fread(data, 1, bytes, in);
-    if (n < bytes && ferror(in))
-        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
-    if (n < bytes)
-        FAIL(EK_USAGE, "checkpoint %s: cut short at byte %lld; delete it to start afresh", path,
-             (long long)ftello(in));
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, (char *)data + done, bytes - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
+        if (n == 0)
+            FAIL(EK_USAGE, "checkpoint %s: cut short at byte %lld; delete it to start afresh", path,
+                 (long long)at + (long long)done);
+        done += (size_t)n;
+    }
     return EK_OK;
 }
 
@@ -247,12 +265,12 @@ static enum ek_status check_header(const char *path, const struct header *h, con
 }
 
 /* The file must end exactly behind the last zone. */
-static enum ek_status check_size(const char *path, FILE *in, const struct mz *mz)
+static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
 {
     struct stat st;
     const struct record last = record_of(mz, mz->nzones - 1);
     const off_t want = last.at + (off_t)(sizeof(uint64_t) + last.u_bytes + last.carried_bytes);
-    if (fstat(fileno(in), &st))
+    if (fstat(fd, &st))
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
     if (st.st_size != want)
         FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start afresh",
@@ -261,17 +279,16 @@ static enum ek_status check_size(const char *path, FILE *in, const struct mz *mz
     return EK_OK;
 }
 
-static enum ek_status get_zones(const char *path, FILE *in, struct mz *mz, const struct header *h)
+static enum ek_status get_zones(const char *path, int fd, struct mz *mz, const struct header *h)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
         const struct record r = record_of(mz, zone);
         uint64_t sum;
         if (!mz->mine[zone])
             continue;
-        fseeko(in, r.at, SEEK_SET);
-        TRY(get(path, in, &sum, sizeof sum));
-        TRY(get(path, in, r.u, r.u_bytes));
-        TRY(get(path, in, r.carried, r.carried_bytes));
+        TRY(get(path, fd, &sum, sizeof sum, r.at));
+        TRY(get(path, fd, r.u, r.u_bytes, r.at + (off_t)sizeof sum));
+        TRY(get(path, fd, r.carried, r.carried_bytes, r.at + (off_t)(sizeof sum + r.u_bytes)));
         if (sum != record_checksum(h, &r))
             FAIL(EK_USAGE, "checkpoint %s: zone %d is damaged; delete it to start afresh", path,
                  zone);
@@ -282,14 +299,14 @@ static enum ek_status get_zones(const char *path, FILE *in, struct mz *mz, const
 enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step)
 {
     struct header h;
-    FILE *in = fopen(c->path, "re");
-    if (!in)
+    const int fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be opened: %s", c->path, strerror(errno));
-    enum ek_status st = get(c->path, in, &h, sizeof h);
+    enum ek_status st = get(c->path, fd, &h, sizeof h, 0);
     THEN(st, check_header(c->path, &h, mz, steps));
-    THEN(st, check_size(c->path, in, mz));
-    THEN(st, get_zones(c->path, in, mz, &h));
-    fclose(in);
+    THEN(st, check_size(c->path, fd, mz));
+    THEN(st, get_zones(c->path, fd, mz, &h));
+    close(fd);
     if (!st)
         *step = (int)h.step;
     return st;
