@@ -153,14 +153,21 @@ static void test_refusals(void **state)
     velocity_close(v);
 }
 
-static void advance_fan(void *text, double *to)
+/* Opens the field of a model, and begins a fan in it; the caller closes both. */
+static struct velocity *open_fan(const char *text, struct ray_field *f, double *state)
 {
     const double s[3] = {50, -20, 10}, low[3] = {-3000, -3000, -1000}, high[3] = {3000, 3000, 3000};
     struct velocity *v = model(text);
-    struct ray_field f;
     double d[PITCH][3];
-    assert_int_equal(ray_field_open(v, low, high, 50, &f), EK_OK);
-    fan(&f, s, to, d);
+    assert_int_equal(ray_field_open(v, low, high, 50, f), EK_OK);
+    fan(f, s, state, d);
+    return v;
+}
+
+static void advance_fan(void *text, double *to)
+{
+    struct ray_field f;
+    struct velocity *v = open_fan(text, &f, to);
     const struct ray_layer way = {f.step, 12};
     ray_advance_front(&f, to, PITCH, 0, RAYS, &way, 1);
     for (int i = 0; i < RAY_ROWS * PITCH; i++)
@@ -181,13 +188,9 @@ static void test_levels(void **state)
  * them, and those beyond the last one's lanes stay. */
 static void parts_of(const char *text)
 {
-    const double s[3] = {50, -20, 10}, low[3] = {-3000, -3000, -1000}, high[3] = {3000, 3000, 3000};
     static _Alignas(64) double all[RAY_ROWS * PITCH], from[RAY_ROWS * PITCH], to[RAY_ROWS * PITCH];
-    struct velocity *v = model(text);
     struct ray_field f;
-    double d[PITCH][3];
-    assert_int_equal(ray_field_open(v, low, high, 50, &f), EK_OK);
-    fan(&f, s, from, d);
+    struct velocity *v = open_fan(text, &f, from);
     const struct ray_layer way = {f.step, 7};
     memcpy(all, from, sizeof all);
     ray_advance_front(&f, all, PITCH, 0, PITCH, &way, 1);
