@@ -56,11 +56,13 @@ static size_t make_rows(const struct estimate *e, const struct estimate_kind *k,
                         struct fit_row *row)
 {
     size_t m = 0;
-    for (const struct estimate_row *r = k->row; r < k->row + ESTIMATE_ROWS; r++)
-        if (r < k->row + k->rows && r->unit >= 0) {
-            const double sec = r->sec / e->factor[r->unit];
-            row[m++] = (struct fit_row){{r->tasks, r->cost, 1}, sec, 1 / sec};
-        }
+    for (size_t i = 0; i < k->rows && i < ESTIMATE_ROWS; i++) {
+        const struct estimate_row *r = &k->row[i];
+        if (r->unit < 0)
+            continue;
+        const double sec = r->sec / e->factor[r->unit];
+        row[m++] = (struct fit_row){{r->tasks, r->cost, 1}, sec, 1 / sec};
+    }
     return m;
 }
 
@@ -101,9 +103,9 @@ static const double EVIDENT = 4, EXPLAINED = 1e-6;
 static double launch_inside(const struct estimate *e, const struct estimate_kind *k, double doubt)
 {
     struct fit_row row[ESTIMATE_ROWS] = {0};
-    const size_t m = make_rows(e, k, row);
     if (!k->longer)
         return k->inside;
+    const size_t m = make_rows(e, k, row);
     const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
     const double least = fmax(EXPLAINED, doubt) * (double)m,
                  free = (double)m - (double)best.parameters;

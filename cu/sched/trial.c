@@ -206,8 +206,8 @@ static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
         if (owner[own] == cu)
             weigh_swaps(t, d, owner, cu, b, own, s->planned, &best);
     }
-    const size_t larger = next_size(d->e, cu);
-    if (best.in == n && larger < n && owner[larger] != cu)
+    const size_t larger = best.in == n ? next_size(d->e, cu) : n;
+    if (larger < n && owner[larger] != cu)
         weigh_swaps(t, d, owner, cu, larger, n + 1, s->planned, &best);
     if (best.in == n)
         return;
