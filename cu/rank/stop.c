@@ -55,7 +55,7 @@ enum { ENDING = sizeof ending / sizeof *ending };
 
 static void handle_ending(void (*handler)(int))
 {
-    struct sigaction act = {.sa_handler = handler};
+    struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART};
     for (int i = 0; i < ENDING; i++)
         sigaddset(&act.sa_mask, ending[i]);
     for (int i = 0; i < ENDING; i++)

@@ -103,6 +103,20 @@ interrupt 'INT while certifying' "$BIN/okada" tests/data/okada_mogi/parkfield-g1
 grep -q 'interrupted: boxes not decided yet are open in ' "$work/out" || say "INT while certifying: $(cat "$work/out")"
 grep -q '"certified": false' "$work/said" && grep -q '"levels"' "$work/proof" || say 'INT while certifying: no proof'
 
+# A table, while its reader keeps the program waiting: writing goes on after the signal.
+mkfifo "$work/pipe"
+table() { exec "$BIN/mogi" okada_mogi/examples/campi.json --layout 1x1 --quiet --out "$1"; }
+(table "$work/whole")
+table "$work/pipe" >"$work/out" 2>&1 &
+pid=$!
+exec 3<"$work/pipe"
+read -r -n 1 -u 3 first
+until grep -q ') S ' /proc/$pid/stat; do sleep 0.05; done
+kill -TERM $pid
+while grep -q '^ShdPnd:.*[1-9a-f]' /proc/$pid/status; do sleep 0.05; done
+{ printf %s "$first"; cat <&3; } | cmp -s - "$work/whole" || say "TERM while a table is written: $(cat "$work/out")"
+ended $pid 0 'TERM while a table is written'
+
 # SIGUSR1 does not kill programs without anything to save.
 cat >"$work/job.json" <<'END'
 {"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep 0.5", "time": "0.5/p"}]}
