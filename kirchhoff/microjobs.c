@@ -419,24 +419,14 @@ static enum ek_status conclude(struct master *s)
 
 static enum ek_status open_farm(struct master *s)
 {
-    const bool deals_only = family_here()->size > 1 && family_here()->rank == 0;
     const struct farm_settings settings = {
         .ops = {.brief = say_microjob, .take = take, .arg = s},
         .job = (uint64_t)s->job->microjobs,
         .units = microjobs_slots(s->job),
-        .capacity = {.slots = deals_only ? 0 : microjobs_slots(s->job)},
+        .capacity = {.slots = microjobs_slots(s->job)},
+        .deals = true,
     };
     return farm_open(&settings, &s->farm);
-}
-
-/* Waits until the other ranks have done all microjobs. */
-static enum ek_status wait_for_all(struct farm *farm)
-{
-    struct farm_batch none;
-    bool over = false;
-    while (!over)
-        TRY(farm_next(farm, 1, &none, &over));
-    return EK_OK;
 }
 
 static enum ek_status hand_out(struct master *s)
@@ -444,7 +434,7 @@ static enum ek_status hand_out(struct master *s)
     const struct farm_job job = {
         .schedule = "chunk:size=1", .n = (size_t)s->tasks, .failures = MICROJOBS_FAILURES};
     TRY(farm_begin(s->farm, &job));
-    return farm_size(s->farm) > 1 ? wait_for_all(s->farm) : microjobs_node(s->job, s->farm);
+    return microjobs_node(s->job, s->farm);
 }
 
 /* Closes the farm before the parts are added, so that other ranks can exit. */

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 /* Seconds: one call of the server; between two checks whether to stop; for workers to learn that
- * the last run is over. */
-static const double LISTENING = 0.02, GLANCE = 0.1, FAREWELL = 2;
+ * the last run is over; for one to come before rank 0, which only deals, works itself. */
+static const double LISTENING = 0.02, GLANCE = 0.1, FAREWELL = 2, ALONE = 5;
 
 struct farm {
     const struct family *family;
@@ -30,7 +30,8 @@ struct farm {
     struct server *server;
     pthread_t thread; /* of the server */
     bool serves;
-    unsigned seen; /* of the coordinator's changes */
+    unsigned seen;      /* of the coordinator's changes */
+    double accompanied; /* when a worker was last here */
     atomic_bool ends;
     atomic_int status; /* of the server's thread */
     /* worker */
@@ -138,10 +139,19 @@ enum ek_status farm_begin(struct farm *f, const struct farm_job *job)
     TRY(coordinator_open(job, f->family->size, &f->coordinator));
     if (f->server)
         server_begin(f->server, f->run, f->coordinator);
+    f->accompanied = f->server ? clock_now() : -INFINITY;
     return EK_OK;
 }
 
 /* ---- batches ----------------------------------------------------------------------------------*/
+
+/* Whether rank 0 takes batches itself. */
+static bool works(struct farm *f, double now)
+{
+    if (f->server && anybody_here(f))
+        f->accompanied = now;
+    return f->settings.capacity.slots && (!f->settings.deals || now > f->accompanied + ALONE);
+}
 
 static enum ek_status next_here(struct farm *f, double until, struct farm_batch *batch, bool *over)
 {
@@ -150,7 +160,7 @@ static enum ek_status next_here(struct farm *f, double until, struct farm_batch 
         const double now = clock_now();
         if (atomic_load(&f->status))
             return (enum ek_status)atomic_load(&f->status);
-        if (f->settings.capacity.slots)
+        if (works(f, now))
             a = coordinator_next(f->coordinator, 0, f->settings.capacity, now, &batch->tasks);
         else if (coordinator_over(f->coordinator))
             a = COORDINATOR_DONE;

@@ -19,6 +19,7 @@ struct farm_settings {
     const struct family *family;   /* NULL: the launcher's */
     int units;                     /* of this process */
     struct farm_capacity capacity; /* slots 0: rank 0 computes nothing itself */
+    bool deals; /* rank 0 takes batches only once no other rank has been here for seconds */
 };
 
 /* Open the farm before threads are bound, and do not fork while it is open: ZeroMQ's contexts do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/e2e/kirchhoff_job.sh – a migration as a cu-run job: microjobs give the image of a single run
 # on one node and on three ranks, with compute processes killed, after the whole job was killed, and
-# with damaged parts; a microjob that never succeeds.
+# with damaged parts, with its only manager told to end; a microjob that never succeeds.
 set -u
 bin=$(realpath "${BIN:-bin}")/kirchhoff-mig
 . tests/check.sh
@@ -49,6 +49,18 @@ if command -v mpirun >/dev/null; then
     grep -q 'on rank 1' "$work/log" && grep -q 'on rank 2' "$work/log"
     check $? 'both managers worked'
     same 'three ranks'
+    # The only other rank is told to end: rank 0 does the rest.
+    (with_mpi; exec timeout 60 mpirun --oversubscribe -n 2 "$bin" "$work/job.json" >"$work/log" 2>&1) &
+    launcher=$!
+    until grep -q '1 of 6' "$work/log" || ! kill -0 $launcher 2>/dev/null; do sleep 0.05; done
+    for pid in $(pgrep -f "^$bin $work/job.json"); do
+        grep -qz '^OMPI_COMM_WORLD_RANK=1$' "/proc/$pid/environ" && kill -TERM "$pid" && break
+    done
+    wait $launcher
+    check $? "a job whose manager is told to end: $(cat "$work/log")"
+    grep -q 'on rank 0: .* 6 of 6' "$work/log"
+    check $? "rank 0 does the rest: $(cat "$work/log")"
+    same 'rank 0 alone'
 fi
 
 children() { # compute processes of this test
