@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { SHIFTS = HANKEL_SHIFTS };
+enum { SHIFTS = HANKEL_SHIFTS, ORDERS = 2 };
 enum { FOLDED = 4 };        /* samples used for the extrapolation to x = 0 */
 #define FREQUENCY_STEP 0.1L /* step of the rule in s; its images are 20 pi away in u */
 
@@ -50,8 +50,8 @@ static long double complex spectrum(const struct design *d, int nu, long double 
     const long double pi = acosl(-1), t = s * d->step;
     const long double complex is = I * s;
     const long double window = 0.25L * erfcl((t - pi) / d->width) * erfcl((-t - pi) / d->width);
-    return window *
-           cexpl(is * logl(2) + log_gamma((1 + nu + is) / 2) - log_gamma((1 + nu - is) / 2));
+    const long double complex gamma = log_gamma((1 + nu + is) / 2);
+    return window * cexpl(is * logl(2) + gamma - conjl(gamma));
 }
 
 /* Frequencies beyond which the window is below 1e-20. */
@@ -60,18 +60,23 @@ static int frequencies(const struct design *d)
     return (int)((acosl(-1) + 7 * d->width) / d->step / FREQUENCY_STEP) + 1;
 }
 
-/* w(u) from the spectrum at s = k FREQUENCY_STEP, k = 0 .. n-1; its negative half is conjugate. */
-static double weight(const struct design *d, const long double complex *at, int n, long double u)
+/* w(u) of both orders from their spectra at s = k FREQUENCY_STEP, k = 0 .. n-1; the negative halves
+ * are conjugate. */
+static void weigh(const struct design *d, long double complex (*at)[ORDERS], int n, long double u,
+                  double *w[ORDERS])
 {
     const long double c = cosl(FREQUENCY_STEP * u), s = sinl(FREQUENCY_STEP * u);
-    long double re = c, im = -s, sum = 0.5L * creall(at[0]); /* re, im: exp(-i s_k u) */
+    long double re = c, im = -s; /* exp(-i s_k u) */
+    long double sum[ORDERS] = {0.5L * creall(at[0][0]), 0.5L * creall(at[0][1])};
     for (int k = 1; k < n; k++) {
         const long double was = re;
-        sum += creall(at[k]) * re - cimagl(at[k]) * im;
+        for (int nu = 0; nu < ORDERS; nu++)
+            sum[nu] += creall(at[k][nu]) * re - cimagl(at[k][nu]) * im;
         re = c * re + s * im;
         im = c * im - s * was;
     }
-    return (double)(sum * FREQUENCY_STEP * d->step / acosl(-1));
+    for (int nu = 0; nu < ORDERS; nu++)
+        *w[nu] = (double)(sum[nu] * FREQUENCY_STEP * d->step / acosl(-1));
 }
 
 /* Adds to the weights w [FOLDED samples, `stride` apart] the contribution of x below the first
@@ -98,17 +103,21 @@ static double node(const struct design *d, int j)
     return 0.5 * d->step * (1 + cos(acos(-1) * (j + 0.5) / SHIFTS));
 }
 
-/* Weights of one order at every node, w [SHIFTS][n]. */
-static void sample(const struct design *d, const struct hankel *h, int nu, long double complex *at,
-                   double *w)
+/* Weights at every node, w [ORDERS][SHIFTS][n]. */
+static void sample(const struct design *d, const struct hankel *h,
+                   long double complex (*at)[ORDERS], double *w)
 {
     const int ns = frequencies(d), stride = (int)(0.35 / d->step) + 1;
     for (int k = 0; k < ns; k++)
-        at[k] = spectrum(d, nu, k * FREQUENCY_STEP);
+        for (int nu = 0; nu < ORDERS; nu++)
+            at[k][nu] = spectrum(d, nu, k * FREQUENCY_STEP);
     for (int j = 0; j < SHIFTS; j++) {
+        double *of[ORDERS] = {w + j * h->n, w + (SHIFTS + j) * h->n};
         for (int i = 0; i < h->n; i++)
-            w[j * h->n + i] = weight(d, at, ns, (h->first + i) * (long double)d->step + node(d, j));
-        fold(d, nu, h->first * d->step + node(d, j), stride, w + j * h->n);
+            weigh(d, at, ns, (h->first + i) * (long double)d->step + node(d, j),
+                  (double *[ORDERS]){of[0] + i, of[1] + i});
+        for (int nu = 0; nu < ORDERS; nu++)
+            fold(d, nu, h->first * d->step + node(d, j), stride, of[nu]);
     }
 }
 
@@ -130,20 +139,19 @@ static enum ek_status make(const struct design *d, struct hankel *h)
     h->first = (int)floor(log(d->x_first) / d->step);
     h->n = (int)ceil(log(d->x_last) / d->step) - h->first;
     const size_t size = (size_t)SHIFTS * (size_t)h->n;
-    OWNED_MEMORY long double complex *at = calloc((size_t)frequencies(d), sizeof *at);
-    OWNED_MEMORY double *w = calloc(size, sizeof *w);
-    h->ladder = calloc(HANKEL_LADDER + 2 * size, sizeof *h->ladder);
+    OWNED_MEMORY long double complex(*at)[ORDERS] = calloc((size_t)frequencies(d), sizeof *at);
+    OWNED_MEMORY double *w = calloc(ORDERS * size, sizeof *w);
+    h->ladder = calloc(HANKEL_LADDER + ORDERS * size, sizeof *h->ladder);
     h->series = h->ladder ? h->ladder + HANKEL_LADDER : NULL;
     for (int i = 0; i < HANKEL_LADDER && h->ladder; i++)
         h->ladder[i] = exp((h->first + i) * h->step);
-    for (int nu = 0; nu < 2 && at && w && h->series; nu++) {
-        sample(d, h, nu, at, w);
-        analyse(h->n, w, h->series + (size_t)nu * size);
-    }
     if (!at || !w || !h->series) {
         free(h->ladder);
         FAIL(EK_UNAVAILABLE, "out of memory for a filter of %d points", h->n);
     }
+    sample(d, h, at, w);
+    for (size_t nu = 0; nu < ORDERS; nu++)
+        analyse(h->n, w + nu * size, h->series + nu * size);
     return EK_OK;
 }
 
