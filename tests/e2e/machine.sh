@@ -13,7 +13,7 @@ done
 for layout in 0x0 -1x1 1x-1 1x1+-1 99999999999999999999x1 1048577x1 1024x1025 1x1+1048576 65536x65536; do
     refused 2 "layout '$layout'" bt --layout=$layout
 done
-refused 3 '5000 devices' bt --layout 0x0+5000
+refused 3 '300 devices' bt --layout 0x0+300
 
 # No home, and homes that are not writable; private caches, so that no other cache helps.
 device=
@@ -244,7 +244,7 @@ if [ -z "${SAN:-}" ] && group memory.max 1 true 2>/dev/null; then
     # Ranks on one node share the quota.
     OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 group cpu.max '200000 100000' "$BIN/cu-info" >"$work/out" 2>&1
     grep -q '^layout *1x1$' "$work/out" || say "a quota for two ranks: $(grep '^layout' "$work/out")"
-    for quota in '150000 100000' '50000 100000' 'max 100000'; do
+    for quota in '13000 100000' '3000 100000' 'max 100000'; do
         group cpu.max "$quota" "$BIN/cu-info" >"$work/out" 2>&1 || say "quota $quota: $(cat "$work/out")"
         case $quota in
         max*) grep -q '^quota' "$work/out" && say "quota $quota: $(grep '^quota' "$work/out")" ;;
