@@ -128,6 +128,17 @@ void opencl_unbuild(void *dev, struct backend_program *program)
     free(p);
 }
 
+/* The option for correctly rounded single-precision / and sqrt. Without it they may be three units
+ * in the last place off, also in (float)sqrt((double)x), which NVIDIA's compiler computes in single
+ * precision. */
+static const char *rounding(const struct opencl_state *d)
+{
+    cl_device_fp_config single = 0;
+    opencl.GetDeviceInfo(d->id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof single, &single, NULL);
+    const bool can = single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    return can ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
+}
+
 enum ek_status opencl_build(void *dev, const char *text, const char *options, int nkernels,
                             struct backend_program **program)
 {
@@ -137,7 +148,8 @@ enum ek_status opencl_build(void *dev, const char *text, const char *options, in
     char number[32] = "";
     if (d->number)
         snprintf(number, sizeof number, " -DEK_DEVICE=%d", d->number);
-    if (snprintf(all, sizeof all, "-cl-std=CL1.2%s %s", number, options) >= (int)sizeof all)
+    if (snprintf(all, sizeof all, "-cl-std=CL1.2%s%s %s", rounding(d), number, options) >=
+        (int)sizeof all)
         FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
              sizeof all, options);
     TRY(make_program(d, text, all, &code));

@@ -75,9 +75,57 @@ static void events_are_waited_for_and_released(void **state)
     opencl = real;
 }
 
+/* ---- single precision ---- */
+
+static bool rounds; /* what the device says of its / and sqrt */
+static char options[1024];
+
+static cl_int device_info(cl_device_id id, cl_device_info what, size_t room, void *value,
+                          size_t *size)
+{
+    const cl_int code = real.GetDeviceInfo(id, what, room, value, size);
+    const cl_device_fp_config bit = CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    if (what == CL_DEVICE_SINGLE_FP_CONFIG)
+        *(cl_device_fp_config *)value = rounds ? bit : ~bit;
+    return code;
+}
+
+static cl_int build_program(cl_program program, cl_uint n, const cl_device_id *id, const char *said,
+                            void(CL_CALLBACK *call)(cl_program, void *), void *arg)
+{
+    (void)call;
+    (void)arg;
+    snprintf(options, sizeof options, "%s", said);
+    return real.BuildProgram(program, n, id, "", NULL, NULL);
+}
+
+/* NVIDIA's compiler otherwise computes (float)sqrt((double)x) three units in the last place off. */
+static void single_precision_is_rounded_where_it_can_be(void **state)
+{
+    static const char text[] = "__kernel void nothing(__global float *x) { x[0] = sqrt(x[1]); }";
+    real = opencl;
+    opencl.GetDeviceInfo = device_info;
+    opencl.BuildProgram = build_program;
+    struct backend *b = open_device("opencl", 0);
+    for (int can = 0; can < 2; can++) {
+        struct backend_program *program;
+        rounds = can;
+        options[0] = '\0';
+        assert_int_equal(b->ops->build(b->dev, text, can ? "-DCAN" : "-DCANNOT", 0, &program),
+                         EK_OK);
+        b->ops->unbuild(b->dev, program);
+        assert_int_equal(!!strstr(options, " -cl-fp32-correctly-rounded-divide-sqrt "), can);
+    }
+    backend_close(b);
+    opencl = real;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_are_waited_for_and_released)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_waited_for_and_released),
+        cmocka_unit_test(single_precision_is_rounded_where_it_can_be),
+    };
     if (devices_of("opencl"))
         return cmocka_run_group_tests(tests, NULL, NULL);
     puts("no OpenCL device here");
