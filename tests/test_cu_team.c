@@ -450,19 +450,21 @@ static void stop_saves_the_state(void **state)
     team_close(t);
 }
 
-/* ---- a device that rests ------------------------------------------------------------------- */
+/* ---- units that rest ----------------------------------------------------------------------- */
 enum { SLEEPS = 2002 };
 
-/* The device has three tasks in every seventh step and the next one; the first core has all
- * others. */
+/* The sleeper has three tasks in every seventh step and the next one; another unit has all others.
+ * One is the first core, one the device; the second core has nothing to do. */
 struct sleeper {
     int step;
     bool taken[UNITS];
 };
 
+static int sleeper_unit;
+
 static bool has_tasks(const struct sleeper *s, int cu)
 {
-    return cu == 0 || (cu == 2 && s->step % 7 < 2);
+    return cu != 1 && (cu != sleeper_unit || s->step % 7 < 2);
 }
 
 static enum ek_status sleeper_begin(void *st, const struct sched_job *j)
@@ -474,12 +476,13 @@ static enum ek_status sleeper_begin(void *st, const struct sched_job *j)
 static struct ek_range sleeper_next(void *st, int cu)
 {
     struct sleeper *s = st;
-    const size_t own = has_tasks(s, 2) ? 3 : 0;
-    assert_true(cu < 2 || s->step % 7 < 3); /* the third begins with the second's data */
+    const size_t part = has_tasks(s, sleeper_unit) ? 3 : 0;
+    /* the third step begins with the second's data; a core may lead in the fourth */
+    assert_true(cu != sleeper_unit || s->step % 7 < (cu ? 3 : 4));
     if (s->taken[cu] || !has_tasks(s, cu))
         return (struct ek_range){0, 0};
     s->taken[cu] = true;
-    return cu ? (struct ek_range){0, own} : (struct ek_range){own, TASKS};
+    return cu == sleeper_unit ? (struct ek_range){0, part} : (struct ek_range){part, TASKS};
 }
 
 static void sleeper_step(void *st)
@@ -492,29 +495,54 @@ static bool sleeper_rests(void *st, int cu)
     return !has_tasks(st, cu);
 }
 
-static void a_device_rests(void **state)
+/* Runs SLEEPS steps in two runs, the first of which ends while the sleeper sleeps. */
+static void sleep_and_wake(struct board *b)
 {
     static const struct sched_ops sleeper = {.name = "sleeper",
-                                             .summary = "lets a device rest",
+                                             .summary = "lets units rest",
                                              .state_size = sizeof(struct sleeper),
                                              .begin = sleeper_begin,
                                              .next = sleeper_next,
                                              .step = sleeper_step,
                                              .rests = sleeper_rests};
-    struct board b = {0};
-    assert_int_equal(sched_add(&sleeper), EK_OK);
-    struct team *t = open_team(&b, "sleeper");
-    assert_int_equal(team_run(t, SLEEPS / 2), EK_OK); /* ends while it sleeps */
+    static bool known;
+    if (!known)
+        assert_int_equal(sched_add(&sleeper), EK_OK);
+    known = true;
+    struct team *t = open_team(b, "sleeper");
+    assert_int_equal(team_run(t, SLEEPS / 2), EK_OK);
     assert_int_equal(team_run(t, SLEEPS / 2), EK_OK);
     for (int i = 0; i < TASKS; i++)
-        assert_int_equal(b.computed[i], SLEEPS);
+        assert_int_equal(b->computed[i], SLEEPS);
+    team_close(t);
+}
+
+static void a_device_rests(void **state)
+{
+    struct board b = {0};
     int awake = 0;
+    sleeper_unit = 2;
+    sleep_and_wake(&b);
     for (int step = 0; step < SLEEPS; step++)
         awake += step % 7 < 3;
     assert_int_equal(b.phases[1][2], awake);
-    for (int c = 0; c < 2; c++) /* cores never rest */
+    for (int c = 0; c < 2; c++) /* cores do not rest while tasks live on the host */
         assert_int_equal(b.phases[1][c], SLEEPS);
-    team_close(t);
+}
+
+static void cores_rest(void **state)
+{
+    struct board b = {0};
+    int first = 0, second = 2; /* all take part when a run begins */
+    sleeper_unit = 0;
+    sleep_and_wake(&b);
+    for (int step = 0; step < SLEEPS; step++) {
+        first += step % 7 < 4; /* leads when the device begins alone */
+        second += step % 7 == 1 || step % 7 == 2;
+    }
+    assert_int_equal(b.phases[1][0], first);
+    assert_int_equal(b.phases[1][1], second);
+    assert_int_equal(b.phases[1][2], SLEEPS);
 }
 
 /* ---- exchanges that take long -------------------------------------------------------------- */
@@ -608,6 +636,7 @@ int main(void)
         cmocka_unit_test(known_times_follow_their_tasks),
         cmocka_unit_test(tasks_leave_their_times),
         cmocka_unit_test(a_device_rests),
+        cmocka_unit_test(cores_rest),
         cmocka_unit_test(policies_hear_what_faces_cost),
         cmocka_unit_test(stop_keeps_finished_steps),
         cmocka_unit_test(stop_saves_the_state),

@@ -1,5 +1,5 @@
 /* cu/team/team.c – the step loop. Between two barriers each unit works on its own; what concerns
- * all units is done by the first unit's thread while the others wait. */
+ * all units is done by the thread of one of them, the leader, while the others wait. */
 #include "cu/team/team_internal.h"
 #include "cu/rank/cluster.h"
 #include "cu/team/thread_pool.h"
@@ -47,6 +47,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->view = ARENA_NEW(&t->arena, set->n, struct sched_unit);
     t->unit = ARENA_NEW(&t->arena, set->n, struct unit);
     t->load = ARENA_NEW(&t->arena, set->nmemories, struct exchange_load);
+    t->tasks_in = ARENA_NEW(&t->arena, set->nmemories, size_t);
     t->lock = ARENA_NEW(&t->arena, set->nmemories, pthread_mutex_t);
     for (int m = 0; t->lock && m < set->nmemories; m++)
         pthread_mutex_init(&t->lock[m], NULL);
@@ -255,27 +256,28 @@ static void compute_period(struct team *t, const struct cu *cu)
     }
 }
 
-static bool lives(const struct team *t, int c, bool only_cpus)
+static bool takes_part(const struct team *t, int c, bool only_cpus)
 {
-    return !t->unit[c].dead && (!only_cpus || t->set->cu[c].kind == CU_CPU);
+    return !t->unit[c].dead && !t->unit[c].rests && (!only_cpus || t->set->cu[c].kind == CU_CPU);
 }
 
-static int count_living(const struct team *t, bool only_cpus)
+static int count_parts(const struct team *t, bool only_cpus)
 {
     int n = 0;
     for (int c = 0; c < t->set->n; c++)
-        n += lives(t, c, only_cpus);
+        n += takes_part(t, c, only_cpus);
     return n;
 }
 
-/* Divides the host work of the next exchange among the living CPU units, or all units if there are
- * none. Done between steps: shares must not change if a unit is lost during the exchange. */
+/* Divides the host work of the next exchange among the CPU units that take part, or all units if
+ * there are none. Done between steps: shares must not change if a unit is lost during the
+ * exchange. */
 static void divide_exchange(struct team *t)
 {
-    const int cpus = count_living(t, true), parts = cpus ? cpus : count_living(t, false);
+    const int cpus = count_parts(t, true), parts = cpus ? cpus : count_parts(t, false);
     for (int c = 0, part = 0; c < t->set->n; c++)
-        t->unit[c].share =
-            lives(t, c, cpus > 0) ? (struct team_share){part++, parts} : (struct team_share){0, 0};
+        t->unit[c].share = takes_part(t, c, cpus > 0) ? (struct team_share){part++, parts}
+                                                      : (struct team_share){0, 0};
 }
 
 static void exchange_period(struct team *t, const struct cu *cu)
@@ -292,11 +294,11 @@ static void exchange_period(struct team *t, const struct cu *cu)
     note_event(t, u,
                (struct events_entry){
                    .start = start, .seconds = clock_now() - start, .activity = EVENTS_EXCHANGE});
-    if (cu->index == 0)
+    if (cu->index == t->leader)
         t->exchanged = clock_now();
 }
 
-/* Adds the finished step to the result. On the first unit's thread while the others wait. */
+/* Adds the finished step to the result. On the leader's thread while the others wait. */
 static struct team_step account_step(struct team *t)
 {
     struct team_result *r = &t->result;
@@ -329,11 +331,15 @@ static enum ek_status tell_homes(struct team *t, bool changed)
         changed |= t->unit[c].moved;
         t->unit[c].moved = false;
     }
-    if (changed && t->job.first)
+    if (!changed)
+        return EK_OK;
+    memset(t->tasks_in, 0, (size_t)t->set->nmemories * sizeof *t->tasks_in);
+    for (size_t task = 0; task < t->history.n; task++)
+        t->tasks_in[t->history.home[task]]++;
+    if (t->job.first)
         exchange_moved(&t->exchange, exchange_crossing(&t->job, t->history.home, t->set->nmemories,
                                                        &t->link, t->load));
-    return changed && t->ops->set_placement ? t->ops->set_placement(t->ctx, t->history.home)
-                                            : EK_OK;
+    return t->ops->set_placement ? t->ops->set_placement(t->ctx, t->history.home) : EK_OK;
 }
 
 /* Changes to other tasks after the ranks have divided them anew. */
@@ -412,7 +418,7 @@ static enum ek_status next_step(struct team *t)
     return was ? take_tasks(t, job, was) : sched_step(t->sched);
 }
 
-/* Decides how to go on when no unit has anything more to do. On the first unit's thread. */
+/* Decides how to go on when no unit has anything more to do. On the leader's thread. */
 static void close_round(struct team *t)
 {
     t->again = !failed(t) && !stop_here(t) && sched_pending(t->sched);
@@ -421,33 +427,28 @@ static void close_round(struct team *t)
         return;
     note_failure(t, next_step(t));
     t->more = !failed(t) && t->result.steps < t->last && !t->stops && !t->done;
-    divide_exchange(t);
     t->step_start = clock_now();
 }
 
-/* Whether no task's data is in this memory node. */
-static bool is_empty(const struct team *t, int memory)
-{
-    for (size_t task = 0; task < t->history.n; task++)
-        if (t->history.home[task] == memory)
-            return false;
-    return true;
-}
-
-/* Lets devices without tasks sleep after the coming barrier, so that they do not hold up short
- * steps. All are awake in a repeated round and where faults are injected. */
+/* Lets units without work sleep after the coming barrier, so that they do not hold up short steps:
+ * those whose memory node has no tasks. All are awake in a repeated round and where faults are
+ * injected, and so is the leader, who wakes the others. Therefore a unit with work leads from the
+ * next round on. */
 static void choose_rest(struct team *t)
 {
-    const bool may = t->more && !t->again && !t->faults.n && lives(t, 0, true);
-    int awake = 0;
+    const bool may = t->more && !t->again && !t->faults.n;
+    int awake = 0, busy = t->set->n;
     for (int c = 0; c < t->set->n; c++) {
         struct unit *u = &t->unit[c];
-        u->rests = may && t->set->cu[c].kind == CU_DEVICE && sched_rests(t->sched, c) &&
-                   (u->rests || is_empty(t, t->set->cu[c].memory));
+        const bool idle = may && sched_rests(t->sched, c) && !t->tasks_in[t->set->cu[c].memory];
+        u->rests = idle && c != t->leader;
         if (u->rests)
             atomic_store(&u->asleep, 1);
         awake += !u->rests;
+        if (!idle && c < busy)
+            busy = c;
     }
+    t->leader = busy < t->set->n ? busy : t->leader;
     barrier_resize(&t->barrier, awake);
 }
 
@@ -463,14 +464,16 @@ static void unit_loop(struct team *t, const struct cu *cu)
     do {
         exchange_period(t, cu);
         do {
+            const bool leads = cu->index == t->leader; /* it may change between the barriers */
             compute_period(t, cu);
             barrier_wait(&t->barrier);
-            if (cu->index == 0) {
+            if (leads) {
                 close_round(t);
                 choose_rest(t);
+                divide_exchange(t);
             }
             barrier_wait(&t->barrier);
-            if (cu->index == 0)
+            if (leads)
                 rouse(t);
             else
                 barrier_sleep(&t->unit[cu->index].asleep);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 /* A unit's share of the host work of an exchange: it is number `part` of the `parts` units that
- * divide it (the living CPU units, or all living units if there are none); parts = 0: no share. */
+ * divide it (the CPU units that take part, or all if there are none); parts = 0: no share. */
 struct team_share {
     int part, parts;
 };
@@ -40,7 +40,7 @@ struct team_ops {
      * units idle. Or NULL. */
     enum ek_status (*set_placement)(void *ctx, const int *home);
     /* Phase 0 .. exchange_phases()-1 of the exchange that opens a step, with a barrier after each.
-     * Called by every living unit, except perhaps devices without tasks. A device may be used only
+     * Called by every living unit, except perhaps units without tasks. A device may be used only
      * by its own unit; the work on host data is divided by `share`. *bytes += bytes moved between
      * memory nodes. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,

@@ -19,7 +19,7 @@ struct unit {
     size_t tasks, bytes, migrations;
     bool dead, moved;        /* moved: has moved a task since the last set_placement() */
     struct team_share share; /* of the host work of an exchange */
-    bool rests;              /* takes no part until the first unit's thread wakes it */
+    bool rests;              /* takes no part until the leader wakes it */
     atomic_uint asleep;      /* 1: waits for that */
     struct events events;
     struct link link; /* times of its moves */
@@ -43,12 +43,14 @@ struct team {
     unsigned moves;               /* the link from this number of moves, */
     struct exchange exchange;     /* the faces from timed exchanges */
     struct exchange_load *load;   /* [set->nmemories] scratch */
+    size_t *tasks_in;             /* [set->nmemories] tasks whose data is there */
     atomic_int status;            /* first failure of any unit */
     atomic_bool data_lost;        /* a device is lost with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step, last; /* steps */
     struct barrier barrier;           /* of the units' leading threads */
-    /* Decided by the first unit between two barriers: hand out tasks again in this step; another
+    int leader; /* unit whose thread does what concerns all; changes between two barriers */
+    /* Decided by the leader between two barriers: hand out tasks again in this step; another
      * step follows; signals ask to end; the program is done. */
     bool again, more, stops, done, recording;
     double run_start, step_start, exchanged;
