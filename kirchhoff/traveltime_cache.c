@@ -256,75 +256,77 @@ static void drop(struct traveltime_cache *t, const int *node, int n)
     pthread_cond_broadcast(&t->changed);
 }
 
-/* Tables that a unit's threads are loading, without the cache's lock. */
+/* Tables that a unit's threads load. */
 struct arrivals {
     struct traveltime_cache *t;
+    const int *node; /* [n] what the unit holds */
     int n;
-    struct arrival {
-        int node;
-        float *data;
-    } * table; /* [n] */
-    atomic_int next, status;
+    atomic_int status;
 };
 
+/* A missing table that no thread is loading; -1: there is none. */
+static int unclaimed(const struct arrivals *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        const struct traveltime_table *table = &a->t->table[a->node[i]];
+        if (!table->data && !table->coming)
+            return a->node[i];
+    }
+    return -1;
+}
+
+/* Makes room for a table that the caller will load. The unit already holds all it needs, so none of
+ * those is evicted. */
+static void claim(struct traveltime_cache *t, int node)
+{
+    while (t->resident >= t->most && evict(t) >= 0)
+        continue;
+    t->table[node].coming = true;
+    t->resident++;
+}
+
+static void arrive(struct traveltime_cache *t, int node, float *data)
+{
+    t->table[node].coming = false;
+    t->table[node].data = data;
+    t->loads += data != NULL;
+    t->resident -= data == NULL;
+    pthread_cond_broadcast(&t->changed);
+}
+
+/* Loads one table after another, without the cache's lock, so that units that need the same ones
+ * share the work. */
 static void load_some(void *arg, int thread)
 {
     struct arrivals *a = arg;
     (void)thread;
-    for (int i; !a->status && (i = atomic_fetch_add(&a->next, 1)) < a->n;) {
-        const enum ek_status st = load(a->t, a->table[i].node, &a->table[i].data);
+    LOCKED(&a->t->lock);
+    for (int node; !a->status && (node = unclaimed(a)) >= 0;) {
+        float *data = NULL;
+        claim(a->t, node);
+        pthread_mutex_unlock(&a->t->lock);
+        const enum ek_status st = load(a->t, node, &data);
+        pthread_mutex_lock(&a->t->lock);
+        arrive(a->t, node, data);
         if (st)
             a->status = (int)st;
     }
 }
 
-/* Lists the missing tables that no other unit is loading and makes room for them. The caller
- * already holds all it needs, so none of those is evicted. */
-static void claim(struct arrivals *a, const int *node, int n)
-{
-    struct traveltime_cache *t = a->t;
-    for (int i = 0; i < n; i++) {
-        struct traveltime_table *table = &t->table[node[i]];
-        if (table->data || table->coming)
-            continue;
-        while (t->resident >= t->most && evict(t) >= 0)
-            continue;
-        table->coming = true;
-        a->table[a->n++] = (struct arrival){.node = node[i]};
-        t->resident++;
-    }
-}
-
-static void arrive(struct arrivals *a)
-{
-    for (int i = 0; i < a->n; i++) {
-        struct traveltime_table *table = &a->t->table[a->table[i].node];
-        table->coming = false;
-        table->data = a->table[i].data;
-        a->t->loads += table->data != NULL;
-        a->t->resident -= table->data == NULL;
-    }
-    pthread_cond_broadcast(&a->t->changed);
-}
-
 /* Loads what is missing; waits for tables that other units are loading, and tries again
  * what failed there, to get the error message. Called with the lock, which is released while
  * loading. */
-static enum ek_status load_missing(struct arrivals *a, const int *node, int n, const struct cu *cu)
+static enum ek_status load_missing(struct arrivals *a, const struct cu *cu)
 {
     struct traveltime_cache *t = a->t;
-    while (!a->status && missing(t, node, n)) {
-        a->next = 0;
-        a->n = 0;
-        claim(a, node, n);
-        if (!a->n) {
+    while (!a->status && missing(t, a->node, a->n)) {
+        if (unclaimed(a) < 0) {
             pthread_cond_wait(&t->changed, &t->lock);
             continue;
         }
         pthread_mutex_unlock(&t->lock);
         thread_pool_run_on(cu, load_some, a);
         pthread_mutex_lock(&t->lock);
-        arrive(a);
     }
     return (enum ek_status)a->status;
 }
@@ -347,14 +349,11 @@ static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node,
 enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n,
                                      const struct cu *cu)
 {
-    struct arrivals a = {.t = t};
-    OWNED_MEMORY void *table = a.table = malloc((size_t)n * sizeof *a.table + 1);
-    if (!table)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d tables", n);
+    struct arrivals a = {.t = t, .node = node, .n = n};
     LOCKED(&t->lock);
     TRY(wait_for_room(t, node, n));
     take(t, node, n);
-    const enum ek_status st = load_missing(&a, node, n, cu);
+    const enum ek_status st = load_missing(&a, cu);
     if (st)
         drop(t, node, n);
     return st;
