@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *program = "evenkeel";
@@ -18,6 +19,7 @@ enum { END = 400, LINE = 2 * END + 8 }; /* bytes of either end that a long messa
 static _Thread_local char message[LINE];
 static _Thread_local int muted;
 static int warnings_muted;
+static bool echoes;
 static bool begun;       /* main() has begun */
 static bool pipes_quiet; /* our caller ignores SIGPIPE */
 static bool ended;       /* main() has chosen the exit code */
@@ -70,6 +72,10 @@ enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
     va_start(ap, fmt);
     make_line(message, fmt, ap);
     va_end(ap);
+    if (!muted && echoes) {
+        signal(SIGTERM, SIG_DFL);
+        nanosleep(&(struct timespec){5, 0}, NULL);
+    }
     if (!muted)
         fprintf(stderr, "%s: %s\n", program, message);
     return st;
@@ -100,6 +106,11 @@ void status_mute(int delta)
 void status_mute_warnings(int delta)
 {
     warnings_muted += delta;
+}
+
+void status_echo(bool on)
+{
+    echoes = on;
 }
 
 enum ek_status status_unmute(enum ek_status st)

@@ -535,6 +535,7 @@ static enum ek_status run_problem(struct bench *b, bool *more)
     if (speaks(b) && b->bytes && !(trial > 0))
         tell_memory(b);
     TRY(open_problem(b));
+    status_echo(false);
     if (trial > 0)
         return bench_trial_run(p, b->st, b->units, &b->job, b->spec[0], trial);
     if (b->set.trace || b->set.report)
@@ -581,6 +582,7 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
                       .argv = argv,
                       .out = out};
     stop_begin();
+    status_echo(cluster_launch().local_rank > 0); /* with the same options and files as rank 0 */
     enum ek_status st = b.st ? prepare_stack(argv) : status_fail(EK_UNAVAILABLE, "out of memory");
     complete(&b.program);
     for (size_t i = 0; !st && !b.done && i < sizeof stages / sizeof *stages; i++)

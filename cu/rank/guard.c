@@ -106,6 +106,7 @@ static int watch(bool dispensable)
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
     const struct sigaction act = {.sa_handler = forward};
     int status;
+    status_echo(false); /* a rank's death is its own */
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &act, NULL);
     do {

@@ -17,6 +17,7 @@ static const double REPEAT = 0.3; /* seconds within which a second signal repeat
 
 static atomic_bool requested, save_wanted; /* lock-free, so handlers may write them */
 static double caught_at;                   /* used by the handler only */
+static bool silent;                        /* the first rank on this node says that all are ended */
 
 void stop_request(void)
 {
@@ -27,8 +28,9 @@ static void ended(int number)
 {
     static const char text[] = ": interrupted; nothing is saved\n";
     const char *name = program_invocation_short_name;
-    const ssize_t said =
-        write(STDERR_FILENO, name, strlen(name)) + write(STDERR_FILENO, text, sizeof text - 1);
+    const ssize_t said = silent ? 0
+                                : write(STDERR_FILENO, name, strlen(name)) +
+                                      write(STDERR_FILENO, text, sizeof text - 1);
     (void)number, (void)said;
     _exit(status_exit_code(EK_STOPPED));
 }
@@ -78,6 +80,7 @@ static void mask(int how)
 void stop_begin(void)
 {
     const struct sigaction act = {.sa_handler = warned, .sa_flags = SA_RESTART};
+    silent = cluster_launch().local_rank > 0;
     sigaction(SIGUSR1, &act, NULL);
     handle_ending(ended);
     mask(SIG_UNBLOCK);

@@ -65,8 +65,8 @@ fi
 ranks 2 "$BIN/bt-mz" --class S --layout 1x1 --compare static,dynamic --repeat 2 >"$work/out" 2>&1 ||
     say "compare on 2 ranks: $(cat "$work/out")"
 grep -q 'faces between ranks: ' "$work/out" || say "faces between ranks are not reported: $(cat "$work/out")"
-ranks 2 "$BIN/bt-mz" --class S --ranks-schedule nope >"$work/out" 2>&1
-[ $? = 2 ] || say 'a bad --ranks-schedule is not exit 2'
+ranks 3 "$BIN/bt-mz" --class S --ranks-schedule nope >"$work/out" 2>&1
+[ $? = 2 ] && [ "$(grep -c ^bt-mz: "$work/out")" = 1 ] || say "a bad --ranks-schedule is not exit 2 with one line: $(cat "$work/out")"
 CU_FAULT=rank:2@slow:2 ranks 2 "$BIN/bt-mz" --class S >"$work/out" 2>&1
 [ $? = 2 ] || say 'a fault of a rank that does not exist is not exit 2'
 
