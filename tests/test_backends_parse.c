@@ -154,6 +154,8 @@ static void a_machine_without_devices_says_why(void **state)
 static int bare_tests(void)
 {
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1); /* there may be real ones */
+    setenv("HIP_VISIBLE_DEVICES", "-1", 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_machine_without_devices_says_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
