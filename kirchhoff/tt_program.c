@@ -216,8 +216,10 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     TRY(gather(t));
     if (cluster_any(misses(t)))
         return EK_STOPPED;
-    for (size_t i = (size_t)cluster_rank(); i < t->sources.n; i += (size_t)cluster_size()) {
+    for (size_t i = 0; i < t->sources.n; i++) {
         const struct tt_record *r = &t->record[i];
+        if (!r->finished) /* another rank's */
+            continue;
         *verified = judge_shot(t, i) && *verified;
         unfilled = fmax(unfilled, (double)t->folder->source[i].unfilled);
         rms = fmax(rms, r->rms); /* fmax() ignores NAN */

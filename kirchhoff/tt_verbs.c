@@ -66,16 +66,19 @@ static enum ek_status take_up(struct tt *t, size_t source)
     return EK_OK;
 }
 
-/* Lists this rank's sources to do: one in every `ranks`. */
+/* Lists this rank's sources to do: one in every `ranks` of those that no rank keeps. */
 static enum ek_status list_todo(struct tt *t)
 {
-    const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank();
-    for (size_t i = rank; i < t->sources.n; i += ranks) {
-        if (t->resume)
-            TRY(take_up(t, i));
-        if (!t->record[i].kept)
-            t->todo[t->ntodo++] = i;
+    const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank(), n = t->sources.n;
+    OWNED_MEMORY NEW(double, kept, n, "out of memory for %zu shots", n);
+    for (size_t i = rank; t->resume && i < n; i += ranks) {
+        TRY(take_up(t, i));
+        kept[i] = t->record[i].kept;
     }
+    cluster_sum(kept, n);
+    for (size_t i = 0, left = 0; i < n; i++)
+        if (!(kept[i] > 0) && left++ % ranks == rank)
+            t->todo[t->ntodo++] = i;
     return EK_OK;
 }
 

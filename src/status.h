@@ -37,10 +37,10 @@ const char *status_message(void);
 void status_mute(int delta);
 /* Mutes only warnings, in the whole process, if another process prints them already. One thread. */
 void status_mute_warnings(int delta);
-/* EK_MUTED(call) (MUTED() in this tree) gives the status of a call without printing its message. */
 /* While on, another process most likely fails for the same reason and says so: this one says it
  * only if the launcher has not ended it by SIGTERM 5 s later. One thread. */
 void status_echo(bool on);
+/* EK_MUTED(call) (MUTED() in this tree) gives the status of a call without printing its message. */
 enum ek_status status_unmute(enum ek_status st);
 #define EK_MUTED(call) (status_mute(+1), status_unmute(call))
 

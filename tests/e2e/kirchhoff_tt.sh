@@ -99,11 +99,12 @@ if command -v mpirun >/dev/null; then
     (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1) && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
     check $? 'the same tables on three ranks'
     rm -rf "$work/other"
-    # Some ranks have nothing left to do.
+    # The two tables that the first of three ranks had are left: one each for two ranks, none for the third.
     cp -r "$work/tt" "$work/other"
-    rm "$work/other/source-000001.tt"
-    (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1 --resume) && same "$work/other"
-    check $? 'two of three ranks have nothing left'
+    rm "$work/other/source-000000.tt" "$work/other/source-000003.tt"
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1 --resume --json "$work/ranks.json") &&
+        same "$work/other" && [ "$(grep -c '"source": [0-9]' "$work/ranks.json")" = 1 ]
+    check $? 'what is left is divided among the ranks'
     rm -rf "$work/other"
     # Ranks that are told to stop have not done everything: no success.
     (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $model --shots 400 --out "$work/other" --layout 1x1 --quiet --json "$work/ranks.json") &
