@@ -132,8 +132,8 @@ static double sum_of(const double *x, struct ek_range r)
 static double ratio_of(const struct estimate *e, const struct estimate_kind *k, struct ek_range r,
                        double inside, bool timed)
 {
-    const size_t n = r.end - r.begin;
-    if (n < SEVERAL || !timed || WITHOUT(MEDIAN_RATIO)) {
+    const size_t n = r.end - r.begin; /* tasks of a batch get shares of its time */
+    if (n < SEVERAL || !timed || inside > 0 || WITHOUT(MEDIAN_RATIO)) {
         const double expected = sum_of(k->seconds, r) + inside;
         return expected > 0 ? sum_of(e->seconds, r) / expected : 0;
     }
@@ -188,9 +188,8 @@ static double median_sample(const struct estimate_kind *k, size_t t)
     }
 }
 
-/* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run.
- * Nothing but tasks of zero cost says nothing about others. */
-static void fit_kind(struct estimate *e, int j, bool raw, bool proportional)
+/* Nothing but tasks of zero cost says nothing about others. */
+void estimate_fit(struct estimate *e, int j, bool raw, bool proportional)
 {
     struct estimate_kind *k = &e->of[j];
     size_t m = 0;
@@ -206,6 +205,7 @@ static void fit_kind(struct estimate *e, int j, bool raw, bool proportional)
     }
     if (m == 0 || !tells)
         return;
+    k->one_size = e->x[0] == e->x[m - 1];
     k->line =
         proportional ? line_through_origin(e->x, e->y, m) : line_fit(e->x, e->y, e->scratch, m);
     k->tried = true;
@@ -218,7 +218,8 @@ static double change_of(const struct estimate *e, size_t t)
     const int now = e->owner[t], then = e->before[t];
     const struct estimate_kind *k = &e->of[e->kind[then]];
     if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
-        !(k->sample[t]->sec > 0))
+        !(k->sample[t]->sec > 0) ||
+        (k->kind == CU_DEVICE && k->sample[t]->part != e->range[t])) /* launches may hide */
         return NAN;
     return log(estimate_normal(e, t) / k->sample[t]->sec);
 }
@@ -284,14 +285,14 @@ static void judge_again(struct estimate *e)
 
 /* ---- one step: units --------------------------------------------------------------------------*/
 /* Expected seconds of a task on the unit that executed it: 0 if it says nothing about the unit,
- * because it has never run on the unit's kind and costs are not declared. With costs, it is
- * expected on the kind's line. */
+ * because it has never run on the unit's kind and costs are not declared or none of another cost
+ * has run there. Otherwise it is expected on the kind's line. */
 static double expected_seconds(const struct estimate *e, size_t t)
 {
     const int c = e->owner[t];
     const struct estimate_kind *k = &e->of[e->kind[c]];
     const bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
-    if (!expected && !e->cost)
+    if (!expected && (!e->cost || (k->one_size && e->judged[c] && !e->known)))
         return 0;
     return ((expected ? k->seconds[t] : estimate_on_line(e, k, t)) + k->inside * e->range[t]) *
            e->factor[c];
@@ -471,10 +472,10 @@ static double fit_first_step(struct estimate *e, int turns)
         e->of[j].inside = 0;
     for (int turn = 0; turn < turns; turn++) {
         for (int j = 0; j < e->nkinds; j++)
-            fit_kind(e, j, true, turns == 1);
+            estimate_fit(e, j, true, turns == 1);
         if (turn) {
             sum_units(e);
-            estimate_learn_inside(e, 0);
+            estimate_learn_inside(e, true, 0);
         }
         sum_units(e);
         judge_units(e, error_of(e));
@@ -535,10 +536,10 @@ static void learn_later_step(struct estimate *e)
 {
     if (e->steps == 1 && !e->known)
         judge_again(e);
-    estimate_learn_inside(e, estimate_noise(e));
+    estimate_learn_inside(e, false, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
-            fit_kind(e, j, true, false);
+            estimate_fit(e, j, true, false);
     sum_units(e);
     measure_noise(e);
     judge_units(e, e->noises ? estimate_noise(e) : error_of(e));
@@ -684,7 +685,7 @@ void estimate_step(struct estimate *e)
     for (int j = 0; j < e->nkinds; j++) {
         take_medians(e, &e->of[j]);
         if (!doubted)
-            fit_kind(e, j, false, false);
+            estimate_fit(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
     for (size_t t = 0; t < e->n; t++)

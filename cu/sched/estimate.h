@@ -48,7 +48,8 @@ struct estimate_kind {
     size_t rows;          /* how many there have been; */
     unsigned longer;      /* and those of several tasks */
     struct line line;
-    bool tried;    /* the line has been fitted */
+    bool tried;    /* the line has been fitted, */
+    bool one_size; /* to tasks of one cost */
     double spread; /* of tasks around their expectations: variance of the logarithm */
 };
 

@@ -27,14 +27,17 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
     return line_at(k->line, estimate_cost(e, t));
 }
 
+/* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run. */
+void estimate_fit(struct estimate *e, int j, bool raw, bool proportional);
+
 /* ---- estimate_launch.c ------------------------------------------------------------------------*/
 /* After the first step: a declared launch that ranges do not show beside their tasks is hidden in
  * the tasks' times. */
 void estimate_hide_launches(struct estimate *e);
 
 /* Launches that are hidden in the times of devices' tasks, by ranges of unlike lengths; tasks'
- * times scatter by `doubt`. */
-void estimate_learn_inside(struct estimate *e, double doubt);
+ * times scatter by `doubt`. Lines that took launches for tasks' times are fitted again. */
+void estimate_learn_inside(struct estimate *e, bool raw, double doubt);
 
 /* The unit's speed has changed: its ranges before and after tell no launches. */
 void estimate_forget_rows(struct estimate *e, int cu);

@@ -66,10 +66,9 @@ static size_t make_rows(const struct estimate *e, const struct estimate_kind *k,
     return m;
 }
 
-/* A fit of m rows: the sum of the shares by which they are off, and its parameters. */
+/* A fit of m rows: the sum of the shares by which they are off, and the launch seconds. */
 struct fitted {
     double off, inside;
-    size_t parameters;
 };
 
 /* With these launch seconds, or with the best ones if `inside` is negative. */
@@ -87,8 +86,6 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
         const double *x = row[i].x;
         f.off += row[i].weight * fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1] - beta[2] * x[2]);
     }
-    for (int j = 0; j < 3; j++)
-        f.parameters += beta[j] > 0;
     if (inside < 0)
         f.inside = beta[2];
     return f;
@@ -96,7 +93,7 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
 
 /* Other launch seconds must explain the rows by so much better, as the logarithm of the
  * likelihoods' ratio; rows that are off by less than this share in the mean are explained. */
-static const double EVIDENT = 4, EXPLAINED = 1e-6;
+static const double EVIDENT = 3, EXPLAINED = 1e-6;
 
 /* Launch seconds hidden in the tasks' times of a kind. Nothing changes unless the rows contradict
  * what is known. */
@@ -107,14 +104,13 @@ static double launch_inside(const struct estimate *e, const struct estimate_kind
         return k->inside;
     const size_t m = make_rows(e, k, row);
     const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
-    const double least = fmax(EXPLAINED, doubt) * (double)m,
-                 free = (double)m - (double)best.parameters;
+    const double least = fmax(EXPLAINED, doubt) * (double)m;
     const bool evident =
-        known.off > least && free * log(known.off / fmax(best.off, least)) > EVIDENT;
+        known.off > least && (double)m * log(known.off / fmax(best.off, least)) > EVIDENT;
     return evident ? best.inside : k->inside;
 }
 
-void estimate_learn_inside(struct estimate *e, double doubt)
+void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
 {
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds && !e->steps; k++)
         k->rows = k->longer = 0;
@@ -130,6 +126,8 @@ void estimate_learn_inside(struct estimate *e, double doubt)
                 k->seconds[t] = fmax(0, k->seconds[t] - more * s[k->count[t] - 1].part);
         }
         k->inside = inside;
+        if (more != 0)
+            estimate_fit(e, (int)(k - e->of), raw, false);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "cu/sched/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Share of the run time that trials may take. */
 static const double TRIAL = 0.01;
@@ -16,15 +17,14 @@ static const double PAIRS = 6, LARGER = 1.5;
 void trial_open(struct trial *t, const struct sched_job *job)
 {
     *t = (struct trial){.credit = ARENA_NEW(job->arena, job->ncu, double),
-                        .loan = ARENA_NEW(job->arena, job->ncu, struct trial_loan)};
-    for (int c = 0; t->loan && c < job->ncu; c++)
-        t->loan[c].from = -1;
+                        .lent = ARENA_NEW(job->arena, job->ncu, bool),
+                        .owner = ARENA_NEW(job->arena, job->n, int)};
 }
 
 bool trial_succeeds(const struct trial *t, const struct estimate *e)
 {
     for (int c = 0; t->loans && c < e->ncu; c++)
-        if (t->loan[c].from >= 0 && e->factor[c] < ESTIMATE_SLOW)
+        if (t->lent[c] && e->factor[c] < ESTIMATE_SLOW)
             return true;
     return false;
 }
@@ -115,10 +115,11 @@ static int try_faces(struct steal *s, const int *owner, size_t *task)
     return found ? cu : -1;
 }
 
-static void lend(struct trial *t, int cu, size_t task, int *owner)
+static void lend(struct trial *t, int cu, size_t task, int *owner, size_t n)
 {
-    t->loan[cu] = (struct trial_loan){task, owner[task]};
-    t->loans++;
+    if (!t->loans++)
+        memcpy(t->owner, owner, n * sizeof *owner);
+    t->lent[cu] = true;
     owner[task] = cu;
 }
 
@@ -136,44 +137,52 @@ static void try_new(struct trial *t, const struct steal *s, int *owner)
         if (e->judged[c] || s->expected[c] > 0 || (d->job->first && !here) ||
             end_of_trial(d, owner, c, task, CAUTION) > s->planned)
             continue;
-        lend(t, c, task, owner);
+        lend(t, c, task, owner, s->plan.n);
         left--;
     }
 }
 
-/* Seconds by which the step gets longer if unit cu takes task `in` and gives `out` (n: nothing) to
- * the unit that has `in`, and later all is brought back. */
-static double cost_of_swap(const struct partition *d, const int *owner, int cu, size_t in,
-                           size_t out, double planned)
+/* Tasks for a unit (too = n: one only) in exchange for another one (n: nothing), and what that
+ * costs at most. */
+struct swap {
+    size_t in, too, out;
+    double least;
+};
+
+/* Seconds by which the step gets longer if unit cu takes w.in and w.too and gives w.out to the unit
+ * that has w.in, and later all is brought back. */
+static double cost_of_swap(const struct partition *d, const int *owner, int cu, struct swap w,
+                           double planned)
 {
     const struct estimate *e = d->e;
-    const int other = owner[in];
-    double here = d->load[cu] + estimate_seconds(e, cu, in), there = d->load[other];
-    double moving = partition_transfer(d, d->memory[cu], in);
-    if (out < e->n) {
-        moving += partition_transfer(d, d->memory[other], out);
-        here -= estimate_seconds(e, cu, out);
-        there += estimate_seconds(e, other, out) - estimate_seconds(e, other, in);
+    const int other = owner[w.in];
+    double here = d->load[cu] + estimate_seconds(e, cu, w.in), there = d->load[other];
+    double moving = partition_transfer(d, d->memory[cu], w.in);
+    if (w.too < e->n) {
+        moving += partition_transfer(d, d->memory[cu], w.too);
+        here += estimate_seconds(e, cu, w.too);
+    }
+    if (w.out < e->n) {
+        moving += partition_transfer(d, d->memory[other], w.out);
+        here -= estimate_seconds(e, cu, w.out);
+        there += estimate_seconds(e, other, w.out) - estimate_seconds(e, other, w.in);
     }
     return fmax(0, fmax(here, there) - planned) + 2 * moving;
 }
 
-/* A task for a unit, in exchange for another one (n: nothing), and what that costs at most. */
-struct swap {
-    size_t in, out;
-    double least;
-};
-
-/* Finds the task that unit cu had best give in return for `in`. */
+/* Finds the task that unit cu had best give in return for `in` and `too`. */
 static void weigh_swaps(const struct trial *t, const struct partition *d, const int *owner, int cu,
-                        size_t in, size_t keep, double planned, struct swap *best)
+                        size_t in, size_t too, size_t keep, double planned, struct swap *best)
 {
-    for (size_t x = 0; x <= d->e->n && t->loan[owner[in]].from < 0; x++) {
-        const double cost = (x < d->e->n && owner[x] != cu) || x == keep
-                                ? INFINITY
-                                : cost_of_swap(d, owner, cu, in, x, planned);
-        if (cost < best->least)
-            *best = (struct swap){in, x, cost};
+    const size_t n = d->e->n;
+    if (t->lent[owner[in]] || (too < n && t->lent[owner[too]]))
+        return;
+    for (size_t x = 0; x <= n; x++) {
+        struct swap w = {in, too, x, INFINITY};
+        if ((x == n || owner[x] == cu) && x != keep)
+            w.least = cost_of_swap(d, owner, cu, w, planned);
+        if (w.least < best->least)
+            *best = w;
     }
 }
 
@@ -190,31 +199,52 @@ static size_t next_size(const struct estimate *e, int cu)
     return last ? e->order[last - 1] : e->n;
 }
 
+/* The consecutive tasks a, a + 1 that take least on unit cu, which has neither; n: there are none.
+ */
+static size_t shortest_pair(const struct estimate *e, const int *owner, int cu)
+{
+    size_t best = e->n;
+    double least = INFINITY;
+    for (size_t a = 0; a + 1 < e->n; a++) {
+        const double sec = estimate_seconds(e, cu, a) + estimate_seconds(e, cu, a + 1);
+        if (owner[a] != cu && owner[a + 1] != cu && sec < least) {
+            best = a;
+            least = sec;
+        }
+    }
+    return best;
+}
+
 /* Nobody knows whether a device's tasks take as long as they do or its launches, until it runs two
  * consecutive ones together, or a larger one. Gives it a task next to one that it has for another
- * one; else a larger one. */
+ * one; else two; else a larger one. */
 static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
 {
     const struct partition *d = s->d;
     const size_t n = s->plan.n;
-    struct swap best = {n, n, (d->horizon < PAIRS ? 1e-9 : TRIAL * d->horizon) * s->planned};
+    struct swap best = {n, n, n, (d->horizon < PAIRS ? 1e-9 : TRIAL * d->horizon) * s->planned};
     bool pairs = false;
     for (size_t a = 0; a + 1 < n; a++)
         pairs |= owner[a] == cu && owner[a + 1] == cu;
     for (size_t a = 0; a + 1 < n && !pairs; a++) {
         const size_t b = owner[a] == cu ? a + 1 : a, own = owner[a] == cu ? a : a + 1;
         if (owner[own] == cu)
-            weigh_swaps(t, d, owner, cu, b, own, s->planned, &best);
+            weigh_swaps(t, d, owner, cu, b, n, own, s->planned, &best);
     }
+    const size_t pair = best.in == n && !pairs ? shortest_pair(d->e, owner, cu) : n;
+    if (pair < n)
+        weigh_swaps(t, d, owner, cu, pair, pair + 1, n + 1, s->planned, &best);
     const size_t larger = best.in == n ? next_size(d->e, cu) : n;
     if (larger < n && owner[larger] != cu)
-        weigh_swaps(t, d, owner, cu, larger, n + 1, s->planned, &best);
+        weigh_swaps(t, d, owner, cu, larger, n, n + 1, s->planned, &best);
     if (best.in == n)
         return;
     const int other = owner[best.in];
-    lend(t, cu, best.in, owner);
+    lend(t, cu, best.in, owner, n);
+    if (best.too < n)
+        lend(t, cu, best.too, owner, n);
     if (best.out < n)
-        lend(t, other, best.out, owner);
+        lend(t, other, best.out, owner, n);
 }
 
 /* After so many steps with such trials, more of them will not tell either. */
@@ -226,7 +256,7 @@ static void try_pairs(struct trial *t, const struct steal *s, int *owner)
     if (s->d->job->first || s->d->horizon < 2 || t->pairs >= ENOUGH_PAIRS || WITHOUT(TRY_PAIRS))
         return;
     for (int c = 0; c < s->plan.ncu; c++)
-        if (estimate_may_hide(s->d->e, c) && t->loan[c].from < 0)
+        if (estimate_may_hide(s->d->e, c) && !t->lent[c])
             try_pair(t, s, owner, c);
     t->pairs += t->loans > before;
 }
@@ -238,8 +268,7 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
     const int before = t->loans, ncu = s->plan.ncu;
     int cu = -1;
     t->loans = 0;
-    for (int c = 0; c < ncu; c++)
-        t->loan[c].from = -1;
+    memset(t->lent, 0, (size_t)ncu * sizeof *t->lent);
     if (n && s->d->job->first && !t->crossed && !knows_faces(s->d) && !WITHOUT(TRY_FACES))
         cu = try_faces(s, owner, &task);
     t->crossed = true;
@@ -247,7 +276,7 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
         if (try_again(t, s, c, task))
             cu = c;
     if (cu >= 0)
-        lend(t, cu, task, owner);
+        lend(t, cu, task, owner, n);
     else
         try_new(t, s, owner);
     if (n)
@@ -255,7 +284,6 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
     if (!t->loans && !before)
         return;
     steal_plan(s);
-    for (int c = 0; c < ncu; c++)
-        if (t->loan[c].from >= 0)
-            owner[t->loan[c].task] = t->loan[c].from;
+    if (t->loans)
+        memcpy(owner, t->owner, n * sizeof *owner);
 }

@@ -2,18 +2,16 @@
  * it is tried again from time to time with the shortest task. One that has never worked may be the
  * fastest: it is tried with a task that it will end in time. Faces may cost less than the link
  * suggests: where nothing crosses for that reason, the cheapest task is moved across once. A
- * device's launches may hide in its tasks' times: it is lent a task next to one that it has, or a
- * larger one. */
+ * device's launches may hide in its tasks' times: it is lent two consecutive tasks, or a larger
+ * one. */
 #pragma once
 
 #include "cu/sched/steal.h"
 
 struct trial {
-    double *credit; /* [ncu] seconds that may be spent on trying each unit again */
-    struct trial_loan {
-        size_t task;
-        int from;     /* the unit that the task belongs to; -1: no trial in this step */
-    } * loan;         /* [ncu] */
+    double *credit;   /* [ncu] seconds that may be spent on trying each unit again */
+    bool *lent;       /* [ncu] has been lent tasks for this step */
+    int *owner;       /* [n] whose tasks they are, and all others */
     int loans, pairs; /* in this step; steps in which devices were lent a second task */
     bool crossed;     /* the cost of faces has been tried, or need not be */
 };

@@ -213,8 +213,8 @@ static const double SHORT = 1e-2;
 static bool rests(void *st, int cu)
 {
     const struct state *s = st;
-    return !WITHOUT(RESTING) && !s->binds_late && s->trial.loan[cu].from < 0 &&
-           s->steal.planned < SHORT && plan_left(&s->steal.plan, cu) == 0;
+    return !WITHOUT(RESTING) && !s->binds_late && !s->trial.lent[cu] && s->steal.planned < SHORT &&
+           plan_left(&s->steal.plan, cu) == 0;
 }
 
 static void end(void *st)
