@@ -3,6 +3,7 @@
  * the image in the end. */
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
+#include "kirchhoff/disk.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
 #include "src/file.h"
@@ -47,7 +48,7 @@ struct master {
     int *task;            /* [tasks] a task's microjob */
     int tasks, finished;
     struct arena arena;
-    bool bad_input; /* a compute process found so, and any other one would */
+    enum ek_status hopeless; /* EK_USAGE: the input is bad; EK_UNAVAILABLE: the disk is full */
 };
 
 /* ---- a node's slots for compute processes -----------------------------------------------------*/
@@ -273,19 +274,29 @@ static void say_microjob(void *arg, struct farm_batch *batch)
     memcpy(batch->brief, &s->task[batch->tasks.begin], sizeof *s->task);
 }
 
+static enum ek_status check_room(const struct master *s, int parts)
+{
+    char path[MICROJOBS_PATH];
+    microjobs_part(s->job, 0, path);
+    return disk_check(path, (size_t)parts * image_bytes(&s->mig->m->grid, &s->mig->m->classes));
+}
+
 static void note_failure(struct master *s, size_t task, int code, int rank)
 {
     bool aside;
     coordinator_failures(farm_coordinator(s->farm), task, &aside);
     char how[64];
     snprintf(how, sizeof how, code < 0 ? "died of signal %d" : "ended with code %d", abs(code));
-    s->bad_input = s->bad_input || code == EK_USAGE;
-    if (s->bad_input)
+    if (code == EK_USAGE || (code == EK_UNAVAILABLE && MUTED(check_room(s, 1))))
+        s->hopeless = (enum ek_status)code;
+    if (s->hopeless)
         coordinator_give_up(farm_coordinator(s->farm));
+    if (s->hopeless == EK_UNAVAILABLE)
+        return; /* the process has said so */
     status_warn("microjob %d on rank %d %s; %s", s->task[task], rank, how,
-                s->bad_input ? "its input is bad, the job ends"
-                : aside      ? "that was the third time: it is set aside"
-                             : "it is tried again");
+                s->hopeless ? "its input is bad, the job ends"
+                : aside     ? "that was the third time: it is set aside"
+                            : "it is tried again");
 }
 
 static void note_part(struct master *s, size_t task, double seconds, int rank)
@@ -402,9 +413,10 @@ static enum ek_status conclude(struct master *s)
     if (stop_requested())
         FAIL(EK_STOPPED, "%s: interrupted with %d of %d microjobs finished; run it again to go on",
              s->job->path, s->finished, s->job->microjobs);
-    if (s->bad_input)
-        FAIL(EK_USAGE, "%s: no image, the input is bad; %d of %d microjobs are kept in %s",
-             s->job->path, s->finished, s->job->microjobs, s->job->work);
+    if (s->hopeless)
+        FAIL(s->hopeless, "%s: no image, the %s; %d of %d microjobs are kept in %s", s->job->path,
+             s->hopeless == EK_USAGE ? "input is bad" : "disk is full", s->finished,
+             s->job->microjobs, s->job->work);
     for (int i = 0; i < s->job->microjobs; i++)
         if (!s->have[i])
             snprintf(which + strlen(which), sizeof which - strlen(which), "%s%d",
@@ -448,6 +460,7 @@ static enum ek_status run_master(struct master *s)
     TRY(arena_check(&s->arena, "%zu microjobs", n));
     clear_half_parts(s->job);
     TRY(find_parts(s));
+    TRY(check_room(s, s->tasks));
     const enum ek_status st = hand_out(s);
     farm_close(s->farm);
     s->farm = NULL;
