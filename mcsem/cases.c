@@ -78,8 +78,8 @@ static enum ek_status read_layers(const struct cases *c, size_t row, struct eart
              "%s:%zu: %d interfaces do not fit %d horizontal and %d vertical resistivities",
              c->table->path, c->table->line[row], interfaces, l->n, vertical);
     TRY(check_count(c, row, l->n));
-    for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++) /* sqrt(rho_v / rho_h) */
-        l->rho_v[k] *= fmax(0, l->rho_v[k]) * l->rho_h[k];
+    for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++)
+        l->rho_v[k] = earth_rho_v(l->rho_h[k], l->rho_v[k]);
     l->sediments = l->n;
     snprintf(where, sizeof where, "%s:%zu", c->table->path, c->table->line[row]);
     return earth_check_layers(l, where);

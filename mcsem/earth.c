@@ -125,6 +125,11 @@ enum ek_status earth_check(const struct earth *e, const char *where)
     return EK_OK;
 }
 
+double earth_rho_v(double rho_h, double lambda)
+{
+    return fmax(0, lambda) * lambda * rho_h;
+}
+
 static bool is_resistivity(double rho)
 {
     return rho >= 1e-30 && rho <= 1e30;

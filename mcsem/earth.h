@@ -76,6 +76,9 @@ static inline int earth_next(const struct earth *earth, int c, int axis)
     return c + earth->nx < earth_columns(earth) ? c + earth->nx : -1;
 }
 
+/* rho_v where lambda = sqrt(rho_v / rho_h); 0, which is refused, where lambda is negative. */
+double earth_rho_v(double rho_h, double lambda);
+
 /* EK_USAGE: resistivities that are not from 1e-30 to 1e30 ohm m (squares of impedances stay
  * finite), interfaces that do not ascend. `where` begins the message. */
 enum ek_status earth_check_layers(const struct earth_layers *layers, const char *where);

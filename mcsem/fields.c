@@ -24,9 +24,8 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
         FAIL(EK_USAGE, "%d layers; 2 to %d can be computed", from->n, (int)MOST_LAYERS);
     l->n = l->sediments = from->n;
     for (int k = 0; k < l->n; k++) {
-        const double lambda = from->aniso ? from->aniso[k] : 1;
         l->rho_h[k] = from->res[k];
-        l->rho_v[k] = fmax(0, lambda) * lambda * from->res[k];
+        l->rho_v[k] = earth_rho_v(from->res[k], from->aniso ? from->aniso[k] : 1);
     }
     memcpy(l->z, from->depth, (size_t)(l->n - 1) * sizeof *l->z);
     return earth_check_layers(l, "layers");
