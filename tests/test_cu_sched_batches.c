@@ -163,23 +163,28 @@ static void declared(void **state)
 /* Drawn cases whose devices look far slower than they are until launches are told from tasks. */
 static void misjudged(void **state)
 {
-    static const unsigned seed[] = {
-        9010219, /* the device's first task is the smallest; it is tried with larger ones */
-        9052636, /* a task of another size tells the device's line, not its speed */
-        9072523, /* launches that come to light are not in the line any more; */
-        9071760, /* nor after the first step */
-        9052869, /* a task that runs in a longer range does not tell units' speeds */
-        9052366, /* the device's neighbours are too large: it is lent two other tasks */
-        9051316, /* two lengths of ranges are evidence enough */
+    static const struct {
+        unsigned seed;
+        double most; /* times the best policy's seconds */
+    } once[] = {
+        {9010219,
+         1.025}, /* the device's first task is the smallest; it is tried with larger ones */
+        {9052636, 1.025}, /* a task of another size tells the device's line, not its speed */
+        {9072523, 1.025}, /* launches that come to light are not in the line any more; */
+        {9071760, 1.025}, /* nor after the first step */
+        {9052869, 1.025}, /* a task that runs in a longer range does not tell units' speeds */
+        {9052366, 1.025}, /* the device's neighbours are too large: it is lent two other tasks */
+        {9051316, 1.025}, /* two lengths of ranges are evidence enough */
+        {9030196, 1.15},  /* a unit that was misjudged launches like the others */
     };
-    for (size_t i = 0; i < sizeof seed / sizeof *seed; i++) {
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         static struct random_case c;
         struct random_match m;
-        random_case(&c, RANDOM_LAUNCHES, seed[i], 128);
+        random_case(&c, RANDOM_LAUNCHES, once[i].seed, 128);
         for (int u = 0; u < c.sim.ncu; u++)
             c.unit[u].batches = c.unit[u].kind == CU_DEVICE;
         assert_int_equal(random_match(&c, &m), EK_OK);
-        if (!(m.ratio < 1.025))
+        if (!(m.ratio < once[i].most))
             fail_msg("%s: %g s instead of %g", c.text, m.own.total, m.best.total);
         random_close(&c);
     }

@@ -179,7 +179,7 @@ void estimate_learn_launches(struct estimate *e)
         for (int c = 0; c < e->ncu; c++) {
             if (e->kind[c] != j)
                 continue;
-            if (beside >= 0 && (!e->sudden[c] || launches_of(e, c)))
+            if (beside >= 0 && (!e->sudden[c] || k->inside > 0 || launches_of(e, c)))
                 e->launch[c] = own_launch(e, c, beside) / e->declared[c] + k->inside;
             if (e->launch[c] <= least)
                 e->launch[c] = 0;
