@@ -59,7 +59,7 @@ how='--layout 1x1' goes_on 'one core' ''
 [ -z "${EK_LONG:-}" ] || how='--layout 0x0+1 --devices host:0 --schedule dynamic' goes_on 'a device' ''
 how='--layout 1x1+1 --devices host:0 --schedule dynamic' goes_on 'a core and a device' ''
 how='--layout 1x1' goes_on slabs '' --image-memory 0.0001
-image='--grid 4x4x31:100x100x20@1300,1300,700' how='--layout 1x1' goes_on 'least squares' '' --weight modelling --lsm 6
+image='--grid 4x4x31:100x100x20@1300,1300,700' how='--layout 1x1' goes_on 'least squares' '' --weight modelling --lsm 3
 if command -v mpirun >/dev/null; then
     with_mpi
     how='--layout 1x1' goes_on 'three ranks' 'mpirun --oversubscribe -n 3'
