@@ -29,12 +29,38 @@ come_and_go() { # program, memory that zones do not fit into all at once: the sa
     FAKEGPU_MEMORY=$2 verified $1 cuda:0,hip:1 1x1+2 --class S --schedule dynamic
 }
 
+exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
+like_the_host() { # FAKEGPU_EAGER, devices and layout of a run…: mcsem gives the host's model
+    "$BIN/mcsem" --generate small --out "$work/survey" || say 'mcsem: no survey'
+    awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
+    "$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
+    for run; do
+        FAKEGPU_EAGER=${run%% *} verified mcsem ${run#* } $exact "$work/other" --schedule dynamic
+        cmp -s "$work/model" "$work/other" || say "mcsem: another model with $run"
+    done
+}
+two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
+    takes=$1 messages=$2
+    shift 2
+    mpirun --allow-run-as-root --oversubscribe -n 2 env LD_PRELOAD="$fakes/libfakempi.so" FAKEMPI_CUDA="$takes" \
+        "$BIN/sp-mz" "$@" --json "$work/json" >"$work/out" 2>"$work/err" || say "two ranks $*: $(cat "$work/err")"
+    grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the fakes complain"
+    [ "$(grep -cE "memory: ($messages) sent, ($messages) received" "$work/err")" = 2 ] || say "two ranks $*: $(cat "$work/err")"
+}
+
 if [ -n "${EK_LONG:-}" ]; then # this alone
     verified bt-mz cuda:0 0x0+1 --class W
     verified bt-mz hip:0,cuda:1 2x1+2 --class W
     verified sp-mz hip:0,hip:1 1x1+2 --class W
     FAKEGPU_MEMORY=5 verified bt-mz cuda:0,hip:0 0x0+2 --class W
     come_and_go lu-mz 100k
+    FAKEGPU_EAGER=1 come_and_go sp-mz 420k
+    like_the_host '1 hip:1 1x1+1' '1 cuda:0 0x0+1x3'
+    two_ranks 0 0 --class W --steps 3 --layout 2x1+1 --schedule static
+    two_ranks 0 0 --class S --layout 1x1+1 --schedule dynamic
+    # Two devices that PoCL computes in the calling thread: sharing the kernels of one build would abort
+    # the process.
+    POCL_DEVICES='basic basic' verified mogi opencl:0,opencl:1 0x0+2 okada_mogi/examples/campi.json
     exit $failed
 fi
 
@@ -57,14 +83,7 @@ verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say 'norms differ between devices'
 
 # mcsem: bit-identical to the host's model.
-"$BIN/mcsem" --generate small --out "$work/survey" || say 'mcsem: no survey'
-awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 80 == 0)' "$work/survey" >"$work/few"
-exact="$work/few --mode exact --iterations 1 --target 20 --quiet --model-out"
-"$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
-for run in '0 cuda:0 1x1+1' '1 hip:1 1x1+1' '1 cuda:0 0x0+1x3' '2 hip:0 0x0+1x2'; do
-    FAKEGPU_EAGER=${run%% *} verified mcsem ${run#* } $exact "$work/other" --schedule dynamic
-    cmp -s "$work/model" "$work/other" || say "mcsem: another model with $run"
-done
+like_the_host '0 cuda:0 1x1+1' '2 hip:0 0x0+1x2'
 # A device is lost while two threads feed it: others compute its cells.
 FAKEGPU_FAULT=lost:9 verified mcsem cuda:0 1x1+1x2 $exact "$work/other" --schedule dynamic
 grep -q '"units_lost": 1' "$work/json" || say 'mcsem: no unit is reported as lost'
@@ -116,23 +135,15 @@ verified sp-mz cuda:0 0x0+1x3 --class S
 first=$(norms <"$work/json")
 verified sp-mz cuda:0 0x0+1 --class S
 [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say 'sp-mz: other norms where three threads feed a device'
-two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
-    takes=$1 messages=$2
-    shift 2
-    mpirun --allow-run-as-root --oversubscribe -n 2 env LD_PRELOAD="$fakes/libfakempi.so" FAKEMPI_CUDA="$takes" \
-        "$BIN/sp-mz" "$@" --json "$work/json" >"$work/out" 2>"$work/err" || say "two ranks $*: $(cat "$work/err")"
-    grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the fakes complain"
-    [ "$(grep -cE "memory: ($messages) sent, ($messages) received" "$work/err")" = 2 ] || say "two ranks $*: $(cat "$work/err")"
-}
 for takes in 0 1; do
     [ $takes = 1 ] && some='[1-9][0-9]*' || some=0
     two_ranks $takes "$some" --class S --layout 0x0+1
     grep -q '^devices: rank 0 cuda:0,rank 1 cuda:1$' "$work/out" || say "two ranks do not say their GPUs: $(cat "$work/out")"
     grep -q '"cuda:0"' "$work/json" && grep -q '"cuda:1"' "$work/json" || say 'two ranks take the same GPU'
     [ "$(norms <"$work/json")" = "$first" ] || say "other norms with two ranks ($takes)"
-    two_ranks $takes "$some" --class W --steps 3 --layout 2x1+1 --schedule static
-    two_ranks $takes '[0-9]+' --class S --layout 1x1+1 --schedule dynamic
 done
+two_ranks 1 "$some" --class W --steps 3 --layout 2x1+1 --schedule static
+two_ranks 1 '[0-9]+' --class S --layout 1x1+1 --schedule dynamic
 grep -q 'share' "$work/err" && say "two ranks with a GPU each are said to share it: $(cat "$work/err")"
 CU_MPI_DEVICES=0 two_ranks 1 0 --class S --layout 0x0+1 --devices hip:1
 grep -c '2 ranks share hip:1' "$work/err" | grep -qx 1 || say "two ranks that share a GPU are not warned once: $(cat "$work/err")"
@@ -144,10 +155,6 @@ grep -q '^devices: rank 0 cuda:0,cuda:1,rank 1 hip:0,rank 2 hip:1$' "$work/out" 
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S
-
-# Two devices that PoCL computes in the calling thread: sharing the kernels of one build would abort
-# the process.
-POCL_DEVICES='basic basic' verified mogi opencl:0,opencl:1 0x0+2 okada_mogi/examples/campi.json
 
 # The listing: libraries, versions, devices.
 "$BIN/cu-info" --layout 1x1 --json "$work/info" >/dev/null || say 'cu-info fails'
@@ -166,7 +173,6 @@ FAKEGPU_DEVICES=1 refused 3 "there is no 'cuda:1'; cuda has 1: cuda:0 (Fake CUDA
 # card: as much as can be allocated.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]\+ MB .*cuda:0.* [0-9.]\+ MB' "$BIN/bt-mz" --class W --devices cuda:0 --layout 0x0+1
 come_and_go sp-mz 420k
-FAKEGPU_EAGER=1 come_and_go sp-mz 420k
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]\+ MB of device memory asked for, refused by the driver though [0-9.]\+ MB are free' \
     "$BIN/bt-mz" --class S --devices hip:0 --layout 0x0+1
