@@ -52,28 +52,34 @@ static void reference_results(void **state)
 static void keeps_its_promise(const struct sim_case *c, const char *name, double ratio)
 {
     struct sim_result own = run(c, "evenkeel");
-    double best = INFINITY;
+    double best = INFINITY, exchange = 0;
     for (int p = 0; p < sched_count(); p++)
-        if (strcmp(sched_at(p)->name, "evenkeel"))
-            best = fmin(best, run(c, sched_at(p)->name).total);
+        if (strcmp(sched_at(p)->name, "evenkeel")) {
+            const struct sim_result other = run(c, sched_at(p)->name);
+            best = fmin(best, other.total);
+            if (!strcmp(sched_at(p)->name, "clustered-guided"))
+                exchange = other.communication;
+        }
     if (own.total > 1.001 * best)
         fail_msg("%s: evenkeel takes %g s in total, another one %g s", name, own.total, best);
     if (own.worst_ratio > ratio)
         fail_msg("%s: evenkeel is at %g times the bound", name, own.worst_ratio);
-    double exchange = run(c, "clustered-guided").communication;
     if (own.communication > 1.1 * exchange)
         fail_msg("%s: evenkeel exchanges for %g s, clustered-guided for %g s", name,
                  own.communication, exchange);
 }
 
+/* Without EK_LONG every other one is run cold, the rest warm. */
 static void stored_cases(void **state)
 {
     for (int i = 0; i < STORED; i++) {
         struct plan_case c;
         open_case(&c, stored[i].name);
+        c.sim.cold = i % 2;
         keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
-        c.sim.cold = true;
-        keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
+        c.sim.cold = !c.sim.cold;
+        if (getenv("EK_LONG"))
+            keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
         plan_case_close(&c);
     }
 }
