@@ -144,7 +144,7 @@ static void shapes(void **state)
                                    {7, 41, 9, 1, 2, 1, 1000}, {23, 13, 7, 3, 1, 2, 12},
                                    {6, 9, 36, 2, 1, 0, 8},    {13, 7, 71, 1, 2, 0, 40},
                                    {9, 17, 101, 1, 1, 0, 2},  {67, 11, 6, 1, 1, 0, 5}};
-    for (int i = 0; i < LENGTH(table); i++) {
+    for (int i = 0; i < LENGTH(table); i += getenv("EK_LONG") ? 1 : 2) {
         const int *t = table[i];
         const struct problem_of_blocks p = {
             .mesh = mesh_of(t[0], t[1], t[2], t[3], t[4]), .together = t[5], .units = t[6]};
