@@ -205,7 +205,7 @@ static struct survey_pair any_pair(double farthest)
 static void promised_tolerances_are_kept(void **state)
 {
     const struct forward_control control = {1e-8, 1e-40};
-    const int cases = getenv("EK_LONG") ? 1500 : 80;
+    const int cases = getenv("EK_LONG") ? 1500 : 40;
     int kept = 0;
     srand48(17);
     for (int n = 0; n < cases; n++) {
