@@ -136,7 +136,7 @@ survives() {
 survives "$BIN/cu-run" run "$work/job.json" --quiet
 survives "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json
 survives "$BIN/okada" okada_mogi/examples/parkfield.json --layout 2x1 --quiet --checkpoint "$work/okada"
-survives "$BIN/mcsem" "$work/survey.csv" --iterations 2 --target 15 --layout 1x1 --checkpoint "$work/mcsem"
+survives "$BIN/mcsem" "$work/survey.csv" --iterations 1 --target 15 --layout 1x1 --checkpoint "$work/mcsem"
 survives "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 101x101x101:20m --shots 4 --out "$work/tt"
 survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 41x41x41:20m --out "$work/image.segy"
 
