@@ -73,10 +73,10 @@ programs() {
         knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
     done
 }
-# The longest first, so that others run beside them: these, then scripts; with EK_LONG the long
-# searches of programs before the other scripts.
-longest=(e2e/{fakegpu,kirchhoff_mig,kirchhoff_mig_stopped,okada_nodes,cu_run_faults,survive,ranks,memory,mcsem_surveys,mcsem,machine,replay,kirchhoff_killed}
-    test_{mcsem_device,cu_sched_evenkeel,backends_laws,backends_cache,backends_gpu_copy,okada_mogi_search,npb_mz_blocks})
+# The longest first, so that others run beside them: these (those that wait most, then those that
+# compute most), then scripts; with EK_LONG the long searches of programs before the other scripts.
+longest=(e2e/{okada_nodes,fakegpu,kirchhoff_mig_stopped,cu_run,memory,kirchhoff_mig,ranks,cu_run_faults,survive,mcsem_surveys,mcsem,replay,kirchhoff_killed,machine,mcsem_emdata}
+    test_{mcsem_device,cu_sched_evenkeel,backends_laws,backends_cache,okada_mogi_search} e2e/{library,kirchhoff_tt,signals,capacity,kirchhoff_job})
 [ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
