@@ -244,10 +244,38 @@ static void launches_above_all(void **state)
         fail_msg("%d of %d cases", slow, CASES);
 }
 
+/* When a device dies in the first step, the others' launches are found all the same. */
+static void one_dies(void **state)
+{
+    enum { UNITS = 7, DEATH = 5 };
+    struct sim_unit unit[UNITS];
+    double span[4];
+    struct sim_result r;
+    for (int c = 0; c < UNITS; c++)
+        unit[c] = c < 3 ? (struct sim_unit){.width = 1, .speed = 1}
+                        : (struct sim_unit){.kind = CU_DEVICE,
+                                            .width = 1,
+                                            .memory = c,
+                                            .speed = 40,
+                                            .launch = 1,
+                                            .batches = true};
+    const struct sim_change dies = {.unit = DEATH, .step = 0, .after = 0.2};
+    struct sim_case c = {.job = {.n = 119, .grain = 1},
+                         .unit = unit,
+                         .ncu = UNITS,
+                         .steps = 4,
+                         .cold = true,
+                         .change = &dies,
+                         .nchanges = 1};
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    assert_true(span[2] < span[0] / 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(class_c), cmocka_unit_test(drawn), cmocka_unit_test(declared),
-        cmocka_unit_test(launches_above_all), cmocka_unit_test(misjudged)};
+        cmocka_unit_test(class_c),   cmocka_unit_test(drawn),
+        cmocka_unit_test(declared),  cmocka_unit_test(launches_above_all),
+        cmocka_unit_test(misjudged), cmocka_unit_test(one_dies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

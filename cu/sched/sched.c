@@ -196,7 +196,8 @@ static void correct(struct sched *s, struct sched_unit *u, double slowdown, doub
     u->seconds = seconds;
 }
 
-/* Begins the policy with the living units, renumbered. Their work so far tells their speeds. */
+/* Begins the policy with the living units, renumbered. Their work so far tells their speeds; not
+ * those of undeclared devices, in whose times launches may hide. */
 static enum ek_status begin_policy(struct sched *s)
 {
     const bool declared = sched_knows_speeds(&s->job);
@@ -213,7 +214,7 @@ static enum ek_status begin_policy(struct sched *s)
             s->alive[n] = s->job.unit[c];
             if (declared)
                 correct(s, &s->alive[n], slowdown_of(s, c), usual);
-            else if (slowdown_of(s, c) > 0 && !s->alive[n].seconds)
+            else if (slowdown_of(s, c) > 0 && !s->alive[n].seconds && s->alive[n].kind == CU_CPU)
                 s->alive[n].speed = s->history[c].work / s->history[c].seconds;
             s->index[c] = n++;
         }
