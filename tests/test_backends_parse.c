@@ -146,6 +146,8 @@ static void a_machine_without_devices_says_why(void **state)
 {
     struct backend_device d[MAX];
     int n = -1;
+    if (devices_of("opencl")) /* not every loader knows that variable */
+        skip();
     expect_names("auto", -1, "");
     ASSERT_FAILS(EK_UNAVAILABLE, backend_parse("opencl:0", 1, d, MAX, &n), "no OpenCL platform");
     ASSERT_FAILS(EK_UNAVAILABLE, backend_parse("auto", 1, d, MAX, &n), "0 of the 1");
