@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/fresh.sh [SUITE [PART…]] – the README's two commands on a bare system: a minimal root of that
-# Debian (bookworm, trixie, sid) with only git and make, made by mmdebstrap and deleted afterwards.
+# Debian (bookworm, trixie, sid) or Ubuntu (noble) with only git and make, made by mmdebstrap and deleted
+# afterwards.
 # Needs root, mmdebstrap and the distribution's mirror; changes nothing outside a folder of its own
 # (FRESH=FOLDER keeps it and reuses an existing root).
 #
@@ -24,7 +25,9 @@ folder=${FRESH:-$(mktemp -d)}
 root=$folder/$suite
 [ -n "${FRESH:-}" ] || trap 'rm -rf --one-file-system "$folder"' EXIT
 mkdir -p "$folder"
-[ -d "$root/usr" ] || mmdebstrap --variant=minbase --include=git,make "$suite" "$root" >"$folder/log" 2>&1 || {
+sources=()
+case $suite in noble) sources=("deb [trusted=yes] http://archive.ubuntu.com/ubuntu $suite main universe") ;; esac
+[ -d "$root/usr" ] || mmdebstrap --variant=minbase --include=git,make "$suite" "$root" "${sources[@]}" >"$folder/log" 2>&1 || {
     echo "fresh: no root of $suite: $(tail -1 "$folder/log")"
     exit 77
 }
