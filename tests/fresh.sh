@@ -27,7 +27,7 @@ root=$folder/$suite
 mkdir -p "$folder"
 sources=()
 case $suite in noble) sources=("deb [trusted=yes] http://archive.ubuntu.com/ubuntu $suite main universe") ;; esac
-[ -d "$root/usr" ] || mmdebstrap --variant=minbase --include=git,make "$suite" "$root" "${sources[@]}" >"$folder/log" 2>&1 || {
+[ -d "$root/usr" ] || mmdebstrap --variant=minbase --include=apt,git,make "$suite" "$root" "${sources[@]}" >"$folder/log" 2>&1 || {
     echo "fresh: no root of $suite: $(tail -1 "$folder/log")"
     exit 77
 }
