@@ -148,9 +148,9 @@ enum ek_status farm_begin(struct farm *f, const struct farm_job *job)
 /* Whether rank 0 takes batches itself. */
 static bool works(struct farm *f, double now)
 {
-    if (f->server && anybody_here(f))
+    if (f->settings.deals && f->server && anybody_here(f))
         f->accompanied = now;
-    return f->settings.capacity.slots && (!f->settings.deals || now > f->accompanied + ALONE);
+    return !f->settings.deals || now > f->accompanied + ALONE;
 }
 
 static enum ek_status next_here(struct farm *f, double until, struct farm_batch *batch, bool *over)

@@ -14,11 +14,11 @@
 struct farm;
 
 struct farm_settings {
-    struct server_ops ops;         /* used by rank 0; take() also receives its own batches */
-    uint64_t job;                  /* checksum of everything that must be equal on all nodes */
-    const struct family *family;   /* NULL: the launcher's */
-    int units;                     /* of this process */
-    struct farm_capacity capacity; /* slots 0: rank 0 computes nothing itself */
+    struct server_ops ops;       /* used by rank 0; take() also receives its own batches */
+    uint64_t job;                /* checksum of everything that must be equal on all nodes */
+    const struct family *family; /* NULL: the launcher's */
+    int units;                   /* of this process */
+    struct farm_capacity capacity;
     bool deals; /* rank 0 takes batches only once no other rank has been here for seconds */
 };
 
