@@ -75,6 +75,7 @@ enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
     if (!muted && echoes) {
         signal(SIGTERM, SIG_DFL);
         nanosleep(&(struct timespec){5, 0}, NULL);
+        echoes = false; /* nobody ends this process: what else it has to say is its own */
     }
     if (!muted)
         fprintf(stderr, "%s: %s\n", program, message);
