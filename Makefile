@@ -191,7 +191,7 @@ $(call all_levels,kirchhoff/ray.o): CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 # Tests compute little themselves, so optimizing them takes longer than it saves.
-$(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O0,$(OPT))
+$(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
