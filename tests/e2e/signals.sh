@@ -111,7 +111,7 @@ table "$work/pipe" >"$work/out" 2>&1 &
 pid=$!
 exec 3<"$work/pipe"
 read -r -n 1 -u 3 first
-until grep -q ') S ' /proc/$pid/stat; do sleep 0.05; done
+until grep -q ') [SZ] ' /proc/$pid/stat; do sleep 0.05; done
 kill -TERM $pid
 while grep -q '^ShdPnd:.*[1-9a-f]' /proc/$pid/status; do sleep 0.05; done
 { printf %s "$first"; cat <&3; } | cmp -s - "$work/whole" || say "TERM while a table is written: $(cat "$work/out")"
