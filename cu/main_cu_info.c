@@ -8,13 +8,8 @@
 #include "src/version.h"
 #include "cu/unit/prepare.h"
 #include "cu/unit/topology.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct info_request {

@@ -4,17 +4,10 @@
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
-#include "src/owned.h"
-#include "src/status.h"
 #include "cu/sim/plan_case.h"
 #include "cu/sim/simulate_layout.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct simulate_request {
     const char *path;   /* case or record, "-" = standard input */

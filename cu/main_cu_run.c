@@ -5,9 +5,6 @@
 #include "src/opt.h"
 #include "src/version.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct command {
     const char *name, *summary;
     enum ek_status (*run)(int argc, char **argv);

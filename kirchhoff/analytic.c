@@ -1,9 +1,6 @@
 /* kirchhoff/analytic.c – closed forms. */
 #include "kirchhoff/analytic.h"
 
-#include <math.h>
-#include <string.h>
-
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -5,7 +5,7 @@
  * velocity at source and point, J the area of the front per unit of take-off solid angle. */
 #pragma once
 
-#include <stdbool.h>
+#include "src/base.h"
 
 struct analytic {
     double time;

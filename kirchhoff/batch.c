@@ -2,12 +2,6 @@
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 size_t batch_longest(const struct chunks *s)
 {

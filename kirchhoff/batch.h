@@ -6,7 +6,6 @@
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
 #include "cu/unit/cu.h"
-#include "src/arena.h"
 #include <stdatomic.h>
 
 /* How ends are weighted; index 0: sources, 1: receivers. */

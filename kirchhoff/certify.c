@@ -1,8 +1,6 @@
 /* kirchhoff/certify.c – residuals and reciprocity of tables. */
 #include "kirchhoff/certify.h"
 
-#include <math.h>
-
 /* One node in SHARE is judged, at least LEAST and at most MOST; none within NEAR of the largest
  * steps of the source. */
 enum { SHARE = 64, LEAST = 4096, MOST = 100000, NEAR = 4 };

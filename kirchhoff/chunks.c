@@ -1,12 +1,6 @@
 /* kirchhoff/chunks.c – which traces take part, and how they are divided into chunks. */
 #include "kirchhoff/chunks.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_BITS = 16 }; /* of a cell's number along an axis */
 

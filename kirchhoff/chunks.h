@@ -9,7 +9,6 @@
 #include "kirchhoff/geometry.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/traveltime_cache.h"
-#include <stdint.h>
 
 /* Offset classes: class floor((offset - first) / width); width 0: one class for all offsets. */
 struct chunks_classes {

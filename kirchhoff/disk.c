@@ -3,8 +3,6 @@
 #include "cu/bench/memory.h"
 #include "src/file.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 enum ek_status disk_check(const char *path, size_t bytes)

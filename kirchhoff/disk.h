@@ -1,8 +1,7 @@
 /* kirchhoff/disk.h – checks that files will fit, before hours of work. */
 #pragma once
 
-#include "src/status.h"
-#include <stddef.h>
+#include "src/base.h"
 
 /* EK_UNAVAILABLE, with both numbers, if `path`, a file or folder yet to be made, needs more bytes
  * than its file system has left. "-", pipes and devices (file_replaceable()) always pass. */

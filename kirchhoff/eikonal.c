@@ -4,10 +4,8 @@
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
 
-#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 enum { SWEEPS = 8 };
 static const float never = 1e12F; /* s */

@@ -17,7 +17,6 @@
 #include "cu/unit/cu.h"
 #include "kirchhoff/eikonal_line.h"
 #include "kirchhoff/ttable.h"
-#include "src/owned.h"
 
 /* The medium: read only, shared by all shots of a run. */
 struct eikonal;

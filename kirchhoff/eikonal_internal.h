@@ -6,7 +6,6 @@
 #pragma once
 
 #include "kirchhoff/eikonal.h"
-#include "src/arena.h"
 
 enum { COPIES = 2, GAP = EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals on either side */
 

@@ -1,8 +1,6 @@
 /* kirchhoff/eikonal_line.c – T at the eighth corner of many cells at once. */
 #include "kirchhoff/eikonal_line.h"
 
-#include <math.h>
-
 /* Whole vectors only: a remainder computed one by one would cost as much as three vectors. */
 #ifdef __AVX512F__
 enum { WHOLE = EIKONAL_VECTOR };

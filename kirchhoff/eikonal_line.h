@@ -2,8 +2,7 @@
  * depend on one another in a sweep. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 /* Bit 0, 1, 2 of a corner: one node upwind along x, y, z; of a cell: downwind along that axis. */
 enum { EIKONAL_CORNERS = 8, EIKONAL_VECTOR = 16 };

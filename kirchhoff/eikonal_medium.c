@@ -1,11 +1,5 @@
 /* kirchhoff/eikonal_medium.c – the box, its layout and the mean slowness of its cells. */
 #include "kirchhoff/eikonal_internal.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const float wall = 1e8F; /* s/m: where there is no cell */
 

@@ -2,9 +2,6 @@
 #include "kirchhoff/fill.h"
 #include "kirchhoff/analytic.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double slack = 1e-7; /* of weights: nodes on a face belong to both sides */
 
 /* Functions that are linear in a tetrahedron, as f(0) and df/d(i,j,k) in grid steps from its base

@@ -1,12 +1,6 @@
 /* kirchhoff/filter_bank.c – the filter bank, with FFTW. */
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/sum.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* TAIL: zeros against wrapping; FADE_PERCENT: of a level's band; BEHIND: zeros behind a level,
  * where windows are read. */

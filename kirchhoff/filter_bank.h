@@ -8,10 +8,8 @@
  * (SEP-73) and Gray (1992) describe such banks. */
 #pragma once
 
-#include "src/owned.h"
-#include "src/status.h"
+#include "src/base.h"
 #include <fftw3.h>
-#include <stddef.h>
 
 /* -d/dt; none; half of it, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for sums along a line
  * over data from point sources; |omega|, the same from line sources. */

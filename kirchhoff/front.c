@@ -1,11 +1,6 @@
 /* kirchhoff/front.c – the mesh of triangles: made, refined, measured, thinned out. */
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- memory -----------------------------------------------------------------------------------*/
 

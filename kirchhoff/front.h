@@ -7,10 +7,7 @@
  * run anticlockwise as seen from outside. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "src/base.h"
 
 struct front {
     size_t n, room;     /* rays; room is a multiple of RAY_LANES */

@@ -3,13 +3,6 @@
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "src/opt.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct generate_survey generate_surveys[GENERATE_SURVEYS] = {
     /* On the square that four shots of kirchhoff-tt span on a grid of 2 km. */

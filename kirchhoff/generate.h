@@ -6,7 +6,7 @@
  * second derivatives of T_s + T_g along the plane. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 
 struct generate_survey {
     const char *name, *summary;

@@ -1,12 +1,6 @@
 /* kirchhoff/geometry.c – neighbours and cells of sources and receivers. */
 #include "kirchhoff/geometry.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct place {
     double x, y; /* m */

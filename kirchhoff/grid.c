@@ -1,12 +1,6 @@
 /* kirchhoff/grid.c – grids as text and JSON. */
 #include "kirchhoff/grid.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST_ALONG_AXIS = 1 << 20 };
 static const double most_nodes = 2147483647.0; /* so that an int can index them */
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "src/demand.h"
-#include <stddef.h>
 
 struct grid {
     int n[3];                  /* nodes along x, y, z; each at least 1 */

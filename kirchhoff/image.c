@@ -2,14 +2,8 @@
 #include "kirchhoff/image.h"
 #include "cu/rank/cluster.h"
 #include "cu/bench/memory.h"
-#include "src/arena.h"
 #include "src/kernel.h"
-#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int depths_of(const struct grid *g)
 {

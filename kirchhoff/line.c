@@ -1,13 +1,7 @@
 /* kirchhoff/line.c – crooked lines: fits a line to the ends, and projects them onto it. */
 #include "kirchhoff/line.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PARTS = 64, ENDS_OF_A_PART = 16 };
 

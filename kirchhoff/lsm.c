@@ -2,10 +2,6 @@
  * demigration. */
 #include "kirchhoff/lsm.h"
 #include "cu/rank/cluster.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <string.h>
 
 static size_t samples(const struct migrate *m)
 {

@@ -14,17 +14,12 @@
 #include "kirchhoff/microjobs.h"
 #include "cu/rank/cluster.h"
 #include "cu/unit/topology.h"
-#include "src/arena.h"
 #include "src/process.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -14,7 +14,7 @@
  * in the order of their numbers. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 #include <jansson.h>
 
 struct bench_settings;

@@ -4,7 +4,6 @@
 
 #include "cu/bench/bench_options.h"
 #include "kirchhoff/lsm.h"
-#include "src/arena.h"
 #include <pthread.h>
 
 /* Why a partial image is read: to check it, to list its chunks, or to add it. */

@@ -8,12 +8,8 @@
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
 #include "src/file.h"
-#include "src/owned.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const double usual = 60;             /* seconds between saves without --save-every */

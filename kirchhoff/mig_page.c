@@ -1,10 +1,6 @@
 /* kirchhoff/mig_page.c – data of the HTML page: slices of the image, velocity and fold through its
  * strongest point, gathers there and along the inline, and spectra of traces and image. */
 #include "kirchhoff/mig.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { PIXELS = 400, TONES = 127 }; /* largest edge of a picture; tones of either sign */
 enum { X, Y, Z, CLASS, GATHERS };   /* axes; GATHERS: the classes at PLACES along x, in a row */

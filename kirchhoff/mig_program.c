@@ -6,12 +6,6 @@
 #include "kirchhoff/generate.h"
 #include "kirchhoff/microjobs.h"
 #include "src/file.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AT(member) offsetof(struct mig, member)
 static const char *const divisors[] = {"fold", "shots", "nothing", NULL}; /* enum mig_divide */

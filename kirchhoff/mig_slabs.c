@@ -2,8 +2,6 @@
  * in a file, and read back to be checked, written and shown. */
 #include "kirchhoff/mig.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 void mig_slab_name(struct mig *p, int slab)

@@ -4,11 +4,8 @@
 #include "kirchhoff/mig.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
-#include "src/owned.h"
-#include "src/arena.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 

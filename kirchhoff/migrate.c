@@ -2,14 +2,9 @@
  * limits. */
 #include "kirchhoff/migrate.h"
 #include "cu/rank/cluster.h"
-#include "src/arena.h"
 #include "src/kernel.h"
 #include "kirchhoff/tables_made.h"
 #include "kirchhoff/kernels/migrate.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { SAMPLED_TRACES = 64 };
 

@@ -3,15 +3,10 @@
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
-#include "src/arena.h"
 #include "src/clock.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 #include "kirchhoff/kernels/device.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STAGES = 2, BATCH_TRACES = 4096, CPU_ROWS = 16 << 20 };
 enum { PIECES = 4 }; /* of a batch's traces: one is summed while the next is filtered */

@@ -2,15 +2,10 @@
  * traces, to read and filter them, then the tiles of the image. */
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
-#include "src/arena.h"
 #include "src/kernel.h"
-#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Scratch memory of one thread. */
 struct thread_own {

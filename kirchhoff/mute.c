@@ -1,9 +1,6 @@
 /* kirchhoff/mute.c – parses and applies top mutes. */
 #include "kirchhoff/mute.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum ek_status mute_parse(const char *text, double taper, struct mute *m)
 {
     *m = (struct mute){.taper = taper};

@@ -1,7 +1,7 @@
 /* kirchhoff/mute.h – top mutes: zero the samples before a time that depends on the offset. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 
 enum { MUTE_MOST = 64 };
 

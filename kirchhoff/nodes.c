@@ -3,9 +3,6 @@
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* Position of x along an axis of the tables, in steps. */
 static double table_place(const struct grid *image, const struct grid *tables, int axis, double x)
 {

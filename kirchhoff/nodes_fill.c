@@ -6,9 +6,6 @@
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- along x and y ----------------------------------------------------------------------------*/
 
 /* One of up to 4 x 4 corners: a column of a source's table, its weight, and the image column's (d)

@@ -2,10 +2,6 @@
 #include "kirchhoff/ray.h"
 #include "kirchhoff/ray_lanes.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 _Static_assert(RAY_LANES % (RAY_TOGETHER * LANES) == 0, "vectors do not cross the rows' padding");
 
 /* ---- media ------------------------------------------------------------------------------------*/

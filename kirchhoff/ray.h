@@ -4,7 +4,6 @@
 
 #include "kirchhoff/kernels/medium.h"
 #include "kirchhoff/velocity.h"
-#include <stddef.h>
 
 enum { RAY_ROWS = 6, RAY_LANES = 16 };
 

@@ -1,10 +1,5 @@
 /* kirchhoff/ray_device.c – advances the rays of a front on a device. */
 #include "kirchhoff/ray_device.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { STATE, LAYERS, MEDIUM, NODES, BUFFERS };
 enum { GROUP = 64 };

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "src/lanes_math.h"
-#include <stddef.h>
-#include <string.h>
 
 struct ray_medium;
 struct ray_speed;

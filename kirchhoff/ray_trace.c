@@ -6,9 +6,6 @@
  * front per unit of take-off solid angle. */
 #include "kirchhoff/ray.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { RAY = 0, FIRST = 6, SECOND = 12, NUMBERS = 18 }; /* where x and p of each begin */
 
 static double dot(const double a[3], const double b[3])

@@ -3,10 +3,6 @@
 #include "kirchhoff/segy_internal.h"
 #include "src/file.h"
 #include "src/table.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <stdio.h>
 
 enum { TRACE, SX, SY, GX, GY, NEEDED, SZ = NEEDED, GZ, COLUMNS };
 

@@ -4,10 +4,6 @@
 #include "src/demand.h"
 #include "src/file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The text of a key, "" if absent. */
 static enum ek_status text_of(const struct microjobs *j, const char *key, const char **text)
 {

@@ -1,16 +1,12 @@
 /* kirchhoff/read_segy.c – scans a file of traces into an index, and reads samples. */
 #include "kirchhoff/segy_internal.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/file.h"
 #include "src/opt.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { MOST_SAMPLES = 1 << 24 };

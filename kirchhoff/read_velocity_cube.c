@@ -2,12 +2,6 @@
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
 #include "src/opt.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Where the numbers are and how to read them. */
 struct layout {

@@ -5,13 +5,6 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/sort.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CDP_X = 181, CDP_Y = 185, SOURCE_X = 73, SOURCE_Y = 77 };
 

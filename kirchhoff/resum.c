@@ -6,12 +6,7 @@
 #include "kirchhoff/ray.h"
 #include "src/kernel.h"
 #include "src/random.h"
-#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A point costs about as much as fifty points of the image, so one in EACH adds two thirds of a per
  * cent. Of every ENDS points one is among the ENDS deepest depths and one among the ENDS first. */

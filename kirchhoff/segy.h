@@ -12,12 +12,7 @@
  * (2017), SEG Technical Standards Committee. */
 #pragma once
 
-#include "src/status.h"
-#include "src/owned.h"
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "src/base.h"
 #include <sys/types.h>
 
 enum segy_as { SEGY_AS_FOUND, SEGY_AS_SEGY, SEGY_AS_SU };

@@ -4,8 +4,6 @@
 
 #include "kirchhoff/segy.h"
 
-#include <string.h>
-
 enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_HEADER = 240 };
 
 /* `bytes` (1 … 8) bytes as an unsigned number. */

@@ -2,12 +2,7 @@
 #include "kirchhoff/shot.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/ray_device.h"
-#include "src/arena.h"
 #include "src/clock.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double first_nodes = 2.5; /* radius of the ball filled by closed form, in grid steps */
 static const double least_share =

@@ -11,7 +11,6 @@
 #include "kirchhoff/fill.h"
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"
-#include "src/owned.h"
 
 #include <pthread.h>
 

@@ -2,11 +2,6 @@
  * rays, the medium; and first arrivals. */
 #include "kirchhoff/certify.h"
 #include "kirchhoff/shot.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES = 9 }; /* of v along each side of a face */
 

@@ -4,8 +4,6 @@
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 
-#include <math.h>
-
 enum { SHARE = 2 }; /* 1 / SHARE of the free memory is for the image */
 
 enum ek_status migrate_slabs_plan(struct migrate *m)

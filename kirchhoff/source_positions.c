@@ -3,11 +3,6 @@
 #include "src/file.h"
 #include "src/table.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST = 1 << 24 };
 
 static enum ek_status make_room(struct source_positions *p, size_t n)

@@ -4,8 +4,6 @@
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#include <math.h>
-
 /* ---- at the nodes -----------------------------------------------------------------------------*/
 
 static void add_times(const struct sum_plan *p, const struct sum_trace *t, float *restrict u,

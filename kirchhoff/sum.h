@@ -5,8 +5,7 @@
  * with AVX-512, eight with AVX2; the results are the same bit by bit, also without either. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 enum { SUM_BEHIND = 64 }; /* samples beyond the first one read that vector loads may touch */
 

@@ -1,8 +1,5 @@
 /* kirchhoff/tables_device.c – travel-time tables in a device's memory (migrate_device.h). */
 #include "kirchhoff/migrate_device.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
 
 enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct tables_device **out)

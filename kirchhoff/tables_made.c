@@ -7,10 +7,7 @@
 #include "src/cachedir.h"
 #include "src/file.h"
 #include "src/progress.h"
-#include "src/owned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static enum ek_status trace(struct shot_job *job, const double source[3], struct ttable **table)

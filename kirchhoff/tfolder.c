@@ -2,11 +2,6 @@
 #include "kirchhoff/tfolder.h"
 #include "cu/rank/cluster.h"
 #include "cu/sched/checksummed.h"
-#include "src/arena.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char format[] = "evenkeel travel times";
 enum { VERSION = 2 };

@@ -5,10 +5,6 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/table.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 enum model { CONST, GRADZ, GRAD3, LAYER2, LENS, MODELS };
 static const char *const model_names[MODELS] = {"const", "gradz", "grad3", "layer2", "lens"};

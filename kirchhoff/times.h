@@ -6,7 +6,7 @@
  * model does not use may be empty. Answers are in the order of the rows, with 17 digits. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 
 /* Times of the most energetic and the first arrival at px, py, pz: id,t_strong,t_first; both empty
  * if the model has no closed form. "-" is standard input or output. EK_USAGE with file and line: a

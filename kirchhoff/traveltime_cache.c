@@ -4,15 +4,9 @@
 #include "cu/bench/memory.h"
 #include "cu/team/thread_pool.h"
 #include "src/kernel.h"
-#include "src/arena.h"
-#include "src/owned.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- one table --------------------------------------------------------------------------------*/
 

@@ -11,7 +11,6 @@
 #include "kirchhoff/tfolder.h"
 #include "kirchhoff/velocity.h"
 #include <pthread.h>
-#include <stddef.h>
 
 struct traveltime_table {
     float *data;        /* [columns][TABLE_FIELDS][nz] (kernels/migrate.h), NULL: not loaded */

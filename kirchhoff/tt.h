@@ -11,7 +11,6 @@
 #include "cu/sched/donate.h"
 #include "kirchhoff/source_positions.h"
 #include "kirchhoff/shot.h"
-#include "src/arena.h"
 
 #include <stdatomic.h>
 

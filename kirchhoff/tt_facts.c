@@ -2,8 +2,6 @@
 #include "kirchhoff/certify.h"
 #include "kirchhoff/tt.h"
 
-#include <math.h>
-
 enum { SHOTS = 64, POINTS = 200, PIXELS = 80 }; /* limits of a picture's size */
 
 /* ---- numbers ----------------------------------------------------------------------------------*/

@@ -7,9 +7,6 @@
 #include "kirchhoff/tt.h"
 #include "src/opt.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct tt, member)

@@ -8,11 +8,7 @@
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 #include "src/progress.h"
-#include "src/owned.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/

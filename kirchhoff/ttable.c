@@ -1,16 +1,11 @@
 /* kirchhoff/ttable.c – travel-time tables in memory and in files. */
 #include "kirchhoff/ttable.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

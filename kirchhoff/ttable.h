@@ -17,9 +17,6 @@
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/velocity.h"
-#include "src/owned.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Special values of kmah: nothing arrived; a time of the eikonal equation, which knows no caustics;
  * and the largest number of caustics. */

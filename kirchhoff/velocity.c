@@ -2,13 +2,7 @@
 #include "kirchhoff/velocity.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/velocity_cube.h"
-#include "src/arena.h"
 #include "src/opt.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AT(member) offsetof(struct words, member)
 

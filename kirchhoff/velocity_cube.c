@@ -1,11 +1,5 @@
 /* kirchhoff/velocity_cube.c – velocities on a grid: smoothing, gradients, interpolation. */
 #include "kirchhoff/velocity_cube.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- smoothing and gradients ------------------------------------------------------------------*/
 

@@ -1,8 +1,5 @@
 /* kirchhoff/write_headers.c – writes the input's trace headers as CSV. */
 #include "kirchhoff/mig.h"
-#include "src/owned.h"
-
-#include <stdio.h>
 
 static void print_all(FILE *out, const struct segy *s)
 {

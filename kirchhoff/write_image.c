@@ -1,11 +1,7 @@
 /* kirchhoff/write_image.c – writes images as SEG-Y and as raw numbers with a JSON header. */
 #include "kirchhoff/mig.h"
 #include "src/file.h"
-#include "src/owned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Number of different sources. */

@@ -5,13 +5,8 @@
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
-#include "src/owned.h"
-#include "src/arena.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static const char magic[17] = "evenkeel image A";

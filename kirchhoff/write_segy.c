@@ -1,11 +1,7 @@
 /* kirchhoff/write_segy.c – writes SEG-Y and SU files; an existing file is replaced only once the
  * new one is complete. */
 #include "kirchhoff/segy_internal.h"
-#include "src/arena.h"
 #include "src/file.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { SCALAR = -100, LINE = 80, LINES = 40, LONG_TRACE = 32767, LONG_INTERVAL = 32767 };
 

@@ -1,12 +1,6 @@
 /* mcsem/cases.c – reads a table of cases, writes a table of fields. */
 #include "mcsem/cases.h"
-#include "src/arena.h"
 #include "src/file.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum ek_status cases_open(const char *path, struct cases *c)
 {

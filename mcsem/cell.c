@@ -4,12 +4,6 @@
  * and imaginary parts: the residual replaces the field in column 0. */
 #include "mcsem/cell_work.h"
 #include "mcsem/matmul.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK = 64 };      /* pairs of a block per thread; a device's blocks are larger */
 enum { SQUARE_ROWS = 4 }; /* rows of the square that a thread computes at a time */

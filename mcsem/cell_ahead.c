@@ -7,8 +7,6 @@
 #include "mcsem/cell_work.h"
 #include "cu/team/thread_pool.h"
 
-#include <string.h>
-
 enum { SLOTS = CELL_AHEAD };
 _Static_assert((int)SLOTS < (int)DEVICE_SLOTS, "the last one is for blocks");
 

@@ -2,8 +2,6 @@
  * filter for the others, by comparing a few pairs with exact mode. */
 #include "mcsem/cell_work.h"
 
-#include <math.h>
-
 enum { CHANNELS = 4, SAMPLES = CELL_SAMPLES, SAMPLE_FILTER = 3, FEW = 32 };
 enum { TRIALS = CELL_TRIALS };
 _Static_assert(CHANNELS + 2 == (int)SAMPLES && TRIALS * SAMPLES <= FEW, "cell_work.h");

@@ -4,7 +4,6 @@
 #include "mcsem/cell.h"
 #include "mcsem/device.h"
 #include "mcsem/shared.h"
-#include "src/arena.h"
 
 /* Working memory of one thread. */
 struct cell_worker {

@@ -4,12 +4,6 @@
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
 #include "src/json.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { VERSION = 7 };
 static const char format[] = "checkpoint of mcsem";

@@ -6,10 +6,6 @@
 #include "src/kernel.h"
 
 #include "mcsem/kernels/exact_plan.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Buffers, kernels. */
 enum { FILTERS, WEIGHTS, DEEPEST, SCRATCH, SPANS, CASE_WEIGHTS, TRIANGLES, BUFFERS };

@@ -1,8 +1,5 @@
 /* mcsem/drift.c – mean residuals of each sensor, and data corrected by them. */
 #include "mcsem/drift.h"
-#include "src/arena.h"
-
-#include <string.h>
 
 /* A sensor at one frequency. */
 struct sensor {

@@ -1,9 +1,5 @@
 /* mcsem/earth.c – columns of layers. */
 #include "mcsem/earth.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <string.h>
 
 static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
 {

@@ -8,10 +8,7 @@
  * and otherwise the ratio rho_v / rho_h are given. */
 #pragma once
 
-#include "src/arena.h"
-#include "src/owned.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 enum { EARTH_WATER = 16, EARTH_LAYERS = 512 }; /* largest numbers of layers of sea, of sediment */
 

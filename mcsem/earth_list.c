@@ -1,10 +1,6 @@
 /* mcsem/earth_list.c – flat earths from and to text. */
 #include "mcsem/earth_list.h"
 #include "src/opt.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 #define AT(member) offsetof(struct earth_list, member)
 static const struct opt keys[] = {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "mcsem/earth.h"
-#include <stdio.h>
 
 struct earth_list {
     int nx, ny, nz;

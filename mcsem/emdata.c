@@ -1,17 +1,12 @@
 /* mcsem/emdata.c – reads the file block by block, row by row. */
 #include "mcsem/emdata.h"
 #include "mcsem/survey.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/table.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/types.h>
 

@@ -15,9 +15,7 @@
  * current, time domain) are skipped. */
 #pragma once
 
-#include "src/arena.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 #define EMDATA_MU0    (4e-7 * acos(-1)) /* B / H */
 #define EMDATA_DEGREE (acos(-1) / 180)

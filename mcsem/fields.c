@@ -1,13 +1,6 @@
 /* mcsem/fields.c – the library's entry: each pair with the filter that meets the tolerance. */
 #include "mcsem/fields.h"
 #include "mcsem/forward.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_LAYERS = EARTH_WATER + EARTH_LAYERS };
 

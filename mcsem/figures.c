@@ -1,10 +1,6 @@
 /* mcsem/figures.c – figures as JSON numbers. */
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { OFFSETS = 60 }; /* largest number of offset bins */
 

@@ -2,11 +2,6 @@
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
 #include "mcsem/survey_columns.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MOST_SOURCES = 3000, MOST_DATA = 24000 }; /* approximate limits for a page */
 

@@ -3,11 +3,6 @@
 
 #include "mcsem/simd.h"
 #include "mcsem/kernels/exact.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { VECTORS = PAIR_GROUP / LANES, FINEST = HANKEL_FILTERS - 1 };
 _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");

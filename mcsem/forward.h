@@ -9,7 +9,6 @@
 #pragma once
 
 #include "mcsem/pair.h"
-#include "src/owned.h"
 #include <complex.h>
 
 enum forward_derivatives {

@@ -5,8 +5,6 @@
 #include "mcsem/kernels/exact_plan.h"
 #include "mcsem/kernels/field.h"
 
-#include <math.h>
-
 #define STEEP      0.3
 #define LEAST_WIRE 1e-30 /* least tolerance of the sum over a wire */
 #define LOSSES     10    /* factor of the decay that a quadrature rule must resolve */

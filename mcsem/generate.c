@@ -1,15 +1,8 @@
 /* mcsem/generate.c – designs, shots, noise. */
 #include "mcsem/generate.h"
-#include "src/arena.h"
 #include "src/opt.h"
 #include "src/random.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct generate_design designs[] = {
     {"tiny",

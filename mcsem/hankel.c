@@ -1,12 +1,9 @@
 /* mcsem/hankel.c – computes the weights: an inverse Fourier transform by the trapezoidal rule in
  * extended precision at a few shifts, from which Chebyshev series in the shift follow. */
 #include "mcsem/hankel.h"
-#include "src/owned.h"
 
 #include <complex.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { SHIFTS = HANKEL_SHIFTS, ORDERS = 2 };
 enum { FOLDED = 4 };        /* samples used for the extrapolation to x = 0 */

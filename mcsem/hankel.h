@@ -18,9 +18,8 @@
  * one set of kernel values serves every offset. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 #include <pthread.h>
-#include <stdbool.h>
 
 enum {
     HANKEL_FILTERS = 6,          /* from coarse to fine */

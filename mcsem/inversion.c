@@ -4,12 +4,7 @@
 #include "mcsem/read_model.h"
 #include "mcsem/pair.h"
 #include "mcsem/seabed.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Cost of a cell's table in pairs interpolated from it. */

@@ -1,11 +1,6 @@
 /* mcsem/invert.c – which trials are accepted, and which trial comes next. */
 #include "mcsem/invert.h"
-#include "src/arena.h"
 #include "src/clock.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Levenberg-Marquardt: bounds of the gain ratio, and how they change the damping. */
 #define LEAST_GAIN    1e-4

@@ -18,7 +18,6 @@
 
 #include "mcsem/cell.h"
 #include "mcsem/normal.h"
-#include "src/arena.h"
 
 enum invert_stop {
     INVERT_GOES_ON,

@@ -1,8 +1,6 @@
 /* mcsem/misfit.c – residuals and losses. */
 #include "mcsem/misfit.h"
 
-#include <math.h>
-
 #define LOG_SIGNAL 4.0   /* least |d| / sigma for a logarithmic residual */
 #define HUBER      2.5   /* one complex residual in 23 is larger by chance */
 #define STUDENT    4.0   /* degrees of freedom */

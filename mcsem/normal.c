@@ -3,14 +3,10 @@
  * block, then the same layer of the next column in x and in y. */
 #include "mcsem/normal_internal.h"
 #include "mcsem/cell.h"
-#include "src/arena.h"
 
 #include <cblas.h>
 #include <dlfcn.h>
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define LEAST_SHARE 1e-6  /* of the mean diagonal, for unknowns without data */

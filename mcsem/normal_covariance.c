@@ -7,8 +7,6 @@
 #include "mcsem/normal_internal.h"
 
 #include <cblas.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct inverse {
     const cholmod_factor *factor;

@@ -4,10 +4,7 @@
 
 #include "mcsem/kernels/exact_plan.h"
 #include <complex.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     PANEL_POINTS = 32,

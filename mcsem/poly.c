@@ -1,14 +1,8 @@
 /* mcsem/poly.c – finds which segments lie above each other between neighbouring nodes. */
 #include "mcsem/poly.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/sort.h"
 #include "src/table.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST = 1000000 }; /* limit of nodes and of segments */
 #define SURFACE 0.01     /* m */

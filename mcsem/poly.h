@@ -11,9 +11,7 @@
  * others) is a boundary within the sea. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 /* Whether the name ends in .poly. */
 bool poly_is(const char *path);

@@ -2,15 +2,9 @@
 #include "mcsem/prior.h"
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/sort.h"
 #include "src/table.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MARGIN 1e-4 /* share of the transform's range that is out of reach */
 

@@ -10,8 +10,6 @@
 #include "src/file.h"
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

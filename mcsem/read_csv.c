@@ -1,14 +1,8 @@
 /* mcsem/read_csv.c – surveys from tables. */
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_FREQUENCIES = 64 };
 

@@ -2,14 +2,9 @@
 #include "mcsem/emdata.h"
 #include "mcsem/pair.h"
 #include "mcsem/survey_file.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
 
 #include <complex.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_FREQUENCIES = 64 };
 #define LEVEL   0.1   /* sine of the dip up to which a receiver counts as level */

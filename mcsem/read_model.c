@@ -3,11 +3,6 @@
 #include "src/file.h"
 #include "src/table.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NEAR 1e-6 /* relative, or m */
 
 /* v: vertical resistivity; 0: use the given ratio. */

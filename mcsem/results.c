@@ -4,12 +4,7 @@
 #include "mcsem/figures.h"
 #include "mcsem/survey_columns.h"
 #include "src/sort.h"
-#include "src/owned.h"
-#include "src/arena.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WORST = 10 }; /* length of the lists of data and receivers */

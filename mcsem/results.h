@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cu/bench/bench.h"
-#include <stdio.h>
+#include "src/base.h"
 
 /* Also writes the requested files. EK_UNAVAILABLE: not writable, out of memory. */
 enum ek_status results_judge(void *inversion, enum bench_verdict *verified, json_t **detail);

@@ -1,19 +1,13 @@
 /* mcsem/seabed.c – interpolates the depth of the sea floor. */
 #include "mcsem/seabed.h"
 #include "mcsem/poly.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
 #include "src/sort.h"
-#include "src/owned.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NEAREST = 6 };
 #define ABOVE       0.1  /* m, height of receivers above the floor */

@@ -6,10 +6,6 @@
 
 #include "mcsem/simd.h"
 #include "mcsem/kernels/field.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Slots of functions: pair_function, TE's V without zhat, and a difference of two. */
 enum { SLOT_PLAIN = PAIR_FUNCTIONS, SLOT_LESS, SLOTS };

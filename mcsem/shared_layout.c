@@ -3,8 +3,6 @@
 #include "mcsem/shared_table.h"
 
 #include "mcsem/forward.h"
-#include <math.h>
-#include <string.h>
 
 /* Densities of the table, from coarse to fine. */
 static const struct {

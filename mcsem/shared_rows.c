@@ -3,8 +3,6 @@
 #include "mcsem/shared_table.h"
 
 #include <complex.h>
-#include <math.h>
-#include <string.h>
 
 /* Lagrange weights for position t among nodes 0 .. SHARED_STENCIL-1. */
 static void lagrange(double t, double *weight)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "src/lanes.h"
-#include <stdint.h>
 
 /* AddressSanitizer instruments each of the thousands of vector structs that inlining brings into
  * one function: with forced inlining gcc would take two minutes and a gigabyte. */

@@ -3,13 +3,7 @@
 #include "mcsem/pair.h"
 #include "mcsem/shared_table.h"
 #include "mcsem/survey_columns.h"
-#include "src/arena.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Limits of coordinates, m, and frequencies, Hz; beyond them there is a mistake. */
 #define FARTHEST        1e8

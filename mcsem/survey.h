@@ -6,10 +6,7 @@
 #pragma once
 
 #include "mcsem/earth.h"
-#include "src/owned.h"
 #include <complex.h>
-#include <math.h>
-#include <stdbool.h>
 
 /* A source position and one channel of one receiver. */
 struct survey_pair {

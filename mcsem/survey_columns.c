@@ -1,9 +1,6 @@
 /* mcsem/survey_columns.c – pairs from rows. */
 #include "mcsem/survey_columns.h"
 
-#include <math.h>
-#include <string.h>
-
 static const char *const components[] = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
 enum { COMPONENTS = 6 };
 

@@ -3,10 +3,7 @@
 #include "mcsem/emdata.h"
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
-#include "src/arena.h"
 #include "src/file.h"
-
-#include <string.h>
 
 enum ek_status survey_file_read(const char *path, const struct survey_file_earth *options,
                                 const struct survey_noise *noise, struct survey **survey,

@@ -1,9 +1,6 @@
 /* mcsem/uncertainty.c – finds the smoothness that the data make likeliest; converts variances and
  * shares to lengths and depths. */
 #include "mcsem/uncertainty.h"
-#include "src/arena.h"
-
-#include <math.h>
 
 #define HALF        0.5  /* number determined by the data */
 #define LEAST_SHARE 1e-9 /* share of a layer, to keep lengths finite */

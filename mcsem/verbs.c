@@ -3,13 +3,6 @@
 #include "mcsem/inversion.h"
 #include "mcsem/write.h"
 #include "src/clock.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static size_t first_datum(const struct inversion *s, int cell)
 {

@@ -4,8 +4,6 @@
 #include "mcsem/earth_list.h"
 #include "src/file.h"
 
-#include <math.h>
-
 /* Optional columns. */
 struct extra {
     bool kinds, spans;

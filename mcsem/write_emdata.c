@@ -3,11 +3,6 @@
 #include "mcsem/emdata.h"
 #include "mcsem/survey_file.h"
 #include "src/file.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A row of the transmitters or receivers and the pair that it came from; equal rows share a
  * number. */

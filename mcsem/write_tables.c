@@ -6,10 +6,6 @@
 #include "src/json.h"
 #include "src/file.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static bool named(const char *path)
 {
     return path && *path;

@@ -3,8 +3,6 @@
 #include "mcsem/write.h"
 #include "src/file.h"
 
-#include <math.h>
-
 static void write_axis(FILE *f, char name, int n, double first, double step)
 {
     fprintf(f, "%c_COORDINATES %d double\n", name, n + 1);

@@ -8,8 +8,6 @@
 #include "src/lanes.h"
 #include "npb_mz/kernels/bt.h"
 
-#include <string.h>
-
 enum { NODE = 2 * MZ_VARS * LANES }; /* doubles of a node of x lines: w, then derived variables */
 
 /* A thread's scratch; all but the first part is in bt_scratch(). */

@@ -3,14 +3,9 @@
 #include "cu/rank/cluster.h"
 #include "src/checksum.h"
 #include "src/file.h"
-#include "src/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,9 +2,6 @@
  * NPB 3.3.1-MZ. */
 #include "npb_mz/mz.h"
 
-#include <math.h>
-#include <string.h>
-
 static const struct mz_mesh meshes[] = {
     {'S', {24, 24, 6}, {2, 2}},        {'W', {64, 64, 8}, {4, 4}},
     {'A', {128, 128, 16}, {4, 4}},     {'B', {304, 208, 17}, {8, 8}},

@@ -2,14 +2,10 @@
 #include "npb_mz/copies.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/survive.h"
-#include "src/arena.h"
 #include "src/checksum.h"
-#include "src/owned.h"
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { PLACES = 2, PAGE = 4096, PIECE = 16384 }; /* bytes that are copied and summed in one go */

@@ -1,11 +1,7 @@
 /* npb_mz/device.c – steps zones on one device, moves zones to and from it, exchanges their faces.
  */
 #include "npb_mz/device.h"
-#include "src/arena.h"
 #include "src/clock.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, MAX_GRAPHS = 64 };
 

@@ -7,8 +7,6 @@
  * two pointers: what a zone wrote becomes its neighbour's boundary, and nothing is copied. */
 #include "npb_mz/mz.h"
 
-#include <string.h>
-
 /* A plane of constant i or j without its edges, in u, a wall or a buffer. */
 struct face {
     double *at;              /* its first point */

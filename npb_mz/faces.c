@@ -1,10 +1,6 @@
 /* npb_mz/faces.c – lists which faces each memory node copies, sends and receives. */
 #include "npb_mz/faces.h"
 #include "npb_mz/device.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Lists grow as needed: a device of a large problem may have few of its faces. */
 static enum ek_status list_add(struct faces_list *l, long a, long b, long c)

@@ -1,8 +1,6 @@
 /* npb_mz/field.c – small fields come from the heap, large ones are mappings of their own. */
 #include "npb_mz/field.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

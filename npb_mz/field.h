@@ -2,7 +2,7 @@
  * when it is touched, so zones of other ranks cost nothing. */
 #pragma once
 
-#include <stddef.h>
+#include "src/base.h"
 
 /* What field_free() needs to know. */
 struct field {

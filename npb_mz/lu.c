@@ -12,7 +12,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* Sizes of a zone's streams. */
 struct lu_sizes {

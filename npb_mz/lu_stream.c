@@ -4,8 +4,6 @@
 
 #include "npb_mz/kernels/lu.h"
 
-#include <string.h>
-
 struct equations {
     struct lu_axis axis[3];
     struct lu_diagonal diagonal;

@@ -1,8 +1,6 @@
 /* npb_mz/migrate.c – sends and receives the state of zones. */
 #include "npb_mz/ranks.h"
 #include "cu/rank/cluster.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
 /* MPI counts in int: longer parts are sent in pieces, which arrive in order. */
 static const size_t PIECE = 1 << 28; /* doubles */

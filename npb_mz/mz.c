@@ -1,9 +1,6 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units. */
 #include "cu/team/thread_pool.h"
 #include "npb_mz/mz.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
 
 static void measure(struct mz *mz)
 {

@@ -13,10 +13,6 @@
 
 #include "npb_mz/kernels/row.h"
 #include "npb_mz/field.h"
-#include "src/arena.h"
-#include "src/status.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 enum { MZ_VARS = 5, MZ_NORMS = 5 };
 enum mz_side { MZ_WEST, MZ_EAST, MZ_SOUTH, MZ_NORTH, MZ_SIDES };

@@ -2,12 +2,6 @@
  * square per zone, whose divisor is the number of interior points, summed over the zones. */
 #include "cu/rank/cluster.h"
 #include "npb_mz/mz.h"
-#include "src/owned.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Adds up squares of the residual at interior points, from w = dt * residual. */
 static void residual_sum(const struct mz *mz, const struct mz_zone *z, const double *w, double *sum)

@@ -2,7 +2,6 @@
 #include "npb_mz/places.h"
 
 #include <limits.h>
-#include <string.h>
 
 /* ---- how much of what ------------------------------------------------------------------------ */
 

@@ -9,9 +9,6 @@
 #include "npb_mz/write_npb.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct opt options[] = {
     {"class", OPT_TEXT, offsetof(struct run, letter), "LETTER",

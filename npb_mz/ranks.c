@@ -3,12 +3,6 @@
 #include "cu/rank/cluster.h"
 #include "cu/sched/assignment.h"
 #include "cu/team/samples.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_CHECK = 4, MAX_INTERVAL = 64 }; /* steps between two checks of the partition */
 

@@ -5,12 +5,8 @@
 #include "npb_mz/read_npb.h"
 #include "src/file.h"
 #include "src/opt.h"
-#include "src/owned.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Opens a file; *in is NULL if there is none. */

@@ -2,12 +2,9 @@
 #include "npb_mz/remote.h"
 #include "cu/rank/cluster.h"
 #include "cu/team/samples.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEPS_TO_MEASURED = 8, TRIALS = SAMPLES };
 

@@ -4,8 +4,6 @@
 
 #include "npb_mz/kernels/rhs.h"
 
-#include <string.h>
-
 /* Doubles of padding behind each plane of the window: keeps the rows that a point reads in
  * different sets of the cache. */
 enum { GAP = 104 };

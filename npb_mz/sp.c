@@ -8,8 +8,6 @@
 
 #include "npb_mz/kernels/sp.h"
 
-#include <string.h>
-
 /* A thread's scratch; all but the first part is in sp_scratch(). */
 struct sp_room {
     double *rhs;   /* rhs_scratch() doubles */

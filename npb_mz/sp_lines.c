@@ -3,8 +3,6 @@
 
 #include "npb_mz/kernels/sp.h"
 
-#include <string.h>
-
 /* A node in scratch: c and d of each of the three matrices, then y, in x_s = y_s - c x_(s+1) - d
  * x_(s+2). Two nodes of zeros lie before node 1. */
 enum { NODE = (6 + MZ_VARS) * LANES, NODES = SP_LINES * NODE, BEFORE = 2 };

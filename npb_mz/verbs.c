@@ -7,8 +7,6 @@
 #include "npb_mz/ranks.h"
 #include "src/clock.h"
 
-#include <string.h>
-
 /* ---- computation ----------------------------------------------------------------------------- */
 
 static void send_zone(struct run *r, int zone)

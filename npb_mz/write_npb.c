@@ -6,9 +6,7 @@
 #include "src/version.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 

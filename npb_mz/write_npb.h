@@ -3,7 +3,6 @@
 
 #include "npb_mz/mz.h"
 #include <jansson.h>
-#include <stdio.h>
 
 /* Prints a run's JSON (cu/bench/result.h) as NPB 3.3-MZ reports it: the problem, the norms and
  * their references, the result block, and with `timers` the times of sections. */

@@ -1,9 +1,6 @@
 /* npb_mz/zones.c – finds solvers by name; sizes, offsets and neighbours of the zones. */
 #include "npb_mz/mz.h"
 
-#include <math.h>
-#include <string.h>
-
 const struct mz_ops *mz_find(const char *name)
 {
     for (int i = 0; mz_at(i); i++)

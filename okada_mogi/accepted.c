@@ -1,9 +1,6 @@
 /* okada_mogi/accepted.c – lists of records. */
 #include "okada_mogi/accepted.h"
-#include "src/arena.h"
 #include "src/sort.h"
-
-#include <stdlib.h>
 
 /* ---- lists ------------------------------------------------------------------------------------*/
 

@@ -7,8 +7,6 @@
 #pragma once
 
 #include "okada_mogi/job.h"
-#include "src/status.h"
-#include <stddef.h>
 
 /* Plain bytes, which may be sent to another node of the same architecture. */
 struct accepted_record {

@@ -1,7 +1,6 @@
 /* okada_mogi/angle.c – reduces degrees to -45 .. 45, exactly, before converting to radians. */
 #include "okada_mogi/angle.h"
-
-#include <math.h>
+#include "src/base.h"
 
 void angle_sincos(double degrees, double *sine, double *cosine)
 {

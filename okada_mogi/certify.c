@@ -3,11 +3,6 @@
 #include "cu/rank/stop.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/slips.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 /* Edges are halved down to 2^-20 of their range; only to 2^-7 once a point that fits is known. */
 enum { AXES = 9, FINEST = 20, FINEST_THAT_FITS = 7 };

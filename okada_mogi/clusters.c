@@ -6,12 +6,7 @@
  * skipped. */
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/job.h"
-#include "src/arena.h"
 #include "src/sort.h"
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Number of a cell: its places in mixed radix, the first axis slowest. */
 typedef trial_number cell_number;

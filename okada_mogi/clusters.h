@@ -10,7 +10,6 @@
 #pragma once
 
 #include "okada_mogi/trial.h"
-#include "src/status.h"
 
 enum { CLUSTERS_CELLS = 1 << 21 }; /* about 70 MB */
 

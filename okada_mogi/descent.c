@@ -1,8 +1,6 @@
 /* okada_mogi/descent.c – pattern search, one axis after another. */
 #include "okada_mogi/descent.h"
 
-#include <string.h>
-
 enum { ROUNDS = 64 };
 
 /* Moves to the best place tried on an axis; sets *moved if that is another one. */

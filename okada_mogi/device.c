@@ -2,10 +2,6 @@
  * that feed it judge. */
 #include "okada_mogi/device.h"
 #include "cu/team/thread_pool.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- buffers and launches ---------------------------------------------------------------------*/
 

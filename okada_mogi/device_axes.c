@@ -4,12 +4,6 @@
 #include "okada_mogi/grid.h"
 #include "okada_mogi/kernels/found.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { AHEAD = 4 };                                         /* pieces queued on the device */
 enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: one for each of these */

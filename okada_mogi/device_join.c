@@ -5,9 +5,6 @@
 #include "okada_mogi/device.h"
 #include "okada_mogi/kernels/join.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { V, CELL, DIVISION, SLACK, TARGET, FOUND = TARGET + 2 }; /* two from TARGET on */
 /* Queries in a launch, and the most answers to all of them: with more, the host repeats them. */
 enum { TARGETS = 16384, ANSWERS = 1 << 19 };

@@ -6,10 +6,6 @@
 #include "src/opt.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum what {
     NUMBER,

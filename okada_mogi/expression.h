@@ -7,7 +7,6 @@
 #pragma once
 
 #include "okada_mogi/model.h"
-#include "src/status.h"
 
 enum { EXPRESSION_STEPS = 128 };
 

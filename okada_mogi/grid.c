@@ -4,7 +4,6 @@
 #include "src/sort.h"
 
 #include <limits.h>
-#include <math.h>
 
 /* The inner list has at least ENOUGH places (if the grid has), to fill lanes; it may grow to PLENTY
  * to include all axes of a constraint. */

@@ -14,7 +14,6 @@
 #pragma once
 
 #include "okada_mogi/job.h"
-#include "src/arena.h"
 
 enum { GRID_ALL = -1, GRID_NUMBERS = MODEL_VALUES + MODEL_BASES + 1 };
 

@@ -3,7 +3,6 @@
 #include "src/checksum.h"
 
 #include <float.h>
-#include <math.h>
 
 int job_at(const struct job *job, int axis)
 {

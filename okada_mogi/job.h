@@ -14,8 +14,6 @@
 #include "okada_mogi/scenes.h"
 #include "okada_mogi/stations.h"
 #include "okada_mogi/trial.h"
-#include "src/arena.h"
-#include <stdint.h>
 
 #include <jansson.h>
 

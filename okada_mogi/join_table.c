@@ -2,12 +2,6 @@
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/judge.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef float rows __attribute__((vector_size(4 * JOIN_LANES), aligned(4), may_alias));
 typedef int rows_mask __attribute__((vector_size(4 * JOIN_LANES)));

@@ -1,10 +1,6 @@
 /* okada_mogi/judge.c – predictions in the canonical order of operations, compared with the
  * observations. */
 #include "okada_mogi/judge.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <string.h>
 
 double judge_slack(const struct job *job)
 {

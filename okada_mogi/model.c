@@ -1,10 +1,6 @@
 /* okada_mogi/model.c – the list of models, and their responses at a single point. */
 #include "okada_mogi/model.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const struct model *model_find(const char *name)
 {
     for (int i = 0; model_at(i); i++)

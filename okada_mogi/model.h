@@ -18,8 +18,7 @@
  * Functions are pure and may run on any thread. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 enum {
     MODEL_LANES = 8,  /* sources in one call: a multiple of every machine's vector length */

@@ -10,9 +10,6 @@
 #include "okada_mogi/kernels/mogi.h"
 #include "okada_mogi/model.h"
 
-#include <math.h>
-#include <stddef.h>
-
 enum { ES, NS, DEPTH, VOLUME, NU, PARAMETERS };
 enum { COMPONENTS = 3 };
 

@@ -4,12 +4,8 @@
 #include "cu/rank/stop.h"
 #include "okada_mogi/ranges.h"
 #include "okada_mogi/spool.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Longest wait for a batch in one call, s. */
 static const double WAITING = 1;

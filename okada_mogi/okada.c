@@ -6,10 +6,6 @@
 #include "okada_mogi/model.h"
 #include "okada_mogi/okada_textbook.h"
 
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
-
 enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, OPENING };
 enum { REFERENCE = OPENING, RIGIDITY, PLACED_OPENING = RIGIDITY }; /* indices in other forms */
 enum { MAGNITUDE = SLIP, STRIKE_SLIP = RAKE, DIP_SLIP = SLIP };

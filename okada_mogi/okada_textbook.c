@@ -1,10 +1,9 @@
 /* okada_mogi/okada_textbook.c – Okada (1985), BSSA 75(4), 1135-1154, eqs. (24)-(30), in extended
  * precision, with the paper's rules for singular terms. */
 #include "okada_mogi/okada_textbook.h"
+#include "src/base.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
 
 typedef long double real;
 

@@ -1,9 +1,6 @@
 /* okada_mogi/pieces.c – how large a task is. */
 #include "okada_mogi/pieces.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* PER_UNIT tasks for each unit at least; more, within the limits, while each costs at least `worth`
  * station evaluations: batches are as small as a hundredth of a node's share. */
 enum { PER_UNIT = 32, MOST_PER_UNIT = 1024, MANY = 4096, MOST = 1 << 20 };

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "okada_mogi/search.h"
-#include "src/status.h"
-#include <stddef.h>
 
 struct pieces {
     size_t n, room;

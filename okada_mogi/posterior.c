@@ -1,14 +1,9 @@
 /* okada_mogi/posterior.c – evidence, credible regions, Bayes factors. */
 #include "okada_mogi/posterior.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/demand.h"
-#include "src/owned.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BINS = 1 << 16, PER_UNIT = 256 }; /* bins of chi2 above the least; per unit of chi2 */
 

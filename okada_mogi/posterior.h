@@ -5,7 +5,6 @@
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
-#include <stdio.h>
 
 enum { POSTERIOR_REGIONS = 3 };
 

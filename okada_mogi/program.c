@@ -17,12 +17,6 @@
 #include "okada_mogi/search.h"
 #include "okada_mogi/pieces.h"
 #include "okada_mogi/spool.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct program {
     const char *name, *path, *trials, *out, *binary, *save_to, *forward, *residuals, *refine_by,

@@ -1,11 +1,6 @@
 /* okada_mogi/ranges.c – sorted ranges, merged when they touch. */
 #include "okada_mogi/ranges.h"
-#include "src/arena.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static trial_number end_of(struct trial_range r)
 {

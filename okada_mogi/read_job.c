@@ -6,13 +6,6 @@
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/sort.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
                            ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},

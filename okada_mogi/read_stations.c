@@ -1,17 +1,9 @@
 /* okada_mogi/read_stations.c – reads tables of displacements with the usual names and orders. */
 #include "okada_mogi/stations.h"
 #include "okada_mogi/utm.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/table.h"
-#include "src/owned.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum {

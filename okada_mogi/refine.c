@@ -1,12 +1,8 @@
 /* okada_mogi/refine.c – finer grids around accepted trials. */
 #include "okada_mogi/refine.h"
 #include "src/opt.h"
-#include "src/owned.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- factors ----------------------------------------------------------------------------------*/
 

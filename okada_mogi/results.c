@@ -6,13 +6,7 @@
 #include "okada_mogi/judge.h"
 #include "okada_mogi/posterior.h"
 #include "okada_mogi/spool.h"
-#include "src/arena.h"
 #include "src/random.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Numbers of accepted trials whose records and neighbours are checked, and of those whose records
  * are computed from textbook formulas; of random trials, and of symmetric ones; of descents, also

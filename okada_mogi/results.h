@@ -4,8 +4,6 @@
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 struct results;
 

@@ -3,10 +3,6 @@
  * Discrete Comput. Geom. 6, 423-434. */
 #include "okada_mogi/scenes.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { DIM = SCENES_UNKNOWNS + 1, ROW = DIM + 1 };
 #define FAR                                                                                        \
     1e6 /* no unknown is larger, in units of the largest residual: planes need not be unique */

@@ -6,8 +6,6 @@
 #pragma once
 
 #include "okada_mogi/stations.h"
-#include "src/arena.h"
-#include <stddef.h>
 
 enum { SCENES_UNKNOWNS = 3, SCENES_MOST = 32, SCENES_COVARIANT = 4096 /* most points */ };
 

@@ -2,13 +2,7 @@
  * workers, judging. */
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
-#include "src/arena.h"
 #include "src/random.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- stations ---------------------------------------------------------------------------------*/
 

@@ -4,12 +4,8 @@
  * from random samples and short descents; every batch tightens it. */
 #include "okada_mogi/descent.h"
 #include "okada_mogi/search_method.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 enum { SAMPLES = 4096, DESCENTS = 8 };
 

@@ -7,8 +7,6 @@
 #include "src/lanes_math.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { VECTORS = MODEL_LANES / LANES };
 

@@ -6,11 +6,6 @@
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
-#include "src/arena.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double table_bytes = 1 << 30; /* largest block */
 

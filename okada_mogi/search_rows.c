@@ -2,13 +2,7 @@
  * the data has at most the chi2 of all, so any order is valid: the largest come first, which hold
  * most of the signal and most of the noise that no source explains. */
 #include "okada_mogi/search_rows.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     VECTORS = MODEL_LANES / LANES,

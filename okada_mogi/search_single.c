@@ -6,7 +6,6 @@
  * With two basis responses a cheaper test comes first: three components confine the two slip
  * components to three strips of the plane, whose linear dependency tells whether they have a common
  * point. Geometries that survive all stations are finished one at a time, stations in the lanes. */
-#include "src/arena.h"
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/interval.h"
@@ -15,11 +14,6 @@
 #include "okada_mogi/search_rows.h"
 #include "src/random.h"
 #include "okada_mogi/job.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Inner products of data (0) and responses (1 ..), whitened. */
 struct gram {

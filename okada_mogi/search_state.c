@@ -1,18 +1,13 @@
 /* okada_mogi/search_state.c – progress of a search; writes, verifies and reads checkpoints. */
 #include "okada_mogi/search_state.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/progress.h"
-#include "src/owned.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Seconds between two saves; longer if a save is slow, so that saving takes at most 1/20 of the

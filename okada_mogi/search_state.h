@@ -8,7 +8,6 @@
 
 #include "okada_mogi/ranges.h"
 #include "okada_mogi/results.h"
-#include <stdint.h>
 
 struct search_state;
 

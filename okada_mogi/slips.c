@@ -1,9 +1,6 @@
 /* okada_mogi/slips.c – polygons of slip components, clipped by data. */
 #include "okada_mogi/slips.h"
 
-#include <math.h>
-#include <string.h>
-
 static void add_corner(struct slips_piece *p, const double *u)
 {
     if (!p->n || memcmp(u, p->corner[p->n - 1], sizeof *p->corner))

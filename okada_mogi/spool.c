@@ -1,13 +1,8 @@
 /* okada_mogi/spool.c – batches in memory, then in a file. */
 #include "okada_mogi/spool.h"
-#include "src/arena.h"
-#include "src/owned.h"
 #include "src/sort.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { AT_A_TIME = 4096 }; /* records read from the file */

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "src/checksum.h"
-#include "src/status.h"
-#include <stdbool.h>
 
 struct stations {
     int n;

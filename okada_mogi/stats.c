@@ -2,11 +2,6 @@
  * depend on who found them. Four passes: ranges; sums; sizes of clusters; descriptions of clusters.
  */
 #include "okada_mogi/stats.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 const double stats_percent[STATS_PERCENTS] = {5, 25, 50, 75, 95};
 

@@ -10,7 +10,6 @@
 
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/spool.h"
-#include "src/arena.h"
 
 enum {
     STATS_COLUMNS = JOB_AXES + 1,

@@ -2,8 +2,6 @@
 #include "okada_mogi/trial.h"
 #include "src/random.h"
 
-#include <string.h>
-
 double trial_value(const struct trial_axis *axis, long i)
 {
     if (axis->n == 1)

@@ -7,9 +7,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "src/base.h"
 
 typedef unsigned __int128 trial_number;
 

@@ -1,11 +1,9 @@
 /* okada_mogi/units.c – searches trials on cores and devices. */
 #include "okada_mogi/units.h"
 #include "cu/team/thread_pool.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { PIECES = 4 }; /* of a task for each thread of a unit */
 

@@ -1,8 +1,6 @@
 /* okada_mogi/utm.c – the series of the transverse Mercator projection. */
 #include "okada_mogi/utm.h"
 
-#include <math.h>
-
 static const double pi = 3.14159265358979323846;
 
 int utm_zone(double longitude)

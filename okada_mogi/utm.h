@@ -1,7 +1,7 @@
 /* okada_mogi/utm.h – conversion of longitude and latitude to metres, and back. */
 #pragma once
 
-#include <stdbool.h>
+#include "src/base.h"
 
 /* The zone, 1 .. 60, in which a longitude lies, degrees east. */
 int utm_zone(double longitude);

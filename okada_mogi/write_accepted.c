@@ -1,15 +1,10 @@
 /* okada_mogi/write_accepted.c – tables of accepted trials, as text or binary. */
 #include "okada_mogi/accepted.h"
 #include "okada_mogi/write.h"
-#include "src/arena.h"
 #include "src/file.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { VERSION = 1, HEADER = 32 }; /* bytes before the names */
 

@@ -1,10 +1,6 @@
 /* okada_mogi/write_json.c – trials and statistics as JSON and as text. */
 #include "okada_mogi/write.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- trials -----------------------------------------------------------------------------------*/
 
 json_t *write_number(trial_number x)

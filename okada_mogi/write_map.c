@@ -1,10 +1,6 @@
 /* okada_mogi/write_map.c – a trial on maps: GeoJSON, and files for GMT. */
 #include "okada_mogi/write.h"
 #include "src/file.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---- GeoJSON ----------------------------------------------------------------------------------*/
 

@@ -1,9 +1,6 @@
 /* okada_mogi/write_page.c – data of the report's figures. */
 #include "okada_mogi/write.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- the map ----------------------------------------------------------------------------------*/
 
 /* u [stations][3]: predictions, NULL: none. */

@@ -1,12 +1,7 @@
 /* okada_mogi/write_synthetic.c – synthetic data of a known source, with noise. */
 #include "okada_mogi/write.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/random.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* Box & Muller (1958). */
 static double normal(uint64_t *seed)

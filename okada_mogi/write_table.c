@@ -3,11 +3,7 @@
 #include "okada_mogi/write.h"
 #include "src/file.h"
 #include "src/table.h"
-#include "src/owned.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 void write_cell(FILE *out, int digits, double x)

@@ -1,11 +1,8 @@
 /* src/arena.c – small allocations share blocks, large ones have their own. */
 #include "src/arena.h"
+#include "src/base.h"
 
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ALIGNMENT = 64, BLOCK = 1 << 14 };
 

@@ -2,9 +2,6 @@
 #include "src/cachedir.h"
 #include "src/file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* src/cachedir.h – where programs keep files for later runs. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 /* Writes "<caches>/<name>" to path [room]. The caches are in $XDG_CACHE_HOME, else ~/.cache; if
  * that is unset, not writable or full, in $TMPDIR/evenkeel-<uid> (default /tmp), which must belong

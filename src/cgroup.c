@@ -1,9 +1,7 @@
 /* src/cgroup.c – reads the limits of this process's control groups. */
 #include "src/cgroup.h"
-#include "src/owned.h"
 
 #include <limits.h>
-#include <stdbool.h>
 
 /* Reads a limit from a file; false if it sets none. */
 typedef bool read_limit(const char *file, double *limit);

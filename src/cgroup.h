@@ -2,7 +2,7 @@
  * (version 1 or 2), of its own group and of those above it. Any thread. */
 #pragma once
 
-#include <stddef.h>
+#include "src/base.h"
 
 /* The lowest memory limit, bytes; 0: none. */
 size_t cgroup_memory(void);

@@ -1,9 +1,6 @@
 /* src/checksum.c – a thin layer over XXH3. */
 #include "src/checksum.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Inlined, because the layout of the state is not part of the library's ABI. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>

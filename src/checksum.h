@@ -3,8 +3,7 @@
  * machine. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "src/base.h"
 
 struct checksum {
     _Alignas(64) unsigned char state[640]; /* xxHash's */

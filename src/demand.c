@@ -2,12 +2,6 @@
 #include "src/demand.h"
 #include "src/file.h"
 #include "src/opt.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- objects ----------------------------------------------------------------------------------*/
 enum ek_status demand_flag(const char *path, const char *where, const json_t *object,

@@ -2,9 +2,8 @@
  * file, its line and the key, such as units[1].speed. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 #include <jansson.h>
-#include <stdbool.h>
 
 /* What a number must satisfy. */
 struct demand {

@@ -1,10 +1,6 @@
 /* src/embed.c – finds and joins embedded kernel texts. */
 #include "src/embed.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "src/base.h"
 
 const struct embed_text *embed_find(const char *path)
 {

@@ -1,15 +1,12 @@
 /* src/file.c – files are replaced entirely or not at all. */
 #include "src/file.h"
-#include "src/arena.h"
-#include "src/owned.h"
+#include "src/base.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -2,8 +2,6 @@
 #include "src/isa.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const char isa_built[]; /* names, each between blanks */
 

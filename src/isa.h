@@ -6,8 +6,7 @@
  * that dispatch to the level in use (src/isa_calls.h). */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 struct isa {
     const char *name, *summary; /* "v3"; the instructions it needs */

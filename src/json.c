@@ -1,8 +1,7 @@
 /* src/json.c – writes JSON files; builds numbers and lists. */
 #include "src/json.h"
 #include "src/file.h"
-
-#include <math.h>
+#include "src/base.h"
 
 static enum ek_status dump(const char *path, const json_t *root, int digits)
 {

@@ -3,7 +3,6 @@
  * device kernels in the same file omits them if KERNEL_LANES is defined. */
 #pragma once
 
-#include <math.h>
 #if defined __x86_64__
 #include <immintrin.h>
 #endif
@@ -40,6 +39,7 @@ typedef long long lanes_mask __attribute__((vector_size(8 * LANES))); /* -1: tru
 #define DIVIDE(a, b)                lanes_quotient(a, b)
 #define STORE_SOME(p, at, x, count) lanes_store_some((p) + (at), x, count)
 #include "src/kernel.h"
+#include "src/base.h"
 #undef FN /* structs of vectors stay in registers only where everything is inlined */
 #define FN static inline __attribute__((always_inline))
 

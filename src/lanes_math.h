@@ -4,7 +4,6 @@
 #pragma once
 
 #include "src/lanes.h"
-#include <stdint.h>
 
 typedef uint64_t lanes_bits __attribute__((vector_size(8 * LANES)));
 

@@ -3,7 +3,6 @@
 #include "src/nohup.h"
 
 #include <signal.h>
-#include <stddef.h>
 
 static bool given;
 

@@ -1,7 +1,7 @@
 /* src/nohup.h – whether the program was started with nohup. */
 #pragma once
 
-#include <stdbool.h>
+#include "src/base.h"
 
 /* Whether SIGHUP was ignored when the process began, even if a library has changed that since. */
 bool nohup_given(void);

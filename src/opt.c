@@ -1,14 +1,12 @@
 /* src/opt.c – option tables on top of getopt_long(). */
 #include "src/opt.h"
 #include "src/file.h"
+#include "src/base.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_OPTS = 128, MAX_NAME = 64 };
 

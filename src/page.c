@@ -2,11 +2,7 @@
 #include "src/page.h"
 #include "src/embed.h"
 #include "src/file.h"
-#include "src/owned.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "src/base.h"
 
 /* Inside <script>, "<" could open a comment or end the element. JSON has it only in strings, where
  * "\u003c" means the same. */

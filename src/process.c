@@ -1,14 +1,8 @@
 /* src/process.c – reads /proc; tries to start threads. */
 #include "src/process.h"
-#include "src/arena.h"
-#include "src/status.h"
-#include "src/owned.h"
 
 #include <dirent.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern char **environ;
 

@@ -1,8 +1,7 @@
 /* src/process.h – other processes of this node, and the environment of new ones. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 #include <sys/types.h>
 
 /* This process's environment, without variables that begin with one of out[n], for a new process: a

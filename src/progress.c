@@ -2,7 +2,6 @@
 #include "src/progress.h"
 #include "src/clock.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static struct {

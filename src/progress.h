@@ -1,7 +1,7 @@
 /* src/progress.h – a progress line with rate and ETA on stderr, if stderr is a terminal. */
 #pragma once
 
-#include <stdbool.h>
+#include "src/base.h"
 
 /* Turns all progress lines of this process off (--quiet). One thread, at start. */
 void progress_quiet(bool quiet);

@@ -3,8 +3,7 @@
  * every machine. And the system's generator, for names that no other process may have. */
 #pragma once
 
-#include "src/status.h"
-#include <stdint.h>
+#include "src/base.h"
 #include <sys/random.h>
 
 /* Fills n <= 256 bytes by the system's generator. EK_UNAVAILABLE: it has none. */

@@ -1,11 +1,10 @@
 /* src/self.c – asks the kernel for this program's file. */
 #include "src/self.h"
 #include "src/file.h"
+#include "src/base.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 

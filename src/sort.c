@@ -2,9 +2,6 @@
 #include "src/sort.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #define ORDER(type, a, b)                                                                          \
     ((*(const type *)(a) > *(const type *)(b)) - (*(const type *)(a) < *(const type *)(b)))

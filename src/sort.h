@@ -1,7 +1,7 @@
 /* src/sort.h – sorting, bisection, and medians of numbers. */
 #pragma once
 
-#include <stddef.h>
+#include "src/base.h"
 
 /* Comparators for qsort() and bsearch(), ascending; also for structs that begin with such a member.
  */

@@ -1,5 +1,5 @@
 /* src/status.c – records and prints the one line that explains a failure. */
-#include "src/status.h"
+#include "src/base.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,10 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,15 +1,9 @@
 /* src/table.c – one pass splits the text into cells; numbers are parsed on request. */
 #include "src/table.h"
-#include "src/arena.h"
 #include "src/file.h"
 #include "src/opt.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { MOST_COLUMNS = 4096 };

@@ -6,10 +6,7 @@
  * carriage returns are dropped. */
 #pragma once
 
-#include "src/status.h"
-#include "src/owned.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 struct table {
     const char *path;    /* for messages; borrowed */

@@ -16,12 +16,9 @@
 #include "cu/unit/prepare.h"
 #include "cu/bench/trace.h"
 #include "src/file.h"
-#include "src/owned.h"
 #include "src/progress.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_SCHEDULES = 64 };

@@ -7,10 +7,7 @@
 #include "cu/unit/topology.h"
 #include "cu/unit/tune_layout.h"
 #include "src/clock.h"
-#include "src/owned.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

@@ -2,12 +2,8 @@
  * options that only print. */
 #include "cu/bench/bench_options.h"
 #include "cu/team/fault.h"
-#include "src/arena.h"
 #include "src/isa.h"
-#include "src/owned.h"
 #include "src/version.h"
-
-#include <string.h>
 
 #define AT(member) offsetof(struct bench_settings, member)
 static const struct opt common_options[] = {

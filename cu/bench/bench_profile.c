@@ -2,9 +2,7 @@
  * is told that all other kinds would take forever. */
 #include "cu/bench/bench_profile.h"
 #include "cu/rank/cluster.h"
-#include "src/owned.h"
 
-#include <math.h>
 #include <unistd.h>
 
 enum { STEPS = 5 }; /* on each kind; the median counts */

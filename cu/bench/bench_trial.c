@@ -3,7 +3,6 @@
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
-#include "src/owned.h"
 #include "src/process.h"
 #include "src/self.h"
 #include "src/sort.h"
@@ -11,13 +10,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,12 +3,7 @@
 #include "src/demand.h"
 #include "src/json.h"
 #include "src/opt.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double WORTH = 0.05; /* fraction of the run that is worth a line */
 

@@ -2,10 +2,7 @@
 #include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "src/cgroup.h"
-#include "src/owned.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

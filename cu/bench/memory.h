@@ -1,8 +1,7 @@
 /* cu/bench/memory.h – whether a problem fits into memory, checked before anything is allocated. */
 #pragma once
 
-#include "src/status.h"
-#include <stddef.h>
+#include "src/base.h"
 
 /* Bytes available on this node, or in its container; 0: unknown. */
 size_t memory_available(void);

@@ -1,8 +1,7 @@
 /* cu/bench/report.c – the page of a run or comparison. */
 #include "cu/bench/report.h"
 #include "src/page.h"
-
-#include <stdbool.h>
+#include "src/base.h"
 
 /* Pages with more events are larger than a megabyte and slow: only every n-th step is kept. */
 enum { MANY_EVENTS = 4500 };

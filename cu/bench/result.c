@@ -4,13 +4,9 @@
 #include "cu/rank/cluster.h"
 #include "cu/unit/topology.h"
 #include "src/isa.h"
-#include "src/owned.h"
 #include "src/version.h"
 #include "src/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};

@@ -4,8 +4,6 @@
 #include "cu/bench/bench.h"
 #include "cu/sim/loss.h"
 #include "src/json.h"
-#include "src/arena.h"
-#include <stdio.h>
 
 enum { RESULT_TASKS = 65536 }; /* if there are more tasks, the JSON leaves out their times */
 

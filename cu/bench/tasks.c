@@ -4,12 +4,9 @@
 #include "cu/team/ek_grid_internal.h"
 #include "cu/team/thread_pool.h"
 #include "src/clock.h"
-#include "src/owned.h"
+#include "src/base.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KERNELS = 64, NAME = 64 };
 

@@ -3,13 +3,8 @@
 #include "cu/bench/trace.h"
 #include "cu/bench/result.h"
 #include "cu/rank/cluster.h"
-#include "src/arena.h"
 #include "src/file.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct trace {
     json_t *events;

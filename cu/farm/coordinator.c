@@ -1,12 +1,7 @@
 /* cu/farm/coordinator.c – a policy over nodes, and the batches that nodes hold. */
 #include "cu/farm/coordinator.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* A connected node may still hang: a batch out for LATE times its expected duration, and for at

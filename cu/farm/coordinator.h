@@ -7,9 +7,7 @@
 #pragma once
 
 #include "cu/sched/sched.h"
-#include "src/status.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base.h"
 
 struct coordinator;
 

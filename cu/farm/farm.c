@@ -6,14 +6,11 @@
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
 #include <limits.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* Seconds: one call of the server; between two checks whether to stop; for workers to learn that
  * the last run is over; for one to come before rank 0, which only deals, works itself. */

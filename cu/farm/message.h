@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cu/farm/coordinator.h"
-#include <stdint.h>
 
 enum { MESSAGE_VERSION = 3, FARM_BRIEF = 32 };
 

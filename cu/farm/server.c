@@ -1,13 +1,9 @@
 /* cu/farm/server.c – answers the workers' messages. */
 #include "cu/farm/server.h"
-#include "src/arena.h"
-#include "src/owned.h"
 #include "src/process.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* What the server knows of a rank. */

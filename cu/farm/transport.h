@@ -2,8 +2,7 @@
  * farm: ZeroMQ on real nodes, MPI on simulated clusters. One thread. */
 #pragma once
 
-#include "src/status.h"
-#include <stddef.h>
+#include "src/base.h"
 
 enum transport_event_kind {
     TRANSPORT_NOTHING, /* timed out */

@@ -3,11 +3,6 @@
 #include "cu/farm/transport_lasting.h"
 #include "src/random.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Messages of more bytes are confirmed at once, lest the sender keep many of them. */
 enum { BULKY = 1 << 16 };
 

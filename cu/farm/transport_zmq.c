@@ -1,7 +1,6 @@
 /* cu/farm/transport_zmq.c – rank 0 is a ROUTER, the others are DEALERs whose routing id is their
  * rank. The sockets' monitors tell which peer is lost: its connection or its heartbeat ended. */
 #include "cu/farm/transport_zmq.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
 #include <errno.h>
@@ -9,10 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <zmq.h>

@@ -1,10 +1,6 @@
 /* cu/farm/worker.c – asks rank 0 for batches and reports them. */
 #include "cu/farm/worker.h"
-#include "src/owned.h"
-#include "src/arena.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void worker_end(struct worker *w)

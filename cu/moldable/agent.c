@@ -5,20 +5,15 @@
 #include "cu/moldable/run.h"
 #include "cu/moldable/task.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/json.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -9,7 +9,6 @@
 
 #include "cu/moldable/job.h"
 #include "cu/rank/family.h"
-#include <stdint.h>
 
 /* Seconds: see above; until the master gives up an agent that is out of reach. */
 enum { AGENT_LEASE = 30, AGENT_GRACE = 40 };

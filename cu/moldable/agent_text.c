@@ -1,10 +1,7 @@
 /* cu/moldable/agent_text.c – the master's messages to agents, as JSON. */
 #include "cu/moldable/agent.h"
 #include "src/json.h"
-#include "src/owned.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- the start --------------------------------------------------------------------------------*/

@@ -8,15 +8,10 @@
 #include "src/cachedir.h"
 #include "src/json.h"
 #include "src/opt.h"
-#include "src/owned.h"
 #include "src/progress.h"
 #include "src/sort.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_WIDTHS = 64, MOST_REPEATS = 101 };

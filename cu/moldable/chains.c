@@ -2,9 +2,6 @@
 #include "cu/moldable/chains.h"
 #include "src/random.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Rounds of the search for widths; a kind weighs by this power of its chain's share of the longest
  * one; changes that are tried after it, and starts of tasks in all their trials. */
 enum { ROUNDS = 24, SHARPNESS = 6, TRIALS = 2000, EFFORT = 1000000 };

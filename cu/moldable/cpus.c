@@ -1,11 +1,6 @@
 /* cu/moldable/cpus.c – cpus by the process's affinity, and by Slurm's record of an allocation. */
 #include "cu/moldable/cpus.h"
 #include "cu/unit/topology.h"
-#include "src/owned.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- Slurm ------------------------------------------------------------------------------------*/
 /* Is `node` in a list such as n[1-3],n7? */

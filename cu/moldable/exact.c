@@ -4,10 +4,6 @@
 #include "cu/moldable/exact.h"
 #include "src/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct place {
     int task, node, width;
     double start, finish;

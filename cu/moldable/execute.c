@@ -9,15 +9,9 @@
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/opt.h"
-#include "src/owned.h"
 #include "src/progress.h"
-#include "src/arena.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SCAN = 256 };
 /* Seconds: between two looks; between two plans, at least; without any task running until waiting

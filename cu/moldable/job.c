@@ -3,13 +3,8 @@
 #include "cu/moldable/cpus.h"
 #include "src/demand.h"
 #include "src/file.h"
-#include "src/owned.h"
 
-#include <math.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- members ----------------------------------------------------------------------------------*/
 static enum ek_status text_of(const struct run_job *j, const char *where, const json_t *object,

@@ -2,18 +2,13 @@
  * it on another node. */
 #include "cu/moldable/launch.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/clock.h"
-#include "src/owned.h"
 #include "src/self.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -2,12 +2,7 @@
 #include "cu/moldable/timeline.h"
 #include "src/clock.h"
 #include "src/opt.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOLDABLE(symbol) extern const struct moldable_method moldable_##symbol;
 #include "cu/moldable/moldable_list.h"

@@ -7,9 +7,7 @@
  * a cluster task whole nodes of one cluster (and goes at the pace of the slowest of them). */
 #pragma once
 
-#include "src/arena.h"
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 /* t(p) = (1 + stretch) (a/p^b + c + d ln(p) + e p) seconds, or (1 + stretch) table[p-1]. */
 struct moldable_law {

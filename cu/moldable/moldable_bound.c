@@ -1,10 +1,6 @@
 /* cu/moldable/moldable_bound.c – the lower bound of a moldable problem. */
 #include "cu/moldable/timeline.h"
 #include "cu/sim/bound.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 /* Rounds in which the prices are improved. */
 enum { ROUNDS = 4 };

@@ -1,14 +1,9 @@
 /* cu/moldable/moldable_read.c – parses laws, tasks and nodes, and checks problems. */
 #include "cu/moldable/moldable.h"
 #include "src/opt.h"
-#include "src/owned.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TASKS = 10000000, MOST_NODES = 100000, MOST_CORES = 4096 };
 

@@ -3,13 +3,8 @@
  * 8 the processors that it had and requested; -1 means unknown. */
 #include "cu/moldable/moldable.h"
 #include "src/file.h"
-#include "src/owned.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { JOB = 0, RUN_TIME = 3, PROCESSORS = 4, REQUESTED = 7, FIELDS = 18 };
 

@@ -3,9 +3,6 @@
 #include "src/page.h"
 #include "src/json.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- plans ------------------------------------------------------------------------------------*/
 /* A task on one node has "node" and "core"; one on several has a list "nodes" of such objects. */
 static json_t *placed_json(const struct moldable_problem *p, int task,

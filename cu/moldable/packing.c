@@ -1,10 +1,6 @@
 /* cu/moldable/packing.c – tournament trees of the nodes for every width. */
 #include "cu/moldable/packing.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Kinds that need the same GPUs and memory share a tree. */
 enum { MOST_NEEDS = 16 };
 

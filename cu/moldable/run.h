@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/opt.h"
-#include "src/status.h"
+#include "src/base.h"
 
 /* Each parses its own arguments (argv[0] is the subcommand) and does the work. One thread. */
 enum ek_status run_plan(int argc, char **argv);

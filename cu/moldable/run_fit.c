@@ -4,7 +4,6 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
-#include <math.h>
 
 struct samples {
     const int *cores;

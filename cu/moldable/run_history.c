@@ -1,18 +1,12 @@
 /* cu/moldable/run_history.c – the tasks of a running job: journal and plans. */
 #include "cu/moldable/run_history.h"
-#include "src/arena.h"
 #include "src/checksum.h"
-#include "src/owned.h"
 #include "src/random.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

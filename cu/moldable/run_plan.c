@@ -3,10 +3,6 @@
 #include "cu/moldable/run.h"
 #include "src/json.h"
 #include "src/opt.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MOST_METHODS = 32, MOST_WORDS = 64 };
 

@@ -2,7 +2,6 @@
  * allocated between fork() and exec(). */
 #include "cu/moldable/task.h"
 #include "src/clock.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +9,6 @@
 #include <regex.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

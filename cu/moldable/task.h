@@ -5,8 +5,7 @@
  * task's processes and then itself. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 #include <sys/types.h>
 
 struct task_start {

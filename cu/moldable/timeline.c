@@ -3,9 +3,6 @@
 #include "src/sort.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double *times(const struct timeline *l, int node)
 {

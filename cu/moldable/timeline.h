@@ -6,9 +6,6 @@
 #pragma once
 
 #include "cu/moldable/moldable.h"
-#include "src/arena.h"
-#include <stdint.h>
-#include <string.h>
 
 enum { TIMELINE_BLOCKS = 16 };
 

@@ -2,11 +2,7 @@
  * them, and picks the width that does most of the work. */
 #include "cu/moldable/width_selection.h"
 #include "cu/moldable/moldable.h"
-#include "src/owned.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <string.h>
 
 static const char METHOD[] = "evenkeel";
 

@@ -3,7 +3,7 @@
  * the widths that were tried. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 
 enum { WIDTH_LEVELS = 128, WIDTHS_TRIED = 16 };
 

@@ -1,15 +1,11 @@
 /* cu/rank/cluster.c – the only file that calls MPI. */
 #include "cu/rank/cluster.h"
-#include "src/arena.h"
 #include "src/clock.h"
-#include "src/owned.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -6,10 +6,8 @@
  * MPI, a rank that fails ends the whole run. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 #include <hwloc.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /* This process's rank according to the launcher's environment variables, available before MPI
  * starts; rank 0 of 1 without a launcher. */

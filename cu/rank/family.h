@@ -8,8 +8,7 @@
  * times, except that of rank 0. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 enum { FAMILY_CALL = 512, FAMILY_KEY = 41 };
 

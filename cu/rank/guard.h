@@ -3,8 +3,7 @@
  * launcher end with our exit code; or that the rank has been stopped, where and since when. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 /* If a launcher started several ranks, forks: the child returns EK_OK; the parent forwards signals
  * to it, waits, and exits with its exit code, or 3 if it was killed. If the parent dies, so does

@@ -3,12 +3,10 @@
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
 #include "src/nohup.h"
-#include "src/status.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { STEPS_PER_AGREEMENT = 8 }; /* steps between two agreements of the ranks */

@@ -2,7 +2,7 @@
  * be withdrawn. */
 #pragma once
 
-#include <stdbool.h>
+#include "src/base.h"
 
 /* main() calls it before anything that takes time. SIGINT, SIGTERM and SIGHUP end the process with
  * the exit code of EK_STOPPED from now on, and SIGUSR1, by which batch systems announce the time

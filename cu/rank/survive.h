@@ -11,11 +11,8 @@
  * next launch gets the memory. */
 #pragma once
 
-#include "src/status.h"
+#include "src/base.h"
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The signal that ends the remaining ranks of a launch that has lost one. */
 enum { SURVIVE_DISMISSED = SIGALRM };

@@ -1,16 +1,10 @@
 /* cu/sim/bound.c – lower bound of a step. */
 #include "cu/sim/bound.h"
 #include "cu/sched/line.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
 
 #include <glpk.h>
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The kinds that have units. */
 struct kinds {

@@ -1,7 +1,7 @@
 /* cu/sim/bound.h – the lower bound of a step, with which every makespan is compared. */
 #pragma once
 
-#include <stddef.h>
+#include "src/base.h"
 
 /* Lower bound, in seconds, of the makespan of any assignment of n tasks to units of `nkinds` kinds
  * with units[k] units each (kinds without units do not count). seconds[k] is an array [n]: the time

@@ -1,17 +1,13 @@
 /* cu/sim/capacity.c – forms the combinations of nodes and simulates the policies on each. */
 #include "cu/sim/capacity.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/progress.h"
 #include "src/random.h"
 #include "src/sort.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const size_t MOST_SCENARIOS = 1000000;

@@ -18,11 +18,7 @@
 #pragma once
 
 #include "cu/sim/sim.h"
-#include "src/arena.h"
 #include "src/json.h"
-
-#include <stdint.h>
-#include <stdio.h>
 
 enum { CAPACITY_TYPES = 16 };
 

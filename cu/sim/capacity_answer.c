@@ -2,9 +2,6 @@
 #include "cu/sim/capacity_answer.h"
 #include "src/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static const struct capacity_cell *cell_of(const struct capacity *c, size_t scenario, int schedule)
 {
     return &c->cell[scenario * (size_t)c->nschedules + (size_t)schedule];

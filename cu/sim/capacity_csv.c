@@ -4,13 +4,9 @@
  *    scenario,<type>,…,nodes,cores,devices,price,schedule,makespan_s,lower_bound_s,ratio,inputs */
 #include "cu/sim/capacity.h"
 #include "src/table.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { FIELDS = CAPACITY_TYPES + 16, LINE = 4096 };

@@ -1,10 +1,6 @@
 /* cu/sim/capacity_page.c – the data of cu/sim/plan.html. */
 #include "cu/sim/capacity_page.h"
 #include "src/page.h"
-#include "src/owned.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum {
     MOST_POINTS = 12000,  /* more make the chart slow: beyond the best, scenarios are thinned out */

@@ -6,9 +6,6 @@
 #include "src/demand.h"
 #include "src/file.h"
 
-#include <stddef.h>
-#include <string.h>
-
 enum { MOST_UNITS = 1 << 20 };
 
 /* ---- numbers ----------------------------------------------------------------------------------*/

@@ -1,8 +1,6 @@
 /* cu/sim/loss.c – divides lost seconds among causes. */
 #include "cu/sim/loss.h"
 
-#include <math.h>
-
 static const char *const causes[LOSS_CAUSES] = {
     [LOSS_IMBALANCE] = "imbalance",
     [LOSS_LAUNCH] = "launch",

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "src/json.h"
-#include <stdio.h>
+#include "src/base.h"
 
 enum { LOSS_IMBALANCE, LOSS_LAUNCH, LOSS_TRANSFER, LOSS_CONTENTION, LOSS_CAUSES };
 

@@ -2,12 +2,6 @@
 #include "src/sort.h"
 #include "cu/sim/plan_case.h"
 #include "src/demand.h"
-#include "src/arena.h"
-#include "src/owned.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PLAN_CASE_UNITS = 1 << 20, PLAN_CASE_STEPS = 1 << 24 };
 

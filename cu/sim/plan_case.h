@@ -27,7 +27,6 @@
 #pragma once
 
 #include "cu/sim/sim.h"
-#include "src/arena.h"
 #include <jansson.h>
 
 /* A measured run in a record. */

@@ -5,12 +5,7 @@
 #include "cu/sched/fit.h"
 #include "cu/sim/record_fit.h"
 #include "cu/sim/sim.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { RECORD_TASKS = 65536 };

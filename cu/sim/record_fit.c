@@ -3,11 +3,7 @@
 #include "cu/sim/record_fit.h"
 #include "cu/sched/fit.h"
 #include "cu/sched/line.h"
-#include "src/arena.h"
 #include "src/sort.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { TURNS = 8 };
 

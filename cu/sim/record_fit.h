@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cu/sched/sched.h"
-#include "src/status.h"
+#include "src/base.h"
 
 /* A measured range of tasks. */
 struct record_sample {

@@ -1,11 +1,6 @@
 /* cu/sim/sim.c – the simulator: a heap of units by the time at which they become idle. */
 #include "cu/sim/sim.h"
-#include "src/arena.h"
 #include "src/random.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 enum life { IDLE, BUSY, DEAD };
 

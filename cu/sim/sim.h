@@ -4,7 +4,6 @@
 
 #include "cu/sim/loss.h"
 #include "cu/sched/exchange.h"
-#include <stdbool.h>
 
 /* The share by which a unit is slower while so many others are busy: piecewise linear through (0,
  * 0) and the points, extrapolated beyond the last. No points: no slowdown. */

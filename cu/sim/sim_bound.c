@@ -1,14 +1,9 @@
 /* cu/sim/sim_bound.c – lower bound, certificate and lost time of a simulated step. */
 #include "cu/sim/bound.h"
 #include "cu/sim/sim.h"
-#include "src/arena.h"
 #include "src/sort.h"
-#include "src/owned.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* With more task times than this, the bound is not computed (memory). */
 static const size_t MOST_TIMES = (size_t)1 << 26;

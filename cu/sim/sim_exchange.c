@@ -1,9 +1,6 @@
 /* cu/sim/sim_exchange.c – duration of exchanges in the simulator, and slowdown by neighbours. */
 #include "cu/sim/sim.h"
 
-#include <math.h>
-#include <string.h>
-
 double sim_curve_at(const struct sim_curve *curve, double busy)
 {
     double from[2] = {0, 0}, slope = 0;

@@ -1,9 +1,6 @@
 /* cu/sim/simulate_layout.c – removes units from a case, and searches for the best subset. */
 #include "cu/sim/simulate_layout.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
-#include <string.h>
 #include <strings.h>
 
 /* Context of tune_search(); `room` must come first. */

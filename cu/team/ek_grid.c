@@ -1,8 +1,6 @@
 /* cu/team/ek_grid.c – zones of a rectangle of cells, on the host and on devices. */
 #include "cu/team/ek_grid_internal.h"
-#include "src/arena.h"
-
-#include <string.h>
+#include "src/base.h"
 
 enum { LEFT, RIGHT, UP, DOWN, SIDES };
 

@@ -1,8 +1,6 @@
 /* cu/team/events.c – growing lists of events. */
 #include "cu/team/events.h"
-#include "src/arena.h"
-
-#include <stdlib.h>
+#include "src/base.h"
 
 void events_add(struct events *e, struct events_entry entry)
 {

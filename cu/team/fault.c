@@ -5,10 +5,7 @@
 #include "cu/rank/survive.h"
 #include "src/clock.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 /* One fault, "who:N@what:X[@step:K]". */

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "cu/sched/sched.h"
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 enum { FAULT_MAX = 16, FAULT_ALL = -1 };
 

@@ -1,10 +1,6 @@
 /* cu/team/task_history.c – homes and times of a team's tasks. */
 #include "cu/team/task_history.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum ek_status task_history_open(struct task_history *b, const struct sched_job *job)
 {
     const size_t n = job->n;

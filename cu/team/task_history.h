@@ -3,7 +3,7 @@
 
 #include "cu/team/samples.h"
 #include "cu/sched/sched.h"
-#include "src/arena.h"
+#include "src/base.h"
 
 struct task_history {
     size_t n, all;               /* tasks of this rank, and of all ranks */

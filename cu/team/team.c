@@ -4,13 +4,9 @@
 #include "cu/rank/cluster.h"
 #include "cu/team/thread_pool.h"
 #include "cu/rank/stop.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* known [units]: seconds and speeds known before the run; or NULL. */
 static void describe_units(struct team *t, const struct sched_unit *known)

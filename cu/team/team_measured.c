@@ -1,8 +1,6 @@
 /* cu/team/team_measured.c – a team's measurements. */
 #include "cu/team/team_internal.h"
 
-#include <math.h>
-
 const struct team_result *team_result(const struct team *t)
 {
     return &t->result;

@@ -1,7 +1,6 @@
 /* cu/team/thread_pool.c – the threads of one unit wait at a barrier for work. */
 #include "cu/team/thread_pool.h"
-
-#include <stddef.h>
+#include "src/base.h"
 
 void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed)
 {

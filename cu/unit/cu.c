@@ -2,14 +2,10 @@
 #include "cu/unit/cu.h"
 #include "cu/unit/prepare.h"
 #include "cu/unit/topology.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
 #include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* The first failure on one unit's threads; the thread that opens the set reports it. */
 struct opening {

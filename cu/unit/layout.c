@@ -1,9 +1,8 @@
 /* cu/unit/layout.c – the text form of a layout, "NxM+GxK". */
 #include "cu/unit/cu.h"
+#include "src/base.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { LAYOUT_MAX = 1 << 20 }; /* threads, and each number by itself */
 

@@ -1,11 +1,8 @@
 /* cu/unit/place.c – lists of places: building them, checking against a layout, writing as text. */
 #include "cu/unit/place.h"
 #include "cu/unit/topology.h"
-#include "src/arena.h"
 
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum ek_status place_append(struct place_list *list, hwloc_bitmap_t cpus)
 {

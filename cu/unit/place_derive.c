@@ -1,10 +1,6 @@
 /* cu/unit/place_derive.c – derives places from a machine and a layout. */
 #include "cu/unit/place.h"
 #include "cu/unit/topology.h"
-#include "src/owned.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* One allowed cpu. Units prefer low tiers: tier 0 is the first cpu of each core of the fastest
  * kind; then come the slower kinds of cores, then second hardware threads. */

@@ -3,8 +3,6 @@
 #include "cu/unit/topology.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_CPU = 1 << 16 }; /* beyond any machine, below any overflow */
 

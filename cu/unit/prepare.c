@@ -8,17 +8,12 @@
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
-#include "src/arena.h"
 #include "src/process.h"
 #include "src/self.h"
-#include "src/owned.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <unistd.h>

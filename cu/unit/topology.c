@@ -2,15 +2,10 @@
 #include "cu/unit/topology.h"
 #include "cu/rank/cluster.h"
 #include "src/cgroup.h"
-#include "src/arena.h"
-#include "src/owned.h"
 
 #include <errno.h>
 #include <omp.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* hwloc's device plug-ins would open every driver on the thread that loads the topology, which
  * takes a second and binds the drivers' threads to that thread's cpus. PCI devices are found

@@ -2,10 +2,8 @@
  * A cpu is what the operating system numbers: a core, or one hardware thread of it. */
 #pragma once
 
-#include "src/status.h"
-#include "src/owned.h"
+#include "src/base.h"
 #include <hwloc.h>
-#include <stdbool.h>
 
 /* Opens this machine, or the one described by `synthetic` in hwloc's syntax ("pack:2 core:64
  * pu:2"). Opens no device driver. EK_USAGE: malformed description; EK_UNAVAILABLE: hwloc cannot

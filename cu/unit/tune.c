@@ -1,8 +1,6 @@
 /* cu/unit/tune.c – a search along moves that remembers what it has tried. */
 #include "cu/unit/tune.h"
 
-#include <string.h>
-
 static bool tried(const struct tune *t, const struct tune_point *p)
 {
     for (int i = 0; i < t->n; i++)

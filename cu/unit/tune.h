@@ -2,8 +2,7 @@
  * long as they improve it. */
 #pragma once
 
-#include "src/status.h"
-#include <stdbool.h>
+#include "src/base.h"
 
 enum { TUNE_NUMBERS = 17, TUNE_TRIALS = 256 };
 

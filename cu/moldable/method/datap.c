@@ -1,8 +1,6 @@
 /* cu/moldable/method/datap.c – DATAP, pure data parallelism (Dietze et al., section 4.2). */
 #include "cu/moldable/timeline.h"
 
-#include <math.h>
-
 /* All cores of the node (all nodes of the cluster) that finishes first. */
 static struct moldable_choice widest(struct timeline *timeline, int task)
 {

@@ -11,9 +11,6 @@
 #include "cu/moldable/timeline.h"
 #include "src/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { FEW = 200, ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
 static const double CLOSE = 1.0005; /* times the bound: close enough to stop, */
 static const double NEAR = 1.002;   /* in packing with GPUs or memory, where a limit takes longer */

@@ -5,9 +5,6 @@
  * as independent, so the critical path is the longest task. */
 #include "cu/moldable/timeline.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* t(p) = serial + parallel/p. */
 struct amdahl {
     double serial, parallel;

@@ -3,8 +3,6 @@
  * variables are those of the figure; in its line 20 the whole overflow is divided by P. */
 #include "cu/moldable/timeline.h"
 
-#include <math.h>
-
 /* W_S, W_F, P and e_max. */
 struct water {
     double sequential, free, power, latest;

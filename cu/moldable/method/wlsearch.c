@@ -4,9 +4,6 @@
 #include "cu/moldable/timeline.h"
 #include "src/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { MOST_CANDIDATES = 1 << 20 };
 
 struct search {
