@@ -11,9 +11,15 @@ struct grid {
     double origin[3], step[3]; /* m */
 };
 
+/* Along z. */
+static inline size_t grid_columns(const struct grid *g)
+{
+    return (size_t)g->n[0] * (size_t)g->n[1];
+}
+
 static inline size_t grid_nodes(const struct grid *g)
 {
-    return (size_t)g->n[0] * (size_t)g->n[1] * (size_t)g->n[2];
+    return grid_columns(g) * (size_t)g->n[2];
 }
 
 static inline size_t grid_index(const struct grid *g, int i, int j, int k)

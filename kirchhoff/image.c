@@ -15,14 +15,9 @@ static int nodes_of(const struct grid *g, int fine)
     return (migrate_node(depths_of(g), fine) + MIGRATE_BLOCK) / MIGRATE_BLOCK * MIGRATE_BLOCK;
 }
 
-static size_t columns_of(const struct grid *g)
-{
-    return (size_t)g->n[0] * (size_t)g->n[1];
-}
-
 size_t image_bytes(const struct grid *g, const struct chunks_classes *c)
 {
-    return (size_t)c->n * columns_of(g) * (size_t)depths_of(g) * (sizeof(double) + sizeof(float));
+    return (size_t)c->n * grid_columns(g) * (size_t)depths_of(g) * (sizeof(double) + sizeof(float));
 }
 
 enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c, int fine,
@@ -32,7 +27,7 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
     NEW(struct image, m, 1, "out of memory for an image");
     m->grid = *grid;
     m->classes = *c;
-    m->columns = columns_of(grid);
+    m->columns = grid_columns(grid);
     m->depths = depths_of(grid);
     m->nodes = nodes_of(grid, fine);
     m->tiles = (m->columns + IMAGE_TILE - 1) / IMAGE_TILE;

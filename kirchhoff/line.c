@@ -1,5 +1,5 @@
 /* kirchhoff/line.c – crooked lines: fits a line to the ends, and projects them onto it. */
-#include "kirchhoff/line.h"
+#include "kirchhoff/migrate.h"
 #include "src/file.h"
 #include "src/table.h"
 

@@ -3,7 +3,6 @@
 #include "kirchhoff/migrate.h"
 #include "cu/rank/cluster.h"
 #include "src/kernel.h"
-#include "kirchhoff/tables_made.h"
 #include "kirchhoff/kernels/migrate.h"
 
 enum { SAMPLED_TRACES = 64 };

@@ -15,10 +15,42 @@
 #include "cu/unit/cu.h"
 #include "kirchhoff/batch.h"
 #include "kirchhoff/image.h"
-#include "kirchhoff/line.h"
-#include "kirchhoff/mute.h"
 #include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
+
+/* line.c: crooked lines, whose coordinates become distances along a line. */
+struct line_fit {
+    double length, beside; /* m: extent of the ends along the line; farthest end from it */
+};
+
+/* Moves all ends to the line y = `y` of an image: a midpoint to its distance along the survey's
+ * line (0 at the first end), source and receiver half the true offset to either side. `where`:
+ * "auto", a line through the means of the ends along their principal axis, or FILE.csv with the
+ * line's points x, y. EK_USAGE: no such file, or the points are no line; EK_UNAVAILABLE: memory. */
+enum ek_status line_project(struct segy *s, const char *where, double y, struct line_fit *fit);
+
+/* EK_USAGE: an end is farther from the line y = `y` than 2 % of the survey's length (plus 1 m). */
+enum ek_status line_check(const struct segy *s, double y);
+
+/* mute.c: top mutes, which zero the samples before a time that depends on the offset. */
+enum { MUTE_MOST = 64 };
+
+struct mute {
+    int n;                                     /* points; 0: nothing is muted */
+    double offset[MUTE_MOST], time[MUTE_MOST]; /* m, ascending; s */
+    double taper; /* s after the mute time over which samples fade in */
+};
+
+/* Parses "OFFSET:TIME,OFFSET:TIME,…"; NULL: no mute. EK_USAGE. */
+enum ek_status mute_parse(const char *text, double taper, struct mute *m);
+
+/* Linear between the points, constant outside; -INFINITY if nothing is muted. */
+double mute_time(const struct mute *m, double offset);
+
+/* Mutes sample [n]; the first is at `delay` s, the spacing is dt s. Without a taper, a sample at
+ * the mute time stays. */
+void mute_apply(const struct mute *m, double offset, double delay, double dt, long n,
+                float *sample);
 
 enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE, MIGRATE_MODELLING };
 

@@ -1,5 +1,5 @@
 /* kirchhoff/mute.c – parses and applies top mutes. */
-#include "kirchhoff/mute.h"
+#include "kirchhoff/migrate.h"
 
 enum ek_status mute_parse(const char *text, double taper, struct mute *m)
 {

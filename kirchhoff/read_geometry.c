@@ -3,6 +3,7 @@
 #include "kirchhoff/segy_internal.h"
 #include "src/file.h"
 #include "src/table.h"
+#include "src/sort.h"
 
 enum { TRACE, SX, SY, GX, GY, NEEDED, SZ = NEEDED, GZ, COLUMNS };
 
@@ -26,13 +27,7 @@ static enum ek_status find_columns(const struct table *t, int column[COLUMNS])
 static struct segy_trace *find_trace(const struct segy *s, double number)
 {
     size_t low = 0, high = s->n;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if ((double)s->trace[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    SORT_BISECT(low, high, (double)s->trace[middle].number < number)
     return low < s->n && (double)s->trace[low].number == number ? &s->trace[low] : NULL;
 }
 

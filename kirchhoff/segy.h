@@ -60,7 +60,7 @@ struct segy_trace {
     uint32_t ns;
     float delay; /* time of the first sample, s */
     int record;  /* field record number */
-    int shot;    /* source number when positions no longer identify sources (line.h), else 0 */
+    int shot;    /* source number when positions no longer identify sources (line.c), else 0 */
     long number; /* in the file from 1, dead traces included */
 };
 

@@ -1,5 +1,5 @@
 /* kirchhoff/source_positions.c – positions of the sources that tables are computed for. */
-#include "kirchhoff/source_positions.h"
+#include "kirchhoff/tt.h"
 #include "src/file.h"
 #include "src/table.h"
 

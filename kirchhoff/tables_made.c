@@ -1,5 +1,5 @@
 /* kirchhoff/tables_made.c – a migration computes its own travel-time tables. */
-#include "kirchhoff/tables_made.h"
+#include "kirchhoff/traveltime_cache.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "kirchhoff/disk.h"

@@ -1,5 +1,5 @@
 /* kirchhoff/times.c – answers single cases: travel times by closed forms, single rays. */
-#include "kirchhoff/times.h"
+#include "kirchhoff/tt.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
 #include "src/file.h"

@@ -37,7 +37,7 @@ struct traveltime_cache {
 };
 
 /* Tables from a folder, or computed for `surface` and `grid`: on demand if the velocity has closed
- * forms, else all at once (tables_made.h). `budget`: bytes that tables may take. EK_USAGE: no such
+ * forms, else all at once (tables_made()). `budget`: bytes that tables may take. EK_USAGE: no such
  * folder, or its sources form no grid (unfilled nodes are allowed); EK_UNAVAILABLE: memory. The
  * caller owns *t; close accepts NULL. */
 enum ek_status traveltime_cache_open(const char *path, size_t budget, struct traveltime_cache **t);
@@ -74,3 +74,11 @@ enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, 
 /* tables_linear.c: fills data, as in struct traveltime_table, for v linear in space. */
 void tables_linear(const struct velocity *v, const struct grid *g, const double source[3],
                    float *data);
+
+/* tables_made.c: a migration's own tables for velocities without closed forms, with strongest
+ * arrivals by wavefronts, and first arrivals where those fail, as in kirchhoff-tt. Computes them
+ * for t's grid, surface and velocity, `threads` sources at a time, into t->made, and their counts
+ * into t->folder; does nothing if there are tables or closed forms. The tables are files in $TMPDIR
+ * (/tmp) that are unlinked at once, so nothing is left however the process ends. EK_USAGE: the
+ * velocity; EK_UNAVAILABLE: no room; EK_STOPPED. */
+enum ek_status tables_made(struct traveltime_cache *t, int threads);

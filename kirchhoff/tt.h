@@ -9,10 +9,25 @@
 
 #include "cu/bench/bench.h"
 #include "cu/sched/donate.h"
-#include "kirchhoff/source_positions.h"
 #include "kirchhoff/shot.h"
+#include "kirchhoff/tfolder.h"
 
 #include <stdatomic.h>
+
+/* source_positions.c: positions of the sources that tables are computed for. */
+struct source_positions {
+    size_t n;
+    double (*at)[3];                /* [n] m, owned */
+    struct tfolder_surface surface; /* the sources' grid, if they lie on one */
+};
+
+/* text: "NXxNY:STEP[@X,Y[,Z]]", a grid, x slowest, whose first source is at X, Y, Z (default: the
+ * first node of `grid`); "FILE.csv" with columns x, y and optionally z; or NULL for `shots` sources
+ * spread evenly over the top of `grid`. EK_USAGE: malformed; EK_UNAVAILABLE: memory. close is fine
+ * after a failed open. */
+enum ek_status source_positions_open(const char *text, int shots, const struct grid *grid,
+                                     struct source_positions *p);
+void source_positions_close(struct source_positions *p);
 
 struct tt_span { /* when a shot had a device, s since the run began */
     int device;
@@ -73,3 +88,20 @@ json_t *tt_facts(const void *st);
 void tt_remark(FILE *out, const void *st, const json_t *facts);
 
 extern const struct bench_program tt_program;
+
+/* times.c: single travel times and rays; reads a CSV table of cases, writes a table of answers.
+ *
+ * Columns are found by name, others ignored: id, model (const, gradz, grad3, layer2, lens), v0, kx,
+ * ky, kz, h, v2, lens_dv, lens_x, lens_y, lens_z, lens_sigma, sx, sy, sz. Columns that the row's
+ * model does not use may be empty. Answers are in the order of the rows, with 17 digits. */
+
+/* Times of the most energetic and the first arrival at px, py, pz: id,t_strong,t_first; both empty
+ * if the model has no closed form. "-" is standard input or output. EK_USAGE with file and line: a
+ * column or number is missing, or v is not positive at source or point; EK_UNAVAILABLE as
+ * file_replace_text(). */
+enum ek_status times_run(const char *path, const char *out);
+
+/* Traces rays from the source in direction takeoff_polar_deg (from down), takeoff_azim_deg (from x
+ * towards y) for t_strong s: id,x,y,z,qx,qy,qz,spread_L,zmax,kmah. Answers are empty for layer2,
+ * whose velocity jumps. Errors as above. */
+enum ek_status times_rays(const char *path, const char *out);

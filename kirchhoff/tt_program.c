@@ -3,7 +3,6 @@
 #include "cu/rank/cluster.h"
 #include "kirchhoff/certify.h"
 #include "kirchhoff/disk.h"
-#include "kirchhoff/times.h"
 #include "kirchhoff/tt.h"
 #include "src/opt.h"
 

@@ -26,14 +26,9 @@ struct ttable_header {
 
 enum { FLOATS = 5, NODE_BYTES = 5 * sizeof(int16_t) + 1, CODE = 32767, SPREADS = 65534 };
 
-static size_t columns_of(const struct grid *g)
-{
-    return (size_t)g->n[0] * (size_t)g->n[1];
-}
-
 size_t ttable_bytes(const struct grid *g)
 {
-    return HEADER + columns_of(g) * sizeof(float) + grid_nodes(g) * NODE_BYTES;
+    return HEADER + grid_columns(g) * sizeof(float) + grid_nodes(g) * NODE_BYTES;
 }
 
 enum ek_status ttable_make(const struct grid *grid, const double source[3], const char *velocity,
@@ -118,7 +113,7 @@ static struct codes codes_at(const struct grid *g, void *memory)
 {
     const size_t n = grid_nodes(g);
     float *first = (float *)((char *)memory + HEADER);
-    int16_t *at = (int16_t *)(first + columns_of(g));
+    int16_t *at = (int16_t *)(first + grid_columns(g));
     return (struct codes){first,
                           at,
                           {at + n, at + 2 * n, at + 3 * n},
@@ -209,10 +204,10 @@ static void code(const struct ttable *t, struct ttable_header *h, const struct c
         c->spread[i] = filled ? spread_code(t->spread[i], l_least, l_steps) : 0;
     }
     memcpy(c->kmah, t->kmah, grid_nodes(&t->grid));
-    for (size_t column = 0; column < columns_of(&t->grid); column++)
+    for (size_t column = 0; column < grid_columns(&t->grid); column++)
         most = fmax(most, code_times(t, h, c, column));
     h->time_step = most > 0 ? most / CODE : 1;
-    for (size_t column = 0; column < columns_of(&t->grid); column++)
+    for (size_t column = 0; column < grid_columns(&t->grid); column++)
         code_times(t, h, c, column);
 }
 

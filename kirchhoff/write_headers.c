@@ -16,13 +16,9 @@ static void print_all(FILE *out, const struct segy *s)
 enum ek_status write_headers(const struct migrate_options *o, const char *path)
 {
     OWNED(owned_segy_close) struct segy *s = NULL;
-    OWNED_MEMORY char *text = NULL;
-    size_t size;
+    struct file *f;
     TRY(migrate_input(o, &s));
-    FILE *out = open_memstream(&text, &size);
-    if (out)
-        print_all(out, s);
-    if (!out || fclose(out))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    return file_replace_text(path, text);
+    TRY(file_create(path, &f));
+    print_all(file_stream(f), s);
+    return file_finish(f);
 }

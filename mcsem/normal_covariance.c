@@ -5,6 +5,7 @@
  * and C_II is known by then: the factor's pattern contains every pair of rows of I in later
  * columns. */
 #include "mcsem/normal_internal.h"
+#include "src/sort.h"
 
 #include <cblas.h>
 
@@ -115,13 +116,7 @@ static double entry(const struct inverse *v, size_t a, size_t b)
     const SuiteSparse_long column = p < q ? p : q, row = p < q ? q : p, s = v->super_of[column];
     const SuiteSparse_long *rows = v->row + v->rows[s], height = height_of(v, s);
     SuiteSparse_long low = 0, high = height - 1;
-    while (low < high) {
-        const SuiteSparse_long middle = (low + high) / 2;
-        if (rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    SORT_BISECT(low, high, rows[middle] < row)
     return v->c[v->first[s] + (column - v->super[s]) * height + low];
 }
 

@@ -45,13 +45,7 @@ SORT_BY(by_place, struct point, SORT_UP(x) ?: SORT_UP(y))
 /* Index of the first of the points low .. high-1 beyond y, or high. */
 static size_t first_beyond(const struct floor *f, size_t low, size_t high, double y)
 {
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (f->point[middle].y <= y)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    SORT_BISECT(low, high, f->point[middle].y <= y)
     return low;
 }
 

@@ -340,14 +340,6 @@ static enum ek_status open_job(struct program *p)
     return parse_range(p);
 }
 
-static enum ek_status estimate(struct program *p)
-{
-    TRY(open_job(p));
-    const enum ek_status st = dry_run(p->job, (enum search_method)p->method, p->range);
-    job_close(p->job);
-    return st;
-}
-
 /* Reports the outcome of --certify, as JSON and as text. */
 static enum ek_status tell_certificate(const struct program *p, const struct certificate *c,
                                        double seconds)
@@ -378,9 +370,6 @@ static enum ek_status certify_job(struct program *p)
 {
     struct certificate c;
     const double start = clock_now();
-    TRY(file_try(p->certify));
-    TRY(file_try(p->settings->json));
-    TRY(open_job(p));
     stop_catch();
     enum ek_status st = certify(p->job, p->certify, &c);
     if (!st || st == EK_STOPPED) {
@@ -389,23 +378,18 @@ static enum ek_status certify_job(struct program *p)
     }
     if (st == EK_STOPPED)
         status_warn("interrupted: boxes not decided yet are open in %s", p->certify);
-    job_close(p->job);
     return st;
 }
 
 static enum ek_status generate(struct program *p)
 {
     char trials[TRIAL_TEXT];
-    TRY(open_job(p));
-    const enum ek_status st =
-        p->range.count == 1
-            ? write_synthetic(p->job, p->range.first, (uint64_t)p->seed, p->generate)
-            : status_fail(EK_USAGE,
-                          "--generate: %s has %s trials; give each parameter one value, or choose "
-                          "one with --trials N:N+1",
-                          p->path, trial_text(p->range.count, trials));
-    job_close(p->job);
-    return st;
+    if (p->range.count == 1)
+        return write_synthetic(p->job, p->range.first, (uint64_t)p->seed, p->generate);
+    FAIL(EK_USAGE,
+         "--generate: %s has %s trials; give each parameter one value, or choose one with --trials "
+         "N:N+1",
+         p->path, trial_text(p->range.count, trials));
 }
 
 static enum ek_status answer(void *st, bool *done)
@@ -413,13 +397,18 @@ static enum ek_status answer(void *st, bool *done)
     struct program *p = st;
     p->model = model_find(p->name); /* only now is the instruction level chosen */
     *done = p->forward || p->dry_run || p->certify || p->generate;
-    if (p->generate)
-        return generate(p);
-    if (p->certify)
-        return certify_job(p);
-    if (p->forward)
+    if (!*done)
+        return EK_OK;
+    if (p->forward && !p->generate && !p->certify)
         return write_forward(p->model, p->forward, p->out ? p->out : "-");
-    return p->dry_run ? estimate(p) : EK_OK;
+    TRY(file_try(p->certify));
+    TRY(file_try(p->certify ? p->settings->json : NULL));
+    TRY(open_job(p));
+    const enum ek_status given = p->generate  ? generate(p)
+                                 : p->certify ? certify_job(p)
+                                              : dry_run(p->job, p->method, p->range);
+    job_close(p->job);
+    return given;
 }
 
 /* Tries files before the run that are written after it; results_begin() tries those of accepted

@@ -3,7 +3,6 @@
  * nodes, at every instruction level. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/nodes.h"
-#include "kirchhoff/tables_made.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 #include "src/random.h"

@@ -1,6 +1,7 @@
 /* cu/moldable/chains.c – widths by chains of kinds, and the order in which tasks start. */
 #include "cu/moldable/chains.h"
 #include "src/random.h"
+#include "src/sort.h"
 
 /* Rounds of the search for widths; a kind weighs by this power of its chain's share of the longest
  * one; changes that are tried after it, and starts of tasks in all their trials. */
@@ -127,13 +128,9 @@ struct batch {
 static void insert(struct batch *list, int *n, struct batch b)
 {
     int lo = 0, hi = *n;
-    while (lo < hi) {
-        const int mid = (lo + hi) / 2;
-        if (list[mid].key < b.key || (list[mid].key == b.key && list[mid].kind > b.kind))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    SORT_BISECT(lo, hi,
+                list[middle].key < b.key ||
+                    (list[middle].key == b.key && list[middle].kind > b.kind))
     memmove(list + lo + 1, list + lo, (size_t)((*n)++ - lo) * sizeof *list);
     list[lo] = b;
 }

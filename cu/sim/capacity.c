@@ -33,13 +33,7 @@ uint64_t capacity_number(const struct capacity_machine *m, const int *counts)
 size_t capacity_find(const struct capacity *c, uint64_t scenario)
 {
     size_t low = 0, high = c->nscenarios;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->scenario[middle] < scenario)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    SORT_BISECT(low, high, c->scenario[middle] < scenario)
     return low < c->nscenarios && c->scenario[low] == scenario ? low : c->nscenarios;
 }
 

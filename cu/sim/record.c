@@ -5,6 +5,7 @@
 #include "cu/sched/fit.h"
 #include "cu/sim/record_fit.h"
 #include "cu/sim/sim.h"
+#include "src/sort.h"
 
 #include <unistd.h>
 
@@ -118,13 +119,7 @@ static void open_diary(struct diary *d, const struct events *events, struct aren
 static double busy_until(const struct diary *d, double time)
 {
     size_t low = 0, high = d->n; /* computations before `low` had begun by then */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->start[mid] <= time)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    SORT_BISECT(low, high, d->start[middle] <= time)
     if (!low)
         return 0;
     return d->before[low - 1] + fmin(time, d->end[low - 1]) - d->start[low - 1];

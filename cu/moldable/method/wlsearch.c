@@ -120,13 +120,7 @@ static bool all_fit(struct search *s, double limit)
 static void bisect(struct search *s)
 {
     size_t lo = 0, hi = s->ncandidates;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (all_fit(s, s->candidate[mid]))
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
+    SORT_BISECT(lo, hi, !all_fit(s, s->candidate[middle]))
 }
 
 static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
