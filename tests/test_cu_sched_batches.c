@@ -175,6 +175,13 @@ static void misjudged(void **state)
         {9052366, 1.025}, /* the device's neighbours are too large: it is lent two other tasks */
         {9051316, 1.025}, /* two lengths of ranges are evidence enough */
         {9030196, 1.15},  /* a unit that was misjudged launches like the others */
+        {9120417, 1.06},  /* devices that launches made look unlike are alike */
+        {9221679, 1.025}, /* launches are not in what tells whether they are */
+        {9221242, 1.025}, /* two tasks that are tried together are not parted by helpers */
+        {9121073, 1.04},  /* a declared launch of a device that begins late is hidden, too */
+        {9120503, 1.05},  /* ranges tell launches even if a speed seems to have changed */
+        {9220556, 1.025}, /* two tasks are tried in short runs, too */
+        {9220950, 1.025}, /* a share of a batch says nothing about its task elsewhere */
         {9071934, 1.4},   /* tasks of a batch get shares of its time, of which no median is taken */
     };
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {

@@ -164,7 +164,7 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     b->seconds += launch;
     if (each)
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
-    const bool hidden = e->steps == 0 && estimate_hides(launch, e->launch[cu]);
+    const bool hidden = !b->before && estimate_hides(launch, e->launch[cu]);
     const double ratio = ratio_of(e, k, r, hidden ? e->launch[cu] : k->inside, each != NULL);
     if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
         b->latest = ratio;
@@ -218,10 +218,10 @@ static double change_of(const struct estimate *e, size_t t)
     const int now = e->owner[t], then = e->before[t];
     const struct estimate_kind *k = &e->of[e->kind[then]];
     if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
-        !(k->sample[t]->sec > 0) ||
         (k->kind == CU_DEVICE && k->sample[t]->part != e->range[t])) /* launches may hide */
         return NAN;
-    return log(estimate_normal(e, t) / k->sample[t]->sec);
+    const double sec = estimate_normal(e, t) - k->inside * e->range[t];
+    return sec > 0 && k->sample[t]->sec > 0 ? log(sec / k->sample[t]->sec) : NAN;
 }
 
 /* By how much (logarithm) each unit was misjudged, by least squares over the changes in e->x:
@@ -396,8 +396,6 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     if (fabs(log(usual)) <= chance)
         usual = 1;
     e->factor[c] *= usual;
-    if (fabs(usual - 1) > CHANGED && e->judged[c] && e->steps > 1)
-        estimate_forget_rows(e, c);
     e->changed |= alone && knows && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
@@ -486,7 +484,6 @@ static double fit_first_step(struct estimate *e, int turns)
 static void learn_first_step(struct estimate *e)
 {
     if (e->known) {
-        estimate_hide_launches(e);
         sum_units(e);
         judge_units(e, error_of(e));
         return;
@@ -597,7 +594,10 @@ static void predict(struct estimate *e, size_t t)
             from = &e->of[j];
     if (from)
         usual = e->known ? expect(e, from, t) : estimate_on_line(e, from, t);
-    const double off = usual > 0 && !WITHOUT(DEVIATIONS) ? from->seconds[t] / usual : 1;
+    /* A share of a batch says nothing about the task itself. */
+    const bool shared = from && !e->known && from->kind == CU_DEVICE &&
+                        from->sample[t][from->count[t] - 1].part < 1;
+    const double off = usual > 0 && !shared && !WITHOUT(DEVIATIONS) ? from->seconds[t] / usual : 1;
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
         if (k->count[t] || k->profile)
             continue;
@@ -676,6 +676,8 @@ void estimate_pass(struct estimate *e)
 
 void estimate_step(struct estimate *e)
 {
+    if (e->known)
+        estimate_hide_launches(e);
     if (e->steps == 0)
         learn_first_step(e);
     else

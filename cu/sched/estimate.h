@@ -42,7 +42,7 @@ struct estimate_kind {
     } (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
     unsigned char *count;          /* [n] number of measurements */
     struct estimate_row {
-        int unit; /* -1: its speed has changed since */
+        int unit;
         double tasks, cost, sec;
     } row[ESTIMATE_ROWS]; /* the latest ranges, which tell `inside`; */
     size_t rows;          /* how many there have been; */

@@ -31,16 +31,13 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
 void estimate_fit(struct estimate *e, int j, bool raw, bool proportional);
 
 /* ---- estimate_launch.c ------------------------------------------------------------------------*/
-/* After the first step: a declared launch that ranges do not show beside their tasks is hidden in
- * the tasks' times. */
+/* After a unit's first ranges: a declared launch that they do not show beside their tasks is hidden
+ * in the tasks' times. */
 void estimate_hide_launches(struct estimate *e);
 
 /* Launches that are hidden in the times of devices' tasks, by ranges of unlike lengths; tasks'
  * times scatter by `doubt`. Lines that took launches for tasks' times are fitted again. */
 void estimate_learn_inside(struct estimate *e, bool raw, double doubt);
-
-/* The unit's speed has changed: its ranges before and after tell no launches. */
-void estimate_forget_rows(struct estimate *e, int cu);
 
 /* Seconds to begin a range on each unit. After tasks and units have been judged. */
 void estimate_learn_launches(struct estimate *e);

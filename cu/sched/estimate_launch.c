@@ -42,25 +42,14 @@ static void collect_rows(struct estimate *e)
     }
 }
 
-void estimate_forget_rows(struct estimate *e, int cu)
-{
-    struct estimate_kind *k = &e->of[e->kind[cu]];
-    for (size_t i = 0; i < k->rows && i < ESTIMATE_ROWS; i++)
-        if (k->row[i].unit == cu)
-            k->row[i].unit = -1;
-}
-
 /* Rows of a fit seconds = a * tasks + b * cost + inside, at slowdown 1; what it is off by counts as
  * a share. */
-static size_t make_rows(const struct estimate *e, const struct estimate_kind *k,
-                        struct fit_row *row)
+static size_t make_rows(const struct estimate_kind *k, const double *factor, struct fit_row *row)
 {
     size_t m = 0;
     for (size_t i = 0; i < k->rows && i < ESTIMATE_ROWS; i++) {
         const struct estimate_row *r = &k->row[i];
-        if (r->unit < 0)
-            continue;
-        const double sec = r->sec / e->factor[r->unit];
+        const double sec = r->sec / factor[r->unit];
         row[m++] = (struct fit_row){{r->tasks, r->cost, 1}, sec, 1 / sec};
     }
     return m;
@@ -95,19 +84,33 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
  * likelihoods' ratio; rows that are off by less than this share in the mean are explained. */
 static const double EVIDENT = 3, EXPLAINED = 1e-6;
 
-/* Launch seconds hidden in the tasks' times of a kind. Nothing changes unless the rows contradict
- * what is known. */
-static double launch_inside(const struct estimate *e, const struct estimate_kind *k, double doubt)
+/* Whether launch seconds `best` explain m rows so much better than `known` ones. */
+static bool is_evident(struct fitted known, struct fitted best, size_t m, double doubt)
 {
-    struct fit_row row[ESTIMATE_ROWS] = {0};
-    if (!k->longer)
-        return k->inside;
-    const size_t m = make_rows(e, k, row);
-    const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
     const double least = fmax(EXPLAINED, doubt) * (double)m;
-    const bool evident =
-        known.off > least && (double)m * log(known.off / fmax(best.off, least)) > EVIDENT;
-    return evident ? best.inside : k->inside;
+    return known.off > least && (double)m * log(known.off / fmax(best.off, least)) > EVIDENT;
+}
+
+/* Launch seconds hidden in the tasks' times of kind j. Nothing changes unless the rows contradict
+ * what is known. In the first step, units that seem to differ in speed may be alike. */
+static double launch_inside(struct estimate *e, int j, bool first, double doubt)
+{
+    const struct estimate_kind *k = &e->of[j];
+    struct fit_row row[ESTIMATE_ROWS] = {0};
+    if (!k->longer || WITHOUT(HIDDEN))
+        return k->inside;
+    const size_t m = make_rows(k, e->factor, row);
+    const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
+    if (first) {
+        make_rows(k, e->declared, row);
+        const struct fitted alike = fit_ranges(row, m, -1);
+        if (alike.off < best.off && is_evident(known, alike, m, doubt)) {
+            for (int c = 0; c < e->ncu; c++)
+                e->factor[c] = e->kind[c] == j ? e->declared[c] : e->factor[c];
+            return alike.inside;
+        }
+    }
+    return is_evident(known, best, m, doubt) ? best.inside : k->inside;
 }
 
 void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
@@ -115,9 +118,9 @@ void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds && !e->steps; k++)
         k->rows = k->longer = 0;
     collect_rows(e);
-    for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
-        const double inside = WITHOUT(HIDDEN) ? k->inside : launch_inside(e, k, doubt),
-                     more = inside - k->inside;
+    for (int j = 0; j < e->nkinds; j++) {
+        struct estimate_kind *k = &e->of[j];
+        const double inside = launch_inside(e, j, raw, doubt), more = inside - k->inside;
         for (size_t t = 0; more != 0 && t < e->n; t++) {
             struct estimate_sample *s = k->sample[t];
             for (int i = 0; i < k->count[t]; i++)
@@ -127,7 +130,7 @@ void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
         }
         k->inside = inside;
         if (more != 0)
-            estimate_fit(e, (int)(k - e->of), raw, false);
+            estimate_fit(e, j, raw, false);
     }
 }
 
@@ -192,7 +195,8 @@ void estimate_hide_launches(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_kind *k = &e->of[e->kind[c]];
         const double beside = launch_beside(e, e->kind[c]);
-        if (!WITHOUT(DECLARED_HIDDEN) && beside >= 0 && estimate_hides(beside, e->launch[c]))
+        if (!WITHOUT(DECLARED_HIDDEN) && !e->ranges[c].before && beside >= 0 &&
+            estimate_hides(beside, e->launch[c]))
             k->inside = fmax(k->inside, e->launch[c]);
     }
 }

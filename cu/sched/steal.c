@@ -258,6 +258,12 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
     return 0;
 }
 
+/* Two tasks together are to tell this device's launches: they are not parted before it begins. */
+static bool is_tried(const struct steal *s, int cu)
+{
+    return estimate_may_hide(s->d->e, cu) && !s->worker[cu].began;
+}
+
 /* Unit cu is idle: takes tasks from the unit that will end last. */
 static struct ek_range help(struct steal *s, int cu)
 {
@@ -268,7 +274,7 @@ static struct ek_range help(struct steal *s, int cu)
         for (int c = 0; c < s->plan.ncu; c++) {
             const double end = end_of(s, c, now);
             latest = fmax(latest, end);
-            if (plan_left(&s->plan, c) > 0 && end > last) {
+            if (plan_left(&s->plan, c) > 0 && end > last && !is_tried(s, c)) {
                 last = end;
                 victim = c;
             }

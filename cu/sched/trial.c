@@ -10,9 +10,8 @@ static const double TRIAL = 0.01;
 /* A unit that has never worked may be this many times slower than expected. */
 static const double CAUTION = 4;
 
-/* With fewer than PAIRS steps left, what it costs to give a device another task is not won back; a
- * task this many times as large as all before tells something. */
-static const double PAIRS = 6, LARGER = 1.5;
+/* A task this many times as large as all before tells something. */
+static const double LARGER = 1.5;
 
 void trial_open(struct trial *t, const struct sched_job *job)
 {
@@ -222,7 +221,7 @@ static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
 {
     const struct partition *d = s->d;
     const size_t n = s->plan.n;
-    struct swap best = {n, n, n, (d->horizon < PAIRS ? 1e-9 : TRIAL * d->horizon) * s->planned};
+    struct swap best = {n, n, n, TRIAL * d->horizon * s->planned};
     bool pairs = false;
     for (size_t a = 0; a + 1 < n; a++)
         pairs |= owner[a] == cu && owner[a + 1] == cu;
