@@ -99,7 +99,7 @@ static void note_task(struct mig *p, size_t task)
  * learn of it. */
 static bool passes(struct mig *p, size_t task)
 {
-    if (cluster_size() > 1 && !p->lsm && stop_requested()) {
+    if (cluster_size() > 1 && !p->lsm && stop_heard()) {
         p->left_out = true;
         return true;
     }

@@ -15,10 +15,10 @@ static enum ek_status trace(struct shot_job *job, const double source[3], struct
     OWNED(owned_shot_close) struct shot *s = NULL;
     bool done = false;
     TRY(shot_open(job, source, &s));
-    while (!done && !stop_requested())
+    while (!done && !stop_heard())
         TRY(shot_step(s, NULL, NULL, &done));
     if (!done)
-        FAIL(EK_STOPPED, "interrupted while travel times were computed");
+        return EK_STOPPED;
     *table = shot_take(s);
     return EK_OK;
 }
@@ -67,8 +67,12 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
             }
     }
     progress_end();
-    const bool stopped = cluster_any(worst == EK_STOPPED); /* others wait for no rank that was */
-    return worst ? status_fail(worst, "%s", said) : stopped ? EK_STOPPED : EK_OK;
+    if (worst && worst != EK_STOPPED)
+        return status_fail(worst, "%s", said);
+    if (!cluster_any(worst == EK_STOPPED))
+        return EK_OK;
+    return cluster_rank() ? EK_STOPPED
+                          : status_fail(EK_STOPPED, "interrupted while travel times were computed");
 }
 
 /* Sends a table from the rank that made it to all others. */

@@ -308,7 +308,7 @@ static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *
     int device = -1;
     bool done = false;
     double polled = 0; /* clock_now() of the last poll */
-    while (!done && !stop_requested()) {
+    while (!done && !stop_heard()) {
         if (s->numbers.steps % (size_t)t->poll == 0) {
             if (polled > 0)
                 donate_took(t->donate, worker_of(t, cu), clock_now() - polled);
@@ -332,7 +332,7 @@ static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source
     OWNED(owned_ttable_close) struct ttable *table = NULL;
     TRY(ttable_make(&t->grid, t->sources.at[source], t->velocity->text, &table));
     TRY(shot_job_first(&t->job, cu, table));
-    if (!stop_requested())
+    if (!stop_heard())
         TRY(keep_table(t, table, source, r));
     show_progress(t);
     return EK_OK;
@@ -344,7 +344,7 @@ static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t sourc
     OWNED(owned_shot_close) struct shot *s = NULL;
     TRY(shot_open(&t->job, t->sources.at[source], &s));
     enum ek_status st = run_steps(t, cu, s, r);
-    if (!st && !stop_requested())
+    if (!st && !stop_heard())
         st = finish_shot(t, cu, s, source, r);
     donate_leave(t->donate, worker_of(t, cu));
     return st;
@@ -362,7 +362,7 @@ static enum ek_status run_shot(struct tt *t, const struct cu *cu, size_t source)
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct tt *t = ctx;
-    for (size_t i = r.begin; i < r.end && i < t->ntodo && !stop_requested(); i++) {
+    for (size_t i = r.begin; i < r.end && i < t->ntodo && !stop_heard(); i++) {
         const double start = clock_now();
         TRY(run_shot(t, cu, t->todo[i]));
         seconds[i - r.begin] += clock_now() - start;

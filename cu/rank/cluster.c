@@ -1,5 +1,6 @@
 /* cu/rank/cluster.c – the only file that calls MPI. */
 #include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "src/clock.h"
 
 #include <dlfcn.h>
@@ -25,6 +26,10 @@ static int rank, size = 1;
 static bool started;
 static char *host; /* [size][HOST] */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* Empty messages between any two ranks: the sender is to end. */
+static MPI_Comm notices;
+static bool tells, told; /* whether ranks may send them; whether this one has */
+static int heard;        /* received */
 
 static int number(const char *name, int otherwise)
 {
@@ -96,7 +101,26 @@ enum ek_status cluster_open(void)
              "this MPI's mpirun, or unset what one has left (OMPI_*, PMI*, SLURM_STEP*)",
              cluster_launch().rank, cluster_launch().size);
     }
+    MPI_Comm_dup(MPI_COMM_WORLD, &notices);
+    tells = true;
     return learn_hosts();
+}
+
+static void receive_notice(void)
+{
+    MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 0, notices, MPI_STATUS_IGNORE);
+    heard++;
+}
+
+/* MPI wants every message received before it ends. */
+static void close_notices(void)
+{
+    double all = told;
+    tells = false;
+    cluster_sum(&all, 1);
+    while (heard < (int)all - told)
+        receive_notice();
+    MPI_Comm_free(&notices);
 }
 
 void cluster_close(enum ek_status st)
@@ -105,6 +129,7 @@ void cluster_close(enum ek_status st)
         return;
     if (st)
         MPI_Abort(MPI_COMM_WORLD, status_exit_code(st));
+    close_notices();
     MPI_Finalize();
     free(host);
     host = NULL;
@@ -164,6 +189,34 @@ static void say_who_is_late(int n, const MPI_Request *request,
     status_warn("rank %d of %d has waited for the other ranks since %s", rank, size, when);
 }
 
+/* Hears what others tell; tells them once that this rank is to end, unless it was told so by one of
+ * them. The caller holds `turn`, or is the only thread. */
+static void exchange_notices(void)
+{
+    int here = 0;
+    if (!tells)
+        return;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, notices, &here, MPI_STATUS_IGNORE);
+    if (here)
+        receive_notice();
+    if (told || heard || !stop_requested())
+        return;
+    told = true;
+    for (int r = 0; r < size; r++)
+        if (r != rank)
+            MPI_Send(NULL, 0, MPI_BYTE, r, 0, notices);
+}
+
+bool cluster_notice(void)
+{
+    if (!started || pthread_mutex_trylock(&turn))
+        return false;
+    exchange_notices();
+    const bool any = heard > 0;
+    pthread_mutex_unlock(&turn);
+    return any;
+}
+
 /* message [n]: those waited for, or NULL. Time in which this process itself was stopped does not
  * count as waiting: then it kept the others waiting. */
 static void wait_all(int n, MPI_Request *request, const struct cluster_message *message)
@@ -174,6 +227,7 @@ static void wait_all(int n, MPI_Request *request, const struct cluster_message *
     bool said = false;
     for (int done = !n; !done;) {
         MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
+        exchange_notices();
         const double now = clock_now();
         waited += now - last < OWN_STOP ? now - last : 0;
         last = now;

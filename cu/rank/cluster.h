@@ -38,6 +38,9 @@ void cluster_max(double *x, size_t n);
 /* Broadcasts `data` from rank 0, or `root`. */
 void cluster_share(void *data, size_t bytes);
 void cluster_share_from(int root, void *data, size_t bytes);
+/* Whether another rank is known to be told to end (stop_requested()), for ranks that compute
+ * without a step in common; ranks tell of it here and while they wait. Any thread. */
+bool cluster_notice(void);
 /* Whether x is true on any rank. */
 bool cluster_any(bool x);
 /* Rank 0 gets all ranks' texts, joined by ","; the others get "". Caller frees; NULL: out of

@@ -5,11 +5,13 @@
 #include "src/nohup.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { STEPS_PER_AGREEMENT = 8 }; /* steps between two agreements of the ranks */
+enum { MOST_STEPS = 8 };             /* from one agreement of the ranks to the next */
+static const double LONG_STEP = 0.1; /* seconds; each of these is followed by one */
 
 static const double REPEAT = 0.3; /* seconds within which a second signal repeats the first */
 
@@ -105,6 +107,13 @@ bool stop_requested(void)
     return requested;
 }
 
+bool stop_heard(void)
+{
+    if (!requested && cluster_notice())
+        stop_request();
+    return requested;
+}
+
 bool stop_at_once(void)
 {
     return requested && cluster_size() == 1;
@@ -117,14 +126,20 @@ bool stop_save_wanted(void)
 
 static enum stop_wish wished;
 
-enum stop_wish stop_wish(int steps)
+enum stop_wish stop_wish(void)
 {
-    double wish = STOP_NOTHING;
-    if (cluster_size() == 1 || steps % STEPS_PER_AGREEMENT == 0) {
-        wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
-        cluster_max(&wish, 1);
+    static int steps, due; /* since the last agreement; of the next one */
+    static double last = -INFINITY;
+    const double now = clock_now();
+    double agreed[] = {STOP_NOTHING, (now - last) / ++steps}; /* and seconds of a step */
+    if (cluster_size() == 1 || steps >= due) {
+        agreed[0] = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
+        cluster_max(agreed, 2);
+        due = (int)fmin(MOST_STEPS, LONG_STEP / agreed[1]);
+        steps = 0;
+        last = now;
     }
-    return wished = (enum stop_wish)wish;
+    return wished = (enum stop_wish)agreed[0];
 }
 
 enum stop_wish stop_wished(void)

@@ -21,6 +21,8 @@ void stop_hold(void);
 /* Async-signal-safe. */
 void stop_request(void);
 bool stop_requested(void);
+/* The same, but another rank's request becomes one of this rank, too. Any thread. */
+bool stop_heard(void);
 
 /* Whether to stop even in the middle of a step: a single process may, but ranks must all end at
  * the same step. Any thread. */
@@ -29,9 +31,9 @@ bool stop_at_once(void);
 /* Whether a save has been requested since the last call. Any thread. */
 bool stop_save_wanted(void);
 
-/* What signals have asked of a run after `steps` finished steps; STOP_END includes saving. Ranks
- * agree on it every few steps: collective. */
+/* What signals have asked of a run after a step; STOP_END includes saving. Ranks agree on it after
+ * each long step, or a few short ones: collective. */
 enum stop_wish { STOP_NOTHING, STOP_SAVE, STOP_END };
-enum stop_wish stop_wish(int steps);
+enum stop_wish stop_wish(void);
 /* The last result of stop_wish(). */
 enum stop_wish stop_wished(void);

@@ -403,8 +403,7 @@ static enum ek_status next_step(struct team *t)
         TRY(t->ops->finish(t->ctx, &step, &t->done));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
-    const enum stop_wish wish =
-        t->result.steps < t->last ? stop_wish(t->result.steps) : STOP_NOTHING;
+    const enum stop_wish wish = t->result.steps < t->last ? stop_wish() : STOP_NOTHING;
     t->stops = wish == STOP_END;
     TRY(save(t, wish != STOP_NOTHING));
     const struct sched_job *job;

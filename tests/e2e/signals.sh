@@ -143,23 +143,26 @@ survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 4
 # Ranks, signalled as Slurm does: all save the same step.
 if command -v mpirun >/dev/null; then
     with_mpi
-    mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class B --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
-        >"$work/out" 2>&1 &
-    launcher=$!
-    guards=
-    for ((i = 0; i < 300; i++)); do
-        guards=$(ps -o pid= --ppid $launcher)
-        [ "$(wc -w <<<"$guards")" = 2 ] && break
-        sleep 0.1
+    # Many short steps, and a few long ones.
+    for run in 'bt-mz --class B --every 100000' "mcsem $work/survey.csv --mode exact --iterations 7 --stall 0"; do
+        mpirun --oversubscribe -n 2 "$BIN"/$run --layout 1x1 --checkpoint "$file" --quiet >"$work/out" 2>&1 &
+        launcher=$!
+        guards=
+        for ((i = 0; i < 300; i++)); do
+            guards=$(ps -o pid= --ppid $launcher)
+            [ "$(wc -w <<<"$guards")" = 2 ] && break
+            sleep 0.1
+        done
+        for guard in $guards; do ready "$guard" 'a rank'; done
+        sleep 1
+        kill -USR1 $guards
+        there $launcher "$run: ranks, USR1"
+        rm -f "$file"
+        kill -TERM $(head -1 <<<"$guards") 2>/dev/null ||
+            say "$run: SIGUSR1 ended the ranks: $(cat "$work/out")"
+        ended $launcher 4 "$run: ranks, TERM"
+        [ -s "$file" ] || say "$run: ranks, TERM: nothing is saved"
+        rm -f "$file"
     done
-    for guard in $guards; do ready "$guard" 'a rank'; done
-    sleep 1
-    kill -USR1 $guards
-    there $launcher 'ranks, USR1'
-    rm -f "$file"
-    kill -TERM $(head -1 <<<"$guards") 2>/dev/null ||
-        say "SIGUSR1 ended the ranks: $(cat "$work/out")"
-    ended $launcher 4 'ranks, TERM'
-    [ -s "$file" ] || say 'ranks, TERM: nothing is saved'
 fi
 exit $failed
