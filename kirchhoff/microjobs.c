@@ -273,7 +273,7 @@ static enum ek_status check_room(const struct master *s, int parts)
 {
     char path[MICROJOBS_PATH];
     microjobs_part(s->job, 0, path);
-    return disk_check(path, (size_t)parts * image_bytes(&s->mig->m->grid, &s->mig->m->classes));
+    return disk_check(path, (size_t)parts, image_bytes(&s->mig->m->grid, &s->mig->m->classes));
 }
 
 static void note_failure(struct master *s, size_t task, int code, int rank)
@@ -337,7 +337,6 @@ static enum ek_status find_parts(struct master *s)
             continue;
         const enum ek_status st = mig_part_take(s->mig, path, MIG_PART_CHECK);
         if (st == EK_UNVERIFIED) {
-            status_warn("that part is computed again");
             unlink(path);
             continue;
         }

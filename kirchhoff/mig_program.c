@@ -267,11 +267,11 @@ static enum ek_status check_disks(const struct mig *p)
     const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->classes.n;
     const size_t floats = 4 * columns * (size_t)g->n[2];
     if (p->out)
-        TRY(disk_check(p->out, 3600 + 240 * columns + floats));
+        TRY(disk_check(p->out, 1, 3600 + 240 * columns + floats));
     if (p->raw)
-        TRY(disk_check(p->raw, 2 * floats));
+        TRY(disk_check(p->raw, 2, floats));
     const char *beside = p->m->slabs > 1 ? p->checkpoint : p->partial;
-    return beside ? disk_check(beside, image_bytes(g, &p->m->classes)) : EK_OK;
+    return beside ? disk_check(beside, 1, image_bytes(g, &p->m->classes)) : EK_OK;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)

@@ -108,7 +108,7 @@ static enum ek_status make_in(struct traveltime_cache *t, const double (*at)[3],
 {
     struct shot_job job;
     const size_t n = (size_t)t->nodes;
-    TRY(disk_check(path, n * ttable_bytes(&t->grid)));
+    TRY(disk_check(path, n, ttable_bytes(&t->grid)));
     TRY(tfolder_make(path, &t->grid, t->velocity->text, &t->surface, n, at, &t->folder));
     enum ek_status st = shot_job_open(&job, &t->grid, t->velocity, &SHOT_OPTIONS, n, at);
     THEN(st, make_all(t, &job, threads));

@@ -116,7 +116,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
              t->sources.n == 1 ? "" : "s", grid, t->velocity->text,
              memory_text(t->sources.n * ttable_bytes(&t->grid), size, sizeof size));
     if (!t->resume)
-        TRY(disk_check(t->out, t->sources.n * ttable_bytes(&t->grid)));
+        TRY(disk_check(t->out, t->sources.n, ttable_bytes(&t->grid)));
     *bytes = tables_at_once(t) * ttable_bytes(&t->grid);
     return EK_OK;
 }

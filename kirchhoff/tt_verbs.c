@@ -107,7 +107,7 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(open_lists(t));
     TRY(list_todo(t));
     if (t->resume) /* else plan() has checked */
-        TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size() * ttable_bytes(&t->grid)));
+        TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size(), ttable_bytes(&t->grid)));
     if (cluster_rank() == 0)
         TRY(tfolder_write(t->folder));
     t->runs_a_step = cluster_any(t->ntodo > 0);

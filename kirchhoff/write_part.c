@@ -207,8 +207,8 @@ static enum ek_status read_pieces(const char *path, FILE *in, struct head *head,
     return EK_OK;
 }
 
-static enum ek_status read_part(const struct mig *p, const char *path, FILE *in, struct head *head,
-                                void *piece[PIECES])
+static enum ek_status read_part(const struct mig *p, const char *path, enum mig_part_use use,
+                                FILE *in, struct head *head, void *piece[PIECES])
 {
     struct head own;
     void *at[PIECES];
@@ -218,8 +218,12 @@ static enum ek_status read_part(const struct mig *p, const char *path, FILE *in,
     if (!whole && !memcmp(head->magic, magic, KIND) &&
         memcmp(head->magic, magic, sizeof head->magic))
         FAIL(EK_USAGE, "%s: a partial image of another version; delete it to start afresh", path);
+    if (!whole && use == MIG_PART_CHECK) {
+        status_warn("%s: a damaged partial image is computed again", path);
+        return EK_UNVERIFIED;
+    }
     if (!whole)
-        FAIL(EK_UNVERIFIED, "%s: a damaged partial image; delete it to start afresh", path);
+        FAIL(EK_USAGE, "%s: a damaged partial image; delete it to start afresh", path);
     if (head->problem != own.problem || memcmp(head->bytes, own.bytes, sizeof own.bytes))
         FAIL(EK_USAGE,
              "%s: a partial image of another migration; delete it, or choose another name", path);
@@ -259,9 +263,9 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
     OWNED_STREAM FILE *in = fopen(path, "rb");
     if (!in)
         return file_not_opened(path, errno);
-    enum ek_status st = read_part(p, path, in, &head, piece);
+    enum ek_status st = read_part(p, path, use, in, &head, piece);
     THEN(st, use_part(p, path, use, &head, piece));
     for (int i = 0; i < PIECES; i++)
         free(piece[i]);
-    return st == EK_UNVERIFIED && use != MIG_PART_CHECK ? EK_USAGE : st;
+    return st;
 }

@@ -41,6 +41,8 @@ job 1000000 ''
 sed -i 's/9x9x41/99x99x41/' "$work/job.json"
 refused 3 'the disk has room for' "$bin" "$work/job.json" && rm -r "$work/parts"
 job 12 ''
+(ulimit -f 10; refused 3 'ulimit -f allows' "$bin" "$work/job.json"; exit $failed) && rmdir "$work/parts"
+check $? 'parts that are larger than a file may be'
 "$bin" "$work/job.json" >"$work/log"
 check $? 'more microjobs than chunks'
 same 'more microjobs than chunks'
@@ -128,7 +130,8 @@ printf 'x' | dd of="$work/parts/part-0000-of-0008.image" bs=1 seek=5000 conv=not
 echo half >"$work/parts/part-0003-of-0008.image.part-4711-0-0" # as by a compute process that was killed
 "$bin" "$work/job.json" >"$work/log" 2>"$work/err"
 check $? "taken up again: $(cat "$work/err")"
-grep -q 'of 8 microjobs were finished before' "$work/log" && grep -q 'damaged partial image' "$work/err"
+grep -q 'of 8 microjobs were finished before' "$work/log" && grep -q 'damaged .* computed again' "$work/err" &&
+    [ "$(wc -l <"$work/err")" = 1 ]
 check $? "finished microjobs are kept, damaged ones are not: $(cat "$work/log" "$work/err")"
 same 'after kill -9'
 

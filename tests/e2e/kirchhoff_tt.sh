@@ -167,9 +167,9 @@ check $? 'no half tables'
 # Faults.
 CU_FAULT=unit:1@step:1 "$bin" $model --shots 4 --out "$work/other" --layout 2x1 2>/dev/null && same "$work/other"
 check $? 'a unit dies'
-(ulimit -f 500; ends 'a full disk' 3 'cannot be written' $model --out "$work/full"; exit $failed)
+(ulimit -f 500; ends 'a full disk' 3 'ulimit -f allows' $model --out "$work/full"; exit $failed)
 check $? 'a full disk leaves a line'
-[ ! -e "$work/full/source-000000.tt" ] && ! ls "$work/full" | grep -q '\.part'
+[ ! -e "$work/full" ]
 check $? 'and no half table'
 ends 'tables that no disk holds' 3 'the disk has room for' --velocity const:v=1500 --grid 101x101x101:20 --sources 2000x1000:2 \
     --out "$work/none/huge"
