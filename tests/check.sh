@@ -30,6 +30,11 @@ needs_two_cpus() { # on one cpu units take turns, and programs print a warning
     [ "$(nproc)" -gt 1 ] || { echo 'there is one cpu, two are needed'; exit 77; }
 }
 has_opencl() { "$BIN/cu-info" | grep -q '^opencl:0'; }
+# From now on OpenCL lists no device but the cpus'.
+only_cpus_of_opencl() {
+    mkdir "$work/icd"
+    cp /etc/OpenCL/vendors/pocl*.icd "$work/icd" 2>/dev/null && export OCL_ICD_VENDORS=$work/icd
+}
 skip_under_sanitizers() {
     [ -n "${SAN:-}" ] && { echo "under sanitizers this takes too long: $1"; exit 77; }
 }

@@ -16,7 +16,8 @@ enum ek_status bench_profile_open(const struct bench_program *program, const cha
 {
     *p = (struct bench_profile){.set = set};
     TRY(profile_open(program->identity.name, problem, job->n, set, &p->profile));
-    TRY(profile_path(&p->profile, p->path));
+    if (MUTED(profile_path(&p->profile, p->path)))
+        p->path[0] = '\0'; /* no folder can be written, so there is no profile */
     p->unit = ARENA_NEW(&p->profile.arena, set->n, struct sched_unit);
     return arena_check(&p->profile.arena, "%d units", set->n);
 }
@@ -67,6 +68,7 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
     struct sched_job steered = *job;
     if (cluster_size() > 1)
         FAIL(EK_USAGE, "--profile wants one process, not %d", cluster_size());
+    TRY(profile_path(&p->profile, p->path));
     double *times = ARENA_NEW(&p->profile.arena, 2 * job->n, double);
     TRY(arena_check(&p->profile.arena, "%zu tasks", job->n));
     for (size_t t = 0; t < job->n; t++) {

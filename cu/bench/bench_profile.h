@@ -9,7 +9,7 @@ struct bench_profile {
     struct profile profile;
     struct sched_unit *unit; /* [set->n] with the seconds of the tasks on each unit */
     struct cu_set *set;
-    char path[PROFILE_PATH];
+    char path[PROFILE_PATH]; /* "": nowhere */
 };
 
 /* Opens the profile of this program, problem and set of units. EK_UNAVAILABLE. Caller closes it,

@@ -3,6 +3,7 @@
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 . tests/check.sh
 needs_two_cpus
+only_cpus_of_opencl
 has_opencl || { echo 'no OpenCL device here for the fake GPUs'; exit 77; }
 fakes=$(cd "$BUILD/fakegpu" && pwd) || exit 1
 export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -3,6 +3,9 @@
 . tests/check.sh
 needs_two_cpus
 unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
+# What GPUs' drivers need of threads, memory and folders is not limited here.
+export CUDA_VISIBLE_DEVICES= ROCR_VISIBLE_DEVICES=
+only_cpus_of_opencl
 bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
 
 # Layouts too large for any machine.
@@ -26,6 +29,9 @@ for home in -uHOME HOME=/proc HOME=/dev/null/home HOME=; do
     [ -s "$work/out" ] && say "$home: it says $(cat "$work/out")"
 done
 [ -z "$device" ] || [ -d "$work/tmp/evenkeel-$(id -u)/pocl" ] || say 'the cache is elsewhere'
+nowhere() { env -u XDG_CACHE_HOME HOME=/proc TMPDIR=/proc "$BIN/bt-mz" --class S --layout 1x1 --quiet "$@"; }
+nowhere || say "no folder can be written: exit $?"
+refused 3 'profiles have no folder' nowhere --profile=make
 [ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
     TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 
