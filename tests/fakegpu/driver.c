@@ -471,9 +471,8 @@ SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
 struct module {
     struct gpu *gpu;
     cl_program program;
-    cl_program described; /* the same with argument information: never run, so never compiled */
-    const char *image;    /* HIP's driver reads it while the module lives */
-    char *was;            /* a copy, to detect changes */
+    const char *image;          /* HIP's driver reads it while the module lives */
+    char *was;                  /* a copy, to detect changes */
     struct function *functions; /* a list */
 };
 
@@ -510,7 +509,7 @@ static int read_code(const char *code, char target[80], char options[1024], cons
 SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *code,
       unsigned noptions, const int *options, void **values)
 {
-    char target[80], words[1024 + 44], *log = NULL;
+    char target[80], words[1024 + 24], *log = NULL;
     const char *text;
     struct gpu *g;
     int bad = enter(&g);
@@ -527,13 +526,10 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
     m->gpu = g;
     m->program = pocl_build(text, words, &log);
     free(log);
-    m->described =
-        m->program ? pocl_build(text, strcat(words, " -cl-kernel-arg-info"), &log) : NULL;
-    if (!m->described) {
+    if (!m->program) {
         free(m);
         return INVALID_IMAGE;
     }
-    free(log);
     m->image = code;
     m->was = strdup(code);
     gpu_keep(g, MODULES, 1);
@@ -566,25 +562,22 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
     }
     gpu_keep(m->gpu, MODULES, -1);
     cl->ReleaseProgram(m->program);
-    cl->ReleaseProgram(m->described);
     free(m);
     return OK;
 }
 
 /* Finds which of a kernel's arguments are addresses, and the sizes of the others. */
-static void read_arguments(const struct pocl *cl, cl_program described, struct function *f)
+static void read_arguments(const struct pocl *cl, struct function *f)
 {
     cl_uint n = 0;
-    cl_int code;
-    cl_kernel k = cl->CreateKernel(described, f->name, &code);
-    cl->GetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
+    cl->GetKernelInfo(f->kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
     f->nargs = n < ARGS ? (int)n : ARGS;
     for (int i = 0; i < f->nargs; i++) {
         char type[64] = "";
-        cl->GetKernelArgInfo(k, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type, NULL);
+        cl->GetKernelArgInfo(f->kernel, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type,
+                             NULL);
         f->size[i] = strchr(type, '*') ? 0 : !strcmp(type, "int") ? 4 : 8;
     }
-    cl->ReleaseKernel(k);
 }
 
 SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *module,
@@ -604,7 +597,7 @@ SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *mo
     snprintf(f->name, sizeof f->name, "%s", name);
     cl->GetKernelWorkGroupInfo(k, cl->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof f->group,
                                f->group, NULL);
-    read_arguments(cl, m->described, f);
+    read_arguments(cl, f);
     *function = f;
     return OK;
 }

@@ -65,10 +65,10 @@ const struct pocl *pocl_open(void)
     return pocl.device ? &pocl : NULL;
 }
 
-/* Keeps the options that OpenCL also has. */
+/* Keeps the options that OpenCL also has; the driver asks what the arguments of kernels are. */
 static void select_options(const char *options, char *words, size_t room)
 {
-    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2");
+    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2 -cl-kernel-arg-info");
     while (*options) {
         int length = (int)strcspn(options, " ");
         if (!strncmp(options, "-D", 2) || !strncmp(options, "-cl-", 4) ||
