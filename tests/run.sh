@@ -20,6 +20,7 @@ limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
 # Compiling kernels with PoCL is most of the cost of many tests: all of them, and later runs, share one
 # cache. PoCL knows a kernel by its text and options, and its own and LLVM's version.
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$(realpath -m "${BUILD:-build}/pocl")}
+export POCL_EXTRA_BUILD_FLAGS=-cl-kernel-arg-info # as tests/fakegpu/pocl.c has it
 mkdir -p "$POCL_CACHE_DIR"
 find "$POCL_CACHE_DIR" -maxdepth 1 -name 'tempfile_*' -mmin +60 -delete # PoCL leaves some empty ones
 cores=$(nproc)

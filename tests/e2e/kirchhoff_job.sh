@@ -37,8 +37,8 @@ mkdir "$work/parts" && "$bin" "$work/data.segy" --velocity gradient:v0=2000,k=0.
 "$bin" "$work/job.json" >"$work/log" 2>&1
 [ $? = 2 ] && grep -q 'part-0001.*in the image already' "$work/log" && [ ! -e "$work/done.segy" ] && rm -r "$work/parts"
 check $? "the same part twice: $(cat "$work/log")"
-job 1000000 ''
-sed -i 's/9x9x41/99x99x41/' "$work/job.json"
+job 100000 ''
+sed -i 's/9x9x41/299x299x41/' "$work/job.json"
 refused 3 'the disk has room for' "$bin" "$work/job.json" && rm -r "$work/parts"
 job 12 ''
 (ulimit -f 10; refused 3 'ulimit -f allows' "$bin" "$work/job.json"; exit $failed) && rmdir "$work/parts"

@@ -51,9 +51,11 @@ static void open_once(void)
         return;
     pocl.GetDeviceInfo(cpu, CL_DRIVER_VERSION, sizeof version - 1, version, NULL);
     pocl.version = atoi(version);
-    /* For 6 see backends/opencl_find.c. Plain loops compile faster than what vectorizes, by which 5
-     * takes the index that lu_blocks reads after a barrier for the same in all work-items. */
-    setenv("POCL_WORK_GROUP_METHOD", pocl.version == 6 ? "cbs" : "workitemloops", 0);
+    /* For 6 see backends/opencl_find.c. By what vectorizes, 5 takes the index that lu_blocks reads
+     * after a barrier for the same in all work-items. */
+    if (pocl.version >= 5)
+        setenv("POCL_WORK_GROUP_METHOD", pocl.version == 6 ? "cbs" : "workitemloops", 0);
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-kernel-arg-info", 0); /* the driver asks for it */
     pocl.context = pocl.CreateContext(NULL, 1, &cpu, NULL, NULL, NULL);
     if (pocl.context)
         pocl.device = cpu;
@@ -65,10 +67,12 @@ const struct pocl *pocl_open(void)
     return pocl.device ? &pocl : NULL;
 }
 
-/* Keeps the options that OpenCL also has; the driver asks what the arguments of kernels are. */
+/* Keeps the options that OpenCL also has, in the words of backends/opencl_build.c: then PoCL need
+ * not compile again what it has compiled for OpenCL. */
 static void select_options(const char *options, char *words, size_t room)
 {
-    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2 -cl-kernel-arg-info");
+    size_t at =
+        (size_t)snprintf(words, room, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt");
     while (*options) {
         int length = (int)strcspn(options, " ");
         if (!strncmp(options, "-D", 2) || !strncmp(options, "-cl-", 4) ||
