@@ -2,6 +2,7 @@
 
 A function for each paper fills four dictionaries: ours (values of this run), rule (the same worked out here, from
 the paper's text, without our policies), bound (what nothing can beat) and pictures (SVG by figure)."""
+import functools
 import heapq
 import json
 import math
@@ -74,8 +75,9 @@ def heft(cost, speed):
     load = [0.0] * len(speed)
     owner = [0] * len(cost)
     for t in descending(cost):
-        owner[t] = min(range(len(speed)), key=lambda u: load[u] + cost[t] / speed[u])
-        load[owner[t]] += cost[t] / speed[owner[t]]
+        end = [x + cost[t] / s for x, s in zip(load, speed)]
+        owner[t] = u = end.index(min(end))
+        load[u] = end[u]
     return owner
 
 
@@ -572,6 +574,7 @@ def hrdls_spec(o):
     return "hrdls:b=%.12g,c=%d,s=%d,t_min=%g%s" % (o["b"], o["c"], o["s"], o["t_min"], ",average" if o["average"] else "")
 
 
+@functools.lru_cache(None)
 def uneven(n, scatter, seed):
     """Costs with a mean of one: where the physics excludes trials they take next to nothing."""
     state, cost = seed, []
