@@ -87,10 +87,13 @@ enum { LARGE_BYTES = 33000000 };
 
 static const char *const gpu[] = {"cuda", "hip"};
 
+/* Without EK_LONG the boxes take turns between the vendors, whose code is the same. */
 static void large_boxes_pass_through_small_chunks(void **state)
 {
-    for (int k = 0; k < LENGTH(gpu); k++)
-        for (int i = 0; i < LENGTH(large); i++) {
+    for (int i = 0; i < LENGTH(large); i++)
+        for (int k = 0; k < LENGTH(gpu); k++) {
+            if (k != i % 2 && !getenv("EK_LONG"))
+                continue;
             struct pair p = pair_of(gpu[k], 0, gpu[k], 1, LARGE_BYTES);
             move_rows(p.want, p.bytes, &large[i]);
             assert_int_equal(backend_write(p.b[1], BACKEND_COPY, p.m[1], p.bytes, &large[i]),
