@@ -78,7 +78,7 @@ programs() {
 # compute most), then scripts; with EK_LONG the long searches of programs before the other scripts.
 longest=(e2e/{okada_nodes,fakegpu,kirchhoff_mig_stopped,cu_run,memory,kirchhoff_mig,ranks,cu_run_faults,survive,mcsem_surveys,mcsem,replay,kirchhoff_killed,machine,mcsem_emdata}
     test_{mcsem_device,cu_sched_evenkeel,backends_laws,backends_cache,okada_mogi_search} e2e/{library,kirchhoff_tt,signals,capacity,kirchhoff_job})
-[ -z "${EK_LONG:-}" ] || longest=(e2e/{memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
+[ -z "${EK_LONG:-}" ] || longest=(e2e/{okada_nodes,memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
 if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
 for long in "${longest[@]}"; do

@@ -118,9 +118,9 @@ for option in --out --residuals --binary; do
     unwritten "$BIN/mogi" $job --layout 1x1 --quiet $option /dev/full
 done
 for option in --model-out --responses --history --cells; do
-    unwritten "$BIN/mcsem" "$work/survey.csv" --iterations 1 --layout 1x1 --quiet $option /dev/full
+    unwritten "$BIN/mcsem" "$work/survey.csv" --iterations 0 --layout 1x1 --quiet $option /dev/full
 done
-unwritten "$BIN/mcsem" --generate small --out /dev/full
+unwritten "$BIN/mcsem" --generate tiny --out /dev/full
 "$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" >/dev/null
 unwritten "$BIN/kirchhoff-mig" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" "$work/data.segy" --headers /dev/full

@@ -48,11 +48,12 @@ CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/oth
     cmp -s "$work/model.csv" "$work/other.csv"
 check $? 'the same model though a unit dies'
 
-# A device beside a cpu unit, in both modes, under every policy: the same bits as without it. Of the
+# A device beside a cpu unit, in both modes, with EK_LONG under every policy: the same bits as without it. Of the
 # survey every 40th pair is enough for exact mode, and fewer where sanitizers make it slow.
-every=40 policies=all least=15
+every=40 policies=dynamic,heft,static least=3
 device=$(has_opencl && echo opencl:0 || echo host:0)
-[ -n "${SAN:-}" ] && every=60 policies=dynamic,heft,static least=3
+[ -n "${EK_LONG:-}" ] && policies=all least=15
+[ -n "${SAN:-}" ] && every=60
 awk -v every=$every -v n=$frequencies 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / n) % every == 0)' \
     "$survey" >"$work/few.csv"
 exact="--mode exact --iterations 1 --quiet --target 20"

@@ -57,7 +57,7 @@ cat >"$work/wide.json" <<END
  {"name": "d_m", "min": 1e3, "max": 5e3, "n": 18}, {"name": "dV_m3", "min": -1e6, "max": 1e6, "n": 10}]}
 END
 "$BIN/mogi" "$work/wide.json" --layout 1x1 --binary "$work/one.bin" --quiet || say "wide exits $?"
-for schedule in static hrdls; do
+for schedule in static ${EK_LONG:+hrdls}; do
     ranks 3 mogi "$work/wide.json" --layout 1x1 --schedule $schedule --binary "$work/out.bin" --quiet || say "wide: $?"
     cmp -s "$work/one.bin" "$work/out.bin" || say "the set differs with full workers, $schedule"
     rm -f "$work/out.bin"
@@ -143,7 +143,7 @@ grep -q '^ "trials": 2000000,' "$work/out.json" || say 'trials after two restart
 [ -e "$work/state" ] && say 'the checkpoint of a complete search is left'
 
 # One process, interrupted: long before its end, however busy the machine is.
-CU_FAULT=unit:0@slow:$(factor 90 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
+CU_FAULT=unit:0@slow:$(factor 20 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
 launcher=$!
 wait_for saved
 kill -INT $launcher

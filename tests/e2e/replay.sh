@@ -54,9 +54,10 @@ methods='wlsearch=waterl'
 for method in $methods; do
     REPLAY_METHOD=$method replay --only waterlevel >/dev/null && say "Water-Level passes with $method"
 done
-[ -z "${EK_LONG:-}" ] || exit $failed
-
-SABOTAGE=none:single CU_PLAN=$BUILD/tests/replay_sabotage replay --only kirchhoff >"$work/log" || say "red though nothing is sabotaged"
+if [ -n "${EK_LONG:-}" ]; then
+    SABOTAGE=none:single CU_PLAN=$BUILD/tests/replay_sabotage replay --only kirchhoff >"$work/log" || say "red though nothing is sabotaged"
+    exit $failed
+fi
 
 # The bands themselves: every row, judged at half, at twice its value and at nothing, is red.
 python3 - <<'END' || say "a row passes at any value"
