@@ -182,6 +182,7 @@ static void misjudged(void **state)
         {9120503, 1.05},  /* ranges tell launches even if a speed seems to have changed */
         {9220556, 1.025}, /* two tasks are tried in short runs, too */
         {9220950, 1.025}, /* a share of a batch says nothing about its task elsewhere */
+        {9120910, 1.025}, /* a longer range tells launches while the first step runs */
         {9071934, 1.4},   /* tasks of a batch get shares of its time, of which no median is taken */
     };
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
@@ -278,11 +279,21 @@ static void one_dies(void **state)
     assert_true(span[2] < span[0] / 5);
 }
 
+/* Devices without cores beside them, of which nothing is known, share the first step evenly. */
+static void devices_alone(void **state)
+{
+    double span[STEPS];
+    const struct hybrid h = {.n = 30, .devices = 8, .task = 1};
+    run_hybrid(&h, span);
+    assert_float_equal(span[0], 4, 1e-9); /* at most four tasks each */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(class_c),   cmocka_unit_test(drawn),
-        cmocka_unit_test(declared),  cmocka_unit_test(launches_above_all),
-        cmocka_unit_test(misjudged), cmocka_unit_test(one_dies)};
+        cmocka_unit_test(class_c),      cmocka_unit_test(drawn),
+        cmocka_unit_test(declared),     cmocka_unit_test(launches_above_all),
+        cmocka_unit_test(misjudged),    cmocka_unit_test(one_dies),
+        cmocka_unit_test(devices_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,9 @@ static const double FITS[] = {0.25, 0.8};
 /* Share of a range that its launch may take. */
 static const double LAUNCH = 0.02;
 
+/* A range this many times as long as the first tells hidden launches. */
+static const double LONGER = 1.5;
+
 static double cost_of(const struct sched_job *job, size_t task)
 {
     return job->cost ? job->cost[task] : 1;
@@ -219,7 +222,8 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     const struct bootstrap_unit *u = &l->unit[cu];
     if (WITHOUT(DOUBLING) || l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
         return take(l, l->order[place], 1, 0);
-    return take(l, l->order[place], 2 * u->range, l->cpu_speed > 0 ? half_share(l, cu) : INFINITY);
+    const bool compares = l->cpu_speed > 0 || l->devices == l->job->ncu;
+    return take(l, l->order[place], 2 * u->range, compares ? half_share(l, cu) : INFINITY);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)
@@ -270,18 +274,36 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu)
     return r;
 }
 
+/* Launch seconds hidden in the times of tasks, by a longer range than the first; 0: they take less
+ * than half of that one, so chance may explain them. */
+static double hidden_in(const struct bootstrap_unit *u, double cost, double sec)
+{
+    const double slope = fmax(0, (sec - u->first) / (cost - u->least)),
+                 inside = u->first - slope * u->least;
+    return cost > LONGER * u->least && inside > u->first / 2 ? inside : 0;
+}
+
 void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each)
 {
     struct bootstrap_unit *u = &l->unit[cu];
+    const double cost = cost_of_all(l, r);
     double tasks = each ? 0 : sec;
     for (size_t i = 0; each && i < r.end - r.begin; i++)
         tasks += each[i];
     pthread_mutex_lock(&l->lock);
+    if (!u->known) {
+        u->least = cost;
+        u->first = tasks;
+    }
+    if (u->inside == 0 && r.end - r.begin > 1 && l->job->unit[cu].kind == CU_DEVICE) {
+        u->inside = hidden_in(u, cost, tasks);
+        u->tasks -= u->inside * (double)(u->ranges - 1);
+    }
     u->seconds += sec;
-    u->tasks += tasks;
-    u->launch = fmax(0, sec - tasks);
-    u->cost += cost_of_all(l, r);
-    if (tasks > 0)
+    u->tasks += tasks - u->inside;
+    u->launch = fmax(0, sec - tasks) + u->inside;
+    u->cost += cost;
+    if (u->tasks > 0)
         u->wanted = u->launch * speed_of(u) / LAUNCH;
     if (l->job->unit[cu].kind == CU_CPU)
         l->cpu_speed = speed_of(u);

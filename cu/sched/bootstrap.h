@@ -21,6 +21,8 @@ struct bootstrap_unit {
     double wanted;        /* cost of a range long enough for its launch not to matter */
     double cost, seconds; /* cost done so far, and the seconds it took */
     double tasks, launch; /* seconds without launches; seconds of the last launch */
+    double least, first;  /* cost and seconds of its first range */
+    double inside;        /* launch seconds hidden in the times of each range's tasks */
     double carrying;      /* seconds to bring one task there, by its last range */
     size_t range, ranges; /* tasks of its present range; ranges so far */
     double until;         /* when it will finish that; INFINITY: unknown */
