@@ -382,6 +382,8 @@ static void images_from_any_elevation(void **state)
                  g.v0, g.k);
         for (int i = 0; i < 3; i++) {
             double z[2];
+            if (i == 2 - m && !getenv("EK_LONG"))
+                continue;
             write_survey(&g, GENERATE_POINTS, range[i][0], range[i][1]);
             const double point = peak_of(MIGRATE_DIFFRACTOR, velocity,
                                          "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);

@@ -225,8 +225,9 @@ static void seek(const struct job *job)
 
 static void test_random_jobs(void **state)
 {
+    const int jobs = getenv("EK_LONG") ? 12 : 6;
     int certified = 0;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < jobs; i++) {
         const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
                                 job_random(-1, 1) > 0 ? 8e6 : -6e6, 0.25};
         const bool noisy = i % 3 > 0;
@@ -248,7 +249,7 @@ static void test_random_jobs(void **state)
         json_decref(root);
         job_close(job);
     }
-    assert_true(certified > 2);
+    assert_true(certified > jobs / 6);
 }
 
 /* Every trial that a search accepts lies in one of the grid's boxes, whatever the effort. */
@@ -306,6 +307,7 @@ static void test_threads(void **state)
 /* A proof that excludes the truth is refused. */
 static void test_holes(void **state)
 {
+    job_seed = 1; /* whatever the tests before have drawn */
     const double truth[] = {500, -700, 3000, 8e6, 0.25};
     struct job *job = open_job(truth, 0, 1, false);
     struct certificate c;

@@ -400,12 +400,12 @@ static size_t compare_lattice(const struct job *job, int number, struct backend 
 
 static void compare_parts(struct backend *const *device, int ndevices);
 
-/* Sixteen jobs; EK_LONG=N: N times two thousand. Some also run on devices. */
+/* Eight jobs; EK_LONG=N: N times two thousand. Some also run on devices. */
 static void test_lattice(void **state)
 {
     static const char *const names[] = {"host:0", "opencl:0"};
     struct backend *device[2];
-    const int jobs = 16 * longer(125);
+    const int jobs = 8 * longer(250);
     int ndevices = 0, found = 0;
     status_mute(1);
     for (int i = 0; i < 2; i++) {
