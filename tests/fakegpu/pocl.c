@@ -71,8 +71,12 @@ const struct pocl *pocl_open(void)
  * not compile again what it has compiled for OpenCL. */
 static void select_options(const char *options, char *words, size_t room)
 {
-    size_t at =
-        (size_t)snprintf(words, room, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt");
+    cl_device_fp_config single = 0;
+    pocl.GetDeviceInfo(pocl.device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof single, &single, NULL);
+    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2%s",
+                                 single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+                                     ? " -cl-fp32-correctly-rounded-divide-sqrt"
+                                     : "");
     while (*options) {
         int length = (int)strcspn(options, " ");
         if (!strncmp(options, "-D", 2) || !strncmp(options, "-cl-", 4) ||
