@@ -456,7 +456,8 @@ static void fine_steps(void **state)
  * homes from before a move; few tasks on many units; ranges of large tasks as long as those of
  * small ones; one memory node for almost all tasks; a first task too large to be reserved for a
  * device; a unit retried with a task from the middle of a range; the fastest units never tried;
- * a slow unit that kept its last task; a change of speed taken for launches. */
+ * a slow unit that kept its last task; a change of speed taken for launches; help to another memory
+ * node that costs no transfers and yet was put off. */
 static void once_wrong(void **state)
 {
     static const struct {
@@ -470,7 +471,7 @@ static void once_wrong(void **state)
         {RANDOM_LAUNCHES, 3060, 128}, {RANDOM_FACES, 3140, 128},       {RANDOM_DRIFT, 2060, 128},
         {RANDOM_COLD, 8300138, 128},  {RANDOM_LAUNCHES, 8100127, 128}, {RANDOM_MIXED, 9010040, 128},
         {RANDOM_MIXED, 9010062, 128}, {RANDOM_SLOWDOWN, 9020018, 128}, {RANDOM_DRIFT, 9020176, 128},
-        {RANDOM_MIXED, 1518, 128}};
+        {RANDOM_MIXED, 1518, 128},    {RANDOM_TINY, 9030121, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

@@ -230,7 +230,7 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     const bool soon = h->brought <= SOON * s->makespan && !d->job->first;
     const bool stay = last && s->worker[victim].began && h->brought > 0 && h->carried == 0 &&
                       (soon || h->crossing <= h->there);
-    if ((stay && !WITHOUT(STAYING)) || d->memory[cu] == d->memory[victim])
+    if ((stay && !WITHOUT(STAYING)) || h->crossing == 0)
         return h->here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
