@@ -112,13 +112,14 @@ if command -v mpirun >/dev/null; then
         check $? "$signal to $whom: one process goes on: $(grep kept "$work/ranks.json"; cat "$work/out")"
     done
     # One rank is told while all compute travel times, for minutes: the others end, too.
+    mkdir "$work/made"
     "$bin" --generate small --out "$work/small.segy"
-    (with_mpi; exec timeout 60 mpirun --oversubscribe -n 2 "$bin" "$work/small.segy" --velocity lens:v0=2000,kz=0.5,dv=500,x=1500,y=1500,z=900,sigma=300 \
+    (with_mpi; TMPDIR=$work/made exec timeout 60 mpirun --oversubscribe -n 2 "$bin" "$work/small.segy" --velocity lens:v0=2000,kz=0.5,dv=500,x=1500,y=1500,z=900,sigma=300 \
         --grid 21x21x21:40x40x40@1300,1300,200 --node-spacing 20 --layout 1x1 --quiet --raw "$work/tables" >"$work/out" 2>&1) &
     launcher=$!
-    until first=$(pgrep -o -f "^$bin .*--raw $work/tables") || ! kill -0 $launcher 2>/dev/null; do sleep 0.02; done
+    until [ "$(ls "$work/made" | grep -c kirchhoff-mig)" = 2 ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.02; done
     sleep 0.5
-    kill -TERM $first
+    kill -TERM $(pgrep -o -f "^$bin .*--raw $work/tables")
     wait $launcher
     rc=$?
     [ $rc = 4 ] && [ ! -e "$work/tables.f32" ]

@@ -144,7 +144,7 @@ survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 4
 if command -v mpirun >/dev/null; then
     with_mpi
     # Many short steps, and a few long ones.
-    for run in 'bt-mz --class B --every 100000' "mcsem $work/survey.csv --mode exact --iterations 7 --stall 0"; do
+    for run in 'bt-mz --class B --every 100000' "mcsem $work/survey.csv --mode exact --iterations 3"; do
         mpirun --oversubscribe -n 2 "$BIN"/$run --layout 1x1 --checkpoint "$file" --quiet >"$work/out" 2>&1 &
         launcher=$!
         guards=
