@@ -353,13 +353,14 @@ static void limits_are_exact_at_each_depth(void **state)
     for (int i = 0; i < 60; i++) {
         const struct segy_put put = {.sx = round(drawn(&seed, -1000, 0)),
                                      .gx = round(drawn(&seed, 0, 1000))};
-        const double x = round(drawn(&seed, -900, 900)), dz = round(drawn(&seed, 5, 20));
+        const double x = round(drawn(&seed, -900, 900)), dz = round(drawn(&seed, 5, 20)),
+                     top = round(drawn(&seed, 20, 300));
         struct migrate_options o = usual(path);
         struct segy_writer *w;
         assert_int_equal(segy_create(path, &file, &w), EK_OK);
         assert_int_equal(segy_put(w, &put, sample), EK_OK);
         assert_int_equal(segy_finish(w), EK_OK);
-        snprintf(grid, sizeof grid, "1x1x100:1x1x%g@%g,0,300", dz, x);
+        snprintf(grid, sizeof grid, "1x1x100:1x1x%g@%g,0,%g", dz, x, top);
         o.velocity = "const:v=2000";
         o.grid = grid;
         o.weight = MIGRATE_KINEMATIC;
@@ -371,7 +372,7 @@ static void limits_are_exact_at_each_depth(void **state)
         o.trust_geometry = true;
         struct migrate *m = migrated(&o);
         for (int k = 0; k < 100; k++) {
-            const double z = 300 + dz * k;
+            const double z = top + dz * k;
             const double u = (hypot(x - put.sx, z) + hypot(x - put.gx, z)) / 2000 / 0.004;
             const double is = image_sum(m->image, 0, 0)[k] / (1 + 1e-5 * u);
             const double want = u < NS - 2 ? tapered(&o, put.sx, put.gx, x, z) : is;
@@ -380,6 +381,8 @@ static void limits_are_exact_at_each_depth(void **state)
                 fail_msg("trace %d, depth %g m: weight %g, not %g", i, z, is, want);
             if (fabs(want - 0.5) < 0.49 && u < NS - 2) /* not at a rounded edge */
                 assert_true(image_fold(m->image, 0, 0)[k] == 1);
+            if (tapered(&o, put.sx, put.gx, x, z + 0.1) == 0) /* they grow with the depth */
+                assert_true(image_fold(m->image, 0, 0)[k] == 0);
         }
         migrate_close(m);
     }
