@@ -3,11 +3,16 @@
 #include "mcsem/hankel.h"
 
 #include <complex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum { SHIFTS = HANKEL_SHIFTS, ORDERS = 2 };
 enum { FOLDED = 4 };        /* samples used for the extrapolation to x = 0 */
-#define FREQUENCY_STEP 0.1L /* step of the rule in s; its images are 20 pi away in u */
+#define FREQUENCY_STEP 0.5L /* of the trapezoidal rule in s, whose images are PERIOD apart in u */
+#define PERIOD         (2 * acosl(-1) / FREQUENCY_STEP)
+/* What the window changes at one u it changes up to this distance, in units of step / width, where
+ * its Gaussian factor exp(-(width t / 2 step)^2) is below 1e-24. */
+#define REACH 15
 
 /* Largest errors over 414 fields of six sea floors, of those above 1e-15 V/(A m^2) and of all. */
 static const struct design {
@@ -57,10 +62,23 @@ static int frequencies(const struct design *d)
     return (int)((acosl(-1) + 7 * d->width) / d->step / FREQUENCY_STEP) + 1;
 }
 
+/* Up to here x J_nu(x) has no frequencies that the window changes; it cuts at x = pi / step. */
+static bool is_resolved(const struct design *d, long double u)
+{
+    return u < logl(acosl(-1) / d->step) - REACH * d->step / d->width;
+}
+
+/* w(u) there. */
+static long double resolved(const struct design *d, int nu, long double u)
+{
+    const long double x = expl(u);
+    return d->step * x * jnl(nu, x);
+}
+
 /* w(u) of both orders from their spectra at s = k FREQUENCY_STEP, k = 0 .. n-1; the negative halves
- * are conjugate. */
-static void weigh(const struct design *d, long double complex (*at)[ORDERS], int n, long double u,
-                  double *w[ORDERS])
+ * are conjugate. Images from below u are resolved, those from above are beyond the window. */
+static void transform(const struct design *d, long double complex (*at)[ORDERS], int n,
+                      long double u, long double *w)
 {
     const long double c = cosl(FREQUENCY_STEP * u), s = sinl(FREQUENCY_STEP * u);
     long double re = c, im = -s; /* exp(-i s_k u) */
@@ -72,8 +90,20 @@ static void weigh(const struct design *d, long double complex (*at)[ORDERS], int
         re = c * re + s * im;
         im = c * im - s * was;
     }
+    for (int nu = 0; nu < ORDERS; nu++) {
+        w[nu] = sum[nu] * FREQUENCY_STEP * d->step / acosl(-1);
+        for (long double image = u - PERIOD; image > -50; image -= PERIOD)
+            w[nu] -= resolved(d, nu, image);
+    }
+}
+
+static void weigh(const struct design *d, long double complex (*at)[ORDERS], int n, long double u,
+                  long double *w)
+{
+    if (!is_resolved(d, u))
+        return transform(d, at, n, u, w);
     for (int nu = 0; nu < ORDERS; nu++)
-        *w[nu] = (double)(sum[nu] * FREQUENCY_STEP * d->step / acosl(-1));
+        w[nu] = resolved(d, nu, u);
 }
 
 /* Adds to the weights w [FOLDED samples, `stride` apart] the contribution of x below the first
@@ -110,9 +140,13 @@ static void sample(const struct design *d, const struct hankel *h,
             at[k][nu] = spectrum(d, nu, k * FREQUENCY_STEP);
     for (int j = 0; j < SHIFTS; j++) {
         double *of[ORDERS] = {w + j * h->n, w + (SHIFTS + j) * h->n};
-        for (int i = 0; i < h->n; i++)
-            weigh(d, at, ns, (h->first + i) * (long double)d->step + node(d, j),
-                  (double *[ORDERS]){of[0] + i, of[1] + i});
+        for (int i = 0; i < h->n; i++) {
+            const long double u = (h->first + i) * (long double)d->step + node(d, j);
+            long double here[ORDERS];
+            weigh(d, at, ns, u, here);
+            for (int nu = 0; nu < ORDERS; nu++)
+                of[nu][i] = (double)here[nu];
+        }
         for (int nu = 0; nu < ORDERS; nu++)
             fold(d, nu, h->first * d->step + node(d, j), stride, of[nu]);
     }
@@ -165,27 +199,6 @@ enum ek_status hankel_open(int which, const struct hankel **filter)
         TRY(make(&designs[which], &made[which]));
     ready[which] = true;
     return EK_OK;
-}
-
-static void *make_all(void *arg)
-{
-    const struct hankel *filter;
-    (void)arg;
-    for (int which = 0; which < HANKEL_FILTERS; which++)
-        (void)MUTED(hankel_open(which, &filter)); /* whoever needs it tries again and reports */
-    return NULL;
-}
-
-void hankel_begin(struct hankel_maker *m)
-{
-    m->runs = !pthread_create(&m->thread, NULL, make_all, NULL);
-}
-
-void hankel_end(struct hankel_maker *m)
-{
-    if (m->runs)
-        pthread_join(m->thread, NULL);
-    m->runs = false;
 }
 
 void hankel_weights(const struct hankel *h, double shift, double *w0, double *w1)

@@ -9,6 +9,7 @@
  * and the spectrum of J_nu is known: int J_nu(x) x^is dx = 2^is G((1+nu+is)/2) / G((1+nu-is)/2). So
  * the weights are an inverse Fourier transform,
  *   w(u) = step / 2 pi int phi^(s step) e^-isu 2^is G(..)/G(..) ds,   f(r) = 1/r sum_n w(u_n) K_n.
+ * Where x J_nu(x) varies much more slowly than the window allows, it is w(u) / step itself.
  * Kernels of layered media are analytic for |arg l| < pi/4, so their spectra fall like e^(-pi s/4):
  * the error is about e^(-pi^2 / (4 step)), and 129 points achieve what least-squares filters need
  * 201 for. There are no samples at x < x_first: there K/l is extrapolated by a cubic through the
@@ -19,7 +20,6 @@
 #pragma once
 
 #include "src/base.h"
-#include <pthread.h>
 
 enum {
     HANKEL_FILTERS = 6,          /* from coarse to fine */
@@ -52,16 +52,6 @@ static inline double hankel_place(const struct hankel *h, double shift)
 /* Filter `which`, 0 .. HANKEL_DESIGNS-1; computed on first use, then shared for the life of the
  * process. EK_UNAVAILABLE: memory. Any thread. */
 enum ek_status hankel_open(int which, const struct hankel **filter);
-
-/* Makes the filters 0 .. HANKEL_FILTERS-1, a tenth of a second of work, on a thread of its own,
- * while the caller has other work to do; nobody needs to wait for it but hankel_end(), which
- * accepts a zeroed one. */
-struct hankel_maker {
-    pthread_t thread;
-    bool runs;
-};
-void hankel_begin(struct hankel_maker *maker);
-void hankel_end(struct hankel_maker *maker);
 
 /* Weights [n] of both orders for points shifted by `shift`. Any thread. */
 void hankel_weights(const struct hankel *filter, double shift, double *w0, double *w1);

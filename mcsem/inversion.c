@@ -174,8 +174,6 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
 {
     struct inversion *s = st;
     s->set = set;
-    if (set->nmemories > 1) /* devices need all filters when they are opened */
-        hankel_begin(&s->filters);
     warn_of_slow_blas();
     TRY(inversion_read(s));
     TRY(allocate(s));
@@ -192,7 +190,6 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
 void inversion_close(void *st)
 {
     struct inversion *s = st;
-    hankel_end(&s->filters);
     cluster_mail_close(s->mail);
     invert_close(s->inv);
     prior_close(s->prior);

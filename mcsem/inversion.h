@@ -18,7 +18,6 @@
 #include "mcsem/cell.h"
 #include "mcsem/uncertainty.h"
 #include "mcsem/drift.h"
-#include "mcsem/hankel.h"
 #include "mcsem/survey_file.h"
 
 /* What rank 0 decides after a step and broadcasts. */
@@ -54,7 +53,6 @@ struct inversion {
     struct prior *prior;
     struct invert *inv;
     struct drift *drift;             /* NULL without --drift */
-    struct hankel_maker filters;     /* made while the survey is read */
     struct uncertainty *uncertainty; /* NULL without --uncertainty */
     double complex *response,
         *trial_response;        /* [pairs][nfreq] of the accepted model, of the trial */
