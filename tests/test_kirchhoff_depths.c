@@ -374,7 +374,7 @@ static void images_from_any_elevation(void **state)
     for (int m = 0; m < 2; m++) {
         struct generate_survey g = generate_surveys[GENERATE_MEDIUM];
         char velocity[64];
-        double level[2];
+        double level[2] = {0};
         g.shots = 2;
         g.v0 = media[m].v0;
         g.k = media[m].k;
