@@ -130,15 +130,15 @@ enum stop_wish stop_wish(void)
 {
     static int steps, due; /* since the last agreement; of the next one */
     static double last = -INFINITY;
+    if (++steps < due && cluster_size() > 1)
+        return wished = STOP_NOTHING;
     const double now = clock_now();
-    double agreed[] = {STOP_NOTHING, (now - last) / ++steps}; /* and seconds of a step */
-    if (cluster_size() == 1 || steps >= due) {
-        agreed[0] = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
-        cluster_max(agreed, 2);
-        due = (int)fmin(MOST_STEPS, LONG_STEP / agreed[1]);
-        steps = 0;
-        last = now;
-    }
+    const double wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
+    double agreed[] = {wish, (now - last) / steps}; /* and seconds of a step */
+    cluster_max(agreed, 2);
+    due = (int)fmin(MOST_STEPS, LONG_STEP / agreed[1]);
+    steps = 0;
+    last = now;
     return wished = (enum stop_wish)agreed[0];
 }
 
