@@ -264,7 +264,7 @@ static enum ek_status check_parts(const struct mig *p)
 static enum ek_status check_disks(const struct mig *p)
 {
     const struct grid *g = &p->m->whole;
-    const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->classes.n;
+    const size_t columns = grid_columns(g) * (size_t)p->m->classes.n;
     const size_t floats = 4 * columns * (size_t)g->n[2];
     if (p->out)
         TRY(disk_check(p->out, 1, 3600 + 240 * columns + floats));
