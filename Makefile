@@ -190,7 +190,8 @@ $(call all_levels,kirchhoff/%.o): CFLAGS += -ffp-contract=off -fno-trapping-math
 $(call all_levels,kirchhoff/ray.o): CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
-# Tests compute little themselves, so optimizing them takes longer than it saves.
+# Tests compute little themselves, so optimizing them takes longer than it saves; a little of it lets the
+# compiler warn by the flow of data.
 $(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
