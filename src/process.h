@@ -13,6 +13,10 @@ char **process_environment(const char *const *out, size_t n);
  * addition to those that run; starts them to find out. */
 int process_startable(int wanted, size_t stack);
 
+/* Identifies the processes that kill() reaches: those of this boot and of this container. Not
+ * gethostid(): Debian's nodes share one, and it asks the name server. */
+uint64_t process_space(void);
+
 /* Whether the process is stopped, as by SIGSTOP; false if it does not exist. Any thread. */
 bool process_is_frozen(pid_t pid);
 /* A stopped process among `top` and its descendants, 0 if there is none. Looks at every process of

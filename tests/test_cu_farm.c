@@ -6,6 +6,7 @@
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/family.h"
+#include "src/process.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -226,6 +227,7 @@ struct script {
     struct transport_event event;
     struct message_ask ask;
     double now;
+    uint64_t space;
     int said;
     char text[32];
 };
@@ -286,7 +288,8 @@ static void tell(struct script *s, struct server *server, int pid, struct ek_ran
                                   .failed = failed,
                                   .questions = 1,
                                   .capacity = {2, 0},
-                                  .pid = pid};
+                                  .pid = pid,
+                                  .space = s->space};
     s->event = (struct transport_event){TRANSPORT_MESSAGE, 1, &s->ask, sizeof s->ask};
     s->said = -1;
     assert_int_equal(server_serve(server, 0), EK_OK);
@@ -365,6 +368,32 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
         assert_true(s.lost == 1 && s.nback == 1);
         server_close(server);
         coordinator_close(c);
+    }
+}
+
+/* A frozen worker is killed, but not the process that has its number here if it lives on another
+ * node or in another container. */
+static void only_frozen_workers_of_here_are_ended(void **state)
+{
+    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                                   NULL};
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        struct script s = {.now = 1, .space = process_space() ^ (uint64_t)elsewhere};
+        const struct server_ops ops = {.grace = 40};
+        struct server *server;
+        int end;
+        assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 0, &ops, &server),
+                         EK_OK);
+        const pid_t pid = fork();
+        if (!pid)
+            _exit(raise(SIGSTOP));
+        assert_int_equal(waitpid(pid, &end, WUNTRACED), pid);
+        tell(&s, server, pid, (struct ek_range){0, 0}, 0);
+        server_end_frozen(server);
+        kill(pid, SIGCONT);
+        assert_int_equal(waitpid(pid, &end, 0), pid);
+        assert_int_equal(WIFSIGNALED(end), !elsewhere);
+        server_close(server);
     }
 }
 
@@ -714,6 +743,7 @@ int main(void)
         cmocka_unit_test(unknown_options_are_refused),
         cmocka_unit_test(nodes_out_of_reach_keep_their_tasks_for_a_while),
         cmocka_unit_test(nodes_that_have_ended_are_lost_at_once),
+        cmocka_unit_test(only_frozen_workers_of_here_are_ended),
         cmocka_unit_test(workers_of_another_job_get_no_task),
         cmocka_unit_test(messages_outlast_connections),
         cmocka_unit_test(dead_and_frozen_processes_are_missed),

@@ -4,7 +4,7 @@
 
 #include "cu/farm/coordinator.h"
 
-enum { MESSAGE_VERSION = 3, FARM_BRIEF = 32 };
+enum { MESSAGE_VERSION = 4, FARM_BRIEF = 32 };
 
 /* Tasks, and the program's description of them. */
 struct farm_batch {
@@ -29,8 +29,8 @@ struct message_ask {
     int32_t failed;        /* not 0: it failed */
     uint32_t questions, units;
     struct farm_capacity capacity;
-    int32_t pid, guard; /* this process and its guard on host `host` */
-    uint64_t host;
+    int32_t pid, guard; /* this process and its guard */
+    uint64_t space;     /* where: process_space() */
     double rate;
     uint64_t bytes;
 };

@@ -13,7 +13,7 @@ struct peer {
     int run;   /* of its last message */
     struct farm_capacity capacity;
     pid_t pid, guard;
-    uint64_t host;
+    uint64_t space;
     double missed; /* when its connection ended; 0: it is up */
     bool ended, retired;
 };
@@ -68,9 +68,10 @@ struct farm_worker server_worker(struct server *s, int rank)
 void server_end_frozen(struct server *s)
 {
     LOCKED(&s->lock);
+    const uint64_t here = process_space();
     for (int r = 1; r < s->size; r++) {
         const struct peer *p = &s->peer[r];
-        const bool ours = p->host == (uint64_t)gethostid();
+        const bool ours = p->space == here;
         if (ours && process_is_frozen(p->pid))
             kill(p->pid, SIGKILL);
         if (ours && process_is_frozen(p->guard))
@@ -216,7 +217,7 @@ static void note(struct peer *p, const struct message_ask *ask)
     p->waits += (int)ask->questions;
     p->pid = ask->pid;
     p->guard = ask->guard;
-    p->host = ask->host;
+    p->space = ask->space;
     p->is = (struct farm_worker){.rate = ask->rate, .units = (int)ask->units, .here = true};
 }
 

@@ -1,5 +1,6 @@
 /* cu/farm/worker.c – asks rank 0 for batches and reports them. */
 #include "cu/farm/worker.h"
+#include "src/process.h"
 
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ void worker_begin(struct worker *w, int run)
 {
     worker_end(w);
     w->run = run;
+    w->space = process_space();
     w->in_hand = 0;
     w->over = false;
 }
@@ -36,7 +38,7 @@ static struct message_ask compose(const struct worker *w, struct ek_range done, 
                                 .units = (uint32_t)w->is.units,
                                 .pid = getpid(),
                                 .guard = getppid(),
-                                .host = (uint64_t)gethostid(),
+                                .space = w->space,
                                 .rate = w->is.rate,
                                 .bytes = bytes};
 }

@@ -9,9 +9,10 @@ struct worker {
     uint64_t job;
     struct farm_capacity capacity;
     int run;
-    int asked;   /* questions without an answer */
-    int in_hand; /* batches neither reported nor failed */
-    bool over;   /* this run is over */
+    uint64_t space; /* process_space() */
+    int asked;      /* questions without an answer */
+    int in_hand;    /* batches neither reported nor failed */
+    bool over;      /* this run is over */
     struct farm_worker is;
     char *text; /* of the last batch */
 };
