@@ -171,6 +171,20 @@ check $? 'a unit dies'
 check $? 'a full disk leaves a line'
 [ ! -e "$work/full" ]
 check $? 'and no half table'
+mkdir "$work/disk"
+if mount -t tmpfs -o size=10m none "$work/disk" 2>/dev/null; then # another process fills it
+    "$bin" $model --shots 12 --out "$work/disk/tt" --layout 1x1 2>"$work/err" &
+    while [ ! -e "$work/disk/tt/source-000000.tt" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
+    head -c 10m /dev/zero >"$work/disk/other" 2>/dev/null
+    wait $!
+    [ $? = 3 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'No space left' "$work/err" && ! ls "$work/disk/tt" | grep -q part
+    check $? "a disk that fills: $(cat "$work/err")"
+    rm "$work/disk/other"
+    "$bin" $model --shots 12 --out "$work/disk/tt" --resume --json "$work/run.json" &&
+        [ "$(number kept "$work/run.json")" -gt 0 ] && grep -q '"verified": true' "$work/run.json"
+    check $? "and goes on once there is room: $(grep kept "$work/run.json")"
+    umount "$work/disk"
+fi
 ends 'tables that no disk holds' 3 'the disk has room for' --velocity const:v=1500 --grid 101x101x101:20 --sources 2000x1000:2 \
     --out "$work/none/huge"
 [ ! -e "$work/none" ]
