@@ -1,6 +1,7 @@
 /* kirchhoff/eikonal.c – solves for one source: its surroundings, the sweeps, and the table made
  * from them. */
 #include "kirchhoff/eikonal_internal.h"
+#include "cu/rank/stop.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
 
@@ -264,7 +265,8 @@ static bool sweep_line(const struct solver *s, int i, int d)
     return eikonal_line(&l);
 }
 
-/* A thread's planes; each line waits for the same line of the previous plane. */
+/* A thread's planes; each line waits for the same line of the previous plane. A run that is to stop
+ * changes nothing more, as if all were done. */
 static void sweep_part(void *arg, int thread)
 {
     struct solver *s = arg;
@@ -272,11 +274,12 @@ static void sweep_part(void *arg, int thread)
     const int all = eikonal_diagonals(e), kind = 4 * s->copy + 2 * (s->up > 0) + (s->along > 0);
     for (int plane = thread; plane < e->n[0]; plane += s->width) {
         const int i = s->up > 0 ? plane : e->n[0] - 1 - plane;
+        const bool stops = stop_heard();
         for (int line = 0; line < all; line++) {
             const int d = s->along > 0 ? line : all - 1 - line;
             while (plane && atomic_load_explicit(&s->done[plane - 1], memory_order_acquire) <= line)
                 sched_yield();
-            if (must_visit(s, kind, i, d)) {
+            if (!stops && must_visit(s, kind, i, d)) {
                 if (sweep_line(s, i, d)) {
                     s->changed[s->copy][line_of(e, i, d)] = s->sweep;
                     atomic_store_explicit(&s->active, 1, memory_order_relaxed);
@@ -475,8 +478,11 @@ static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, boo
     struct solver s = {.e = e, .table = t, .source = t->source, .width = thread_pool_width(cu)};
     enum ek_status st = open_solver(&s);
     THEN(st, start(&s, finer));
-    if (!st) {
+    if (!st)
         sweep_all(&s, cu);
+    if (!st && stop_heard())
+        st = EK_STOPPED;
+    if (!st) {
         run(&s, cu, unfold_part);
         run(&s, cu, table_part);
     }

@@ -31,5 +31,5 @@ OWNED_POINTER(struct eikonal, eikonal_close)
 
 /* Fills every node of t with T, p and L, without caustics. Uses the unit's threads (`cu`, NULL: the
  * calling one); any number of them gives the same bits. EK_USAGE: the source lies outside the box;
- * EK_UNAVAILABLE: memory. */
+ * EK_UNAVAILABLE: memory; EK_STOPPED, without a message: stop_heard(). */
 enum ek_status eikonal_solve(const struct eikonal *e, const struct cu *cu, struct ttable *t);

@@ -46,13 +46,13 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
                              const double (*source)[3]);
 void shot_job_close(struct shot_job *job);
 
-/* Fills the whole table with first arrivals, by the eikonal equation. EK_UNAVAILABLE: memory. Any
- * thread. */
+/* Fills the whole table with first arrivals, by the eikonal equation. EK_UNAVAILABLE: memory;
+ * EK_STOPPED as eikonal_solve(). Any thread. */
 enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct ttable *t);
 
 /* Puts first arrivals into nodes that no front reached, that fail the residual check (certify.h) or
  * that have a time earlier than the first arrival, against Fermat's principle. Does nothing if a
- * sample of nodes is good and no node is empty. Counts and judges the table. */
+ * sample of nodes is good and no node is empty. Counts and judges the table. Likewise. */
 enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct ttable *t);
 
 struct shot_numbers {

@@ -181,23 +181,18 @@ static void take_first(const struct shot_job *job, const struct ttable *first, b
 
 enum ek_status shot_job_repair(struct shot_job *job, const struct cu *cu, struct ttable *t)
 {
-    struct ttable *first;
+    OWNED(owned_ttable_close) struct ttable *first = NULL;
     TRY(ttable_round(t));
     ttable_count(t);
     certify_table(t, job->velocity);
     if (!t->unfilled && !t->failing && !velocity_jumps(job->velocity, t->grid.step[2]))
         return EK_OK;
-    OWNED_MEMORY bool *wrong = calloc(grid_nodes(&t->grid), sizeof *wrong);
-    enum ek_status st = wrong ? ttable_make(&t->grid, t->source, t->velocity, &first)
-                              : status_fail(EK_UNAVAILABLE, "out of memory for a mended table");
-    if (!st) {
-        st = shot_job_first(job, cu, first);
-        if (!st)
-            take_first(job, first, wrong, t);
-        THEN(st, ttable_round(t));
-        ttable_close(first);
-    }
+    OWNED_MEMORY NEW(bool, wrong, grid_nodes(&t->grid), "out of memory for a mended table");
+    TRY(ttable_make(&t->grid, t->source, t->velocity, &first));
+    TRY(shot_job_first(job, cu, first));
+    take_first(job, first, wrong, t);
+    TRY(ttable_round(t));
     ttable_count(t);
     certify_table(t, job->velocity);
-    return st;
+    return EK_OK;
 }

@@ -300,7 +300,7 @@ static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot
 
 /* ---- a shot -----------------------------------------------------------------------------------*/
 
-/* Runs until the front has left the box or the run is to stop. */
+/* Runs until the front has left the box; EK_STOPPED: or the run is to stop. */
 static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *s,
                                 struct tt_record *r)
 {
@@ -323,7 +323,7 @@ static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *
         }
         show_progress(t);
     }
-    return EK_OK;
+    return done ? EK_OK : EK_STOPPED;
 }
 
 static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source,
@@ -332,8 +332,7 @@ static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source
     OWNED(owned_ttable_close) struct ttable *table = NULL;
     TRY(ttable_make(&t->grid, t->sources.at[source], t->velocity->text, &table));
     TRY(shot_job_first(&t->job, cu, table));
-    if (!stop_heard())
-        TRY(keep_table(t, table, source, r));
+    TRY(keep_table(t, table, source, r));
     show_progress(t);
     return EK_OK;
 }
@@ -344,8 +343,7 @@ static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t sourc
     OWNED(owned_shot_close) struct shot *s = NULL;
     TRY(shot_open(&t->job, t->sources.at[source], &s));
     enum ek_status st = run_steps(t, cu, s, r);
-    if (!st && !stop_heard())
-        st = finish_shot(t, cu, s, source, r);
+    THEN(st, finish_shot(t, cu, s, source, r));
     donate_leave(t->donate, worker_of(t, cu));
     return st;
 }
@@ -364,7 +362,9 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     struct tt *t = ctx;
     for (size_t i = r.begin; i < r.end && i < t->ntodo && !stop_heard(); i++) {
         const double start = clock_now();
-        TRY(run_shot(t, cu, t->todo[i]));
+        const enum ek_status st = run_shot(t, cu, t->todo[i]);
+        if (st)
+            return st == EK_STOPPED ? EK_OK : st; /* what is finished stays */
         seconds[i - r.begin] += clock_now() - start;
     }
     return EK_OK;

@@ -1,6 +1,7 @@
 /* tests/test_kirchhoff_eikonal.c – first arrivals by fast sweeping against closed forms in smooth
  * and layered media, and against a finer grid; the same bits with any number of threads and at any
- * instruction level. */
+ * instruction level; no table once the run is to stop. */
+#include "cu/rank/stop.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/certify.h"
@@ -182,6 +183,10 @@ static void refusals(void **state)
     assert_int_equal(eikonal_open(v, &g, low, high, &e), EK_OK);
     assert_int_equal(ttable_make(&g, (const double[]){41, 0, 0}, v->text, &t), EK_OK);
     assert_fails(eikonal_solve(e, NULL, t), EK_USAGE);
+    ttable_close(t);
+    assert_int_equal(ttable_make(&g, (const double[]){20, 20, 20}, v->text, &t), EK_OK);
+    stop_request(); /* last, as it cannot be withdrawn */
+    assert_int_equal(eikonal_solve(e, NULL, t), EK_STOPPED);
     ttable_close(t);
     eikonal_close(e);
     velocity_close(v);
