@@ -356,27 +356,27 @@ static double end_with(const struct steal *s, int cu, size_t task, double now)
     return end_of(s, cu, now) + slower_by(&s->worker[cu], now) * sec + 2 * carrying;
 }
 
-/* The soonest end on another unit, which is at work and so will ask again; INFINITY: none is. */
+/* The soonest end on another unit, which is at work and so will ask again, and has ended something,
+ * so that its speed is known; INFINITY: there is none. */
 static double end_elsewhere(const struct steal *s, int cu, size_t task, double now)
 {
     double soonest = INFINITY;
     for (int c = 0; c < s->plan.ncu; c++) {
         const struct steal_worker *w = &s->worker[c];
-        if (c != cu && w->began && !w->left && !w->lost)
+        if (c != cu && get(&w->start) > 0 && !w->left && !w->lost)
             soonest = fmin(soonest, end_with(s, c, task, now));
     }
     return soonest;
 }
 
-/* Slower than expected, more than the others of its kind that have ended something: busy neighbours
- * slow all of them, and only for a time. */
+/* Slower than expected, more than the others that have ended something: busy neighbours slow all of
+ * them, and only for a time. */
 static bool is_slow(const struct steal *s, int cu)
 {
-    const int *kind = s->d->e->kind;
     double all = 0;
     int seen = 0;
     for (int c = 0; c < s->plan.ncu; c++)
-        if (c != cu && kind[c] == kind[cu] && get(&s->worker[c].start) > 0) {
+        if (c != cu && get(&s->worker[c].start) > 0) {
             all += get(&s->worker[c].slower);
             seen++;
         }
