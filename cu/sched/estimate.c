@@ -17,6 +17,11 @@ static const double SUDDEN = 1.1;
  * before that is believed. */
 enum { WARY = 3 };
 
+/* A unit that was this many times slower in its latest range only may be even slower, as it may
+ * have changed within that range. If all moments are equally probable, and all slowdowns (by their
+ * logarithms), the median is 1 + sqrt(1 - 1 / x) times what it took, x. */
+static const double SLOWER = 1.3;
+
 /* From this many tasks on, a median tells more than a sum. */
 enum { SEVERAL = 5 };
 
@@ -54,6 +59,7 @@ static void sort_units(struct estimate *e, const struct sched_job *job)
         e->factor[c] = e->declared[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         e->launch[c] = job->unit[c].launch / e->factor[c];
         e->slowed[c] = -WARY;
+        e->doubt[c] = 1;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             e->ratio[c][i] = 1;
     }
@@ -77,7 +83,7 @@ static void set_slowdowns(struct estimate *e)
     for (int c = 0; c < e->ncu; c++) {
         /* Of equals, one that has never worked may turn out to be the better one. */
         double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
-        e->slowdown[c] = e->factor[c] * hope;
+        e->slowdown[c] = e->factor[c] * hope * e->doubt[c];
     }
 }
 
@@ -104,6 +110,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->factor = ARENA_NEW(job->arena, ncu, double);
     e->declared = ARENA_NEW(job->arena, ncu, double);
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
+    e->doubt = ARENA_NEW(job->arena, ncu, double);
     e->launch = ARENA_NEW(job->arena, ncu, double);
     e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
     e->seen = e->busy + ncu;
@@ -166,8 +173,10 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
     const bool hidden = !b->before && estimate_hides(launch, e->launch[cu]);
     const double ratio = ratio_of(e, k, r, hidden ? e->launch[cu] : k->inside, each != NULL);
-    if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu])
+    if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu]) {
+        b->former = b->latest;
         b->latest = ratio;
+    }
     if (!b->first)
         b->first = ratio / e->factor[cu];
 }
@@ -390,6 +399,9 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     }
     if (e->sudden[c]) {
         usual = latest > 0 && fabs(log(latest / now)) > SURE * scatter ? latest : now;
+        if (usual > SLOWER && !e->again[c] && e->ranges[c].former < SUDDEN * e->factor[c] &&
+            !WITHOUT(DOUBT))
+            e->doubt[c] = 1 + sqrt(1 - 1 / usual);
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
     }
@@ -407,11 +419,13 @@ static void judge_units(struct estimate *e, double scatter)
     count_tasks(e);
     e->changed = false;
     memset(e->sudden, 0, (size_t)e->ncu * sizeof *e->sudden);
-    for (int c = 0; c < e->ncu; c++)
+    for (int c = 0; c < e->ncu; c++) {
+        e->doubt[c] = 1;
         if (worked(e, c)) {
             all++;
             off += far_off(e->seen[c] / e->expected[c], chance_of(e, c, scatter));
         }
+    }
     bool alone = (off == 1 || 4 * off <= all) && !WITHOUT(SUDDEN);
     for (int c = 0; c < e->ncu; c++)
         if (worked(e, c))
@@ -669,7 +683,7 @@ void estimate_pass(struct estimate *e)
 {
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_ranges *b = &e->ranges[c];
-        b->seconds = b->first = b->latest = b->began = b->clock = 0;
+        b->seconds = b->first = b->former = b->latest = b->began = b->clock = 0;
         b->before = b->count;
     }
 }

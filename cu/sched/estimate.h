@@ -59,11 +59,11 @@ enum { ESTIMATE_LAUNCHES = 8 };
 struct estimate_ranges {
     _Alignas(64) double seconds; /* sum over this step */
     double last[ESTIMATE_LAUNCHES];
-    unsigned count, before; /* ranges so far; those before this step */
-    double first, latest;   /* measured / expected seconds of the first and the latest range of this
-                               step; 0: none */
-    double began, clock;    /* start of the latest range, and busy seconds so far in this step,
-                               transfers excluded */
+    unsigned count, before;       /* ranges so far; those before this step */
+    double first, former, latest; /* measured / expected seconds of the first and the last two
+                                     ranges of this step; 0: none */
+    double began, clock; /* start of the latest range, and busy seconds so far in this step,
+                            transfers excluded */
 };
 
 struct estimate {
@@ -77,6 +77,7 @@ struct estimate {
     int *kind;                     /* [ncu] */
     double *factor, *slowdown;     /* [ncu] measured; and slightly better for untried units */
     double *declared;              /* [ncu] the initial factor */
+    double *doubt;  /* [ncu] how many times slower than that it may be in the next step */
     double *launch; /* [ncu] seconds to begin a range at slowdown 1, hidden ones included */
     bool *judged;   /* [ncu] the unit has worked, so its factor is measured */
     bool *sudden;   /* [ncu] its speed changed in this step */

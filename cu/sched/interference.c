@@ -306,7 +306,7 @@ static void set_slowdowns(const struct interference *f, struct estimate *e, cons
                           const int work[2])
 {
     for (int c = 0; c < e->ncu; c++)
-        e->slowdown[c] = e->factor[c] * beside[(int)e->unit[c].kind];
+        e->slowdown[c] = e->factor[c] * e->doubt[c] * beside[(int)e->unit[c].kind];
     for (int kind = 0; kind < 2; kind++)
         for (int i = work[kind]; i < f->units[kind]; i++)
             e->slowdown[f->member[kind][i]] = OUT;

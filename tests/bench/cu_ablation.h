@@ -18,6 +18,7 @@
     X(SECOND_THOUGHTS) /* who was misjudged in the first step */                                   \
     X(UNTRIED)         /* untried tasks excuse their unit */                                       \
     X(SUDDEN)          /* a changed speed is believed at once */                                   \
+    X(DOUBT)           /* a unit slow in one range may be even slower */                           \
     X(WARINESS)        /* not of a unit that changes again and again */                            \
     X(MEDIAN_RATIO)    /* the median over a range's tasks tells its unit's speed */                \
     X(SKIPPED_SAMPLES) /* no times from units that just changed */                                 \
