@@ -11,15 +11,13 @@ struct filter_bank_scratch {
     fftwf_complex *spectrum, *filtered; /* [n / 2 + 1], [fine / 2 + 1] */
 };
 
-/* The next even number without prime factors above 5. */
+/* The next even number that is a power of two times 1, 5 or 25: for others FFTW takes longer, even
+ * for somewhat smaller ones. */
 static int good_length(int n)
 {
     for (;; n++) {
-        int rest = n;
-        for (int p = 2; p <= 5; p += p == 2 ? 1 : 2)
-            while (rest % p == 0)
-                rest /= p;
-        if (rest == 1 && n % 2 == 0)
+        const int odd = n / (n & -n);
+        if (n % 2 == 0 && (odd == 1 || odd == 5 || odd == 25))
             return n;
     }
 }
@@ -94,7 +92,8 @@ static enum ek_status make_plans(struct filter_bank *b)
     OWNED(owned_filter_bank_scratch_close) struct filter_bank_scratch *s = NULL;
     TRY(filter_bank_scratch_open(b, &s));
     b->forward = fftwf_plan_dft_r2c_1d(b->n, s->x, s->spectrum, FFTW_ESTIMATE);
-    b->back = fftwf_plan_dft_c2r_1d(b->fine, s->filtered, s->x, FFTW_ESTIMATE);
+    b->back = fftwf_plan_dft_1d(b->fine / 2, s->filtered, (fftwf_complex *)s->x, FFTW_BACKWARD,
+                                FFTW_ESTIMATE);
     b->fine_forward = fftwf_plan_dft_r2c_1d(b->fine, s->x, s->filtered, FFTW_ESTIMATE);
     b->coarse_back = fftwf_plan_dft_c2r_1d(b->n, s->spectrum, s->x, FFTW_ESTIMATE);
     if (!b->forward || !b->back || !b->fine_forward || !b->coarse_back)
@@ -112,11 +111,16 @@ enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filt
     b->size = b->stride * (size_t)o->levels;
     b->rate = o->factor / o->dt;
     b->gain = calloc((size_t)o->levels * ((size_t)b->n / 2 + 1), sizeof *b->gain);
+    b->fold = calloc((size_t)b->fine / 4 + 1, sizeof *b->fold);
     enum ek_status st =
-        b->gain ? make_plans(b)
-                : status_fail(EK_UNAVAILABLE, "out of memory for %d filters", o->levels);
+        b->gain && b->fold ? make_plans(b)
+                           : status_fail(EK_UNAVAILABLE, "out of memory for %d filters", o->levels);
     TRY_OR(st, filter_bank_close(b));
     fill_gain(b);
+    for (int k = 0; k <= b->fine / 4; k++) {
+        b->fold[k][0] = (float)-sin(2 * M_PI * k / b->fine);
+        b->fold[k][1] = (float)cos(2 * M_PI * k / b->fine);
+    }
     *out = b;
     return EK_OK;
 }
@@ -130,6 +134,7 @@ void filter_bank_close(struct filter_bank *b)
         if (plans[i])
             fftwf_destroy_plan(plans[i]);
     free(b->gain);
+    free(b->fold);
     free(b);
 }
 
@@ -141,38 +146,68 @@ long filter_bank_last(const struct filter_bank *b, long n)
 /* What a filter multiplies by beside a power of omega; -d/dt: -i. */
 static const float turns[][2] = {{0, -1}, {1, 0}, {(float)M_SQRT1_2, -(float)M_SQRT1_2}, {1, 0}};
 
+/* Folds the half spectrum X of a real signal of 2 m samples, 0 above `top`, in place to that of the
+ * complex signal of m whose parts are its even and its odd samples: Z[k] = s + d, Z[m - k] =
+ * conj(s - d) with s = X[k] + conj(X[m - k]), d = i exp(i pi k / m) (X[k] - conj(X[m - k])). FFTW
+ * transforms that in half the time, and the samples come in their order. */
+static void fold(const struct filter_bank *b, int top, fftwf_complex *x)
+{
+    const int m = b->fine / 2, last = top < m / 2 ? top : m / 2;
+    for (int k = 0; k <= last; k++) {
+        const float re = x[k][0] - x[m - k][0], im = x[k][1] + x[m - k][1];
+        const float s[2] = {x[k][0] + x[m - k][0], x[k][1] - x[m - k][1]};
+        const float d[2] = {b->fold[k][0] * re - b->fold[k][1] * im,
+                            b->fold[k][0] * im + b->fold[k][1] * re};
+        x[m - k][0] = s[0] - d[0];
+        x[m - k][1] = d[1] - s[1];
+        x[k][0] = s[0] + d[0];
+        x[k][1] = s[1] + d[1];
+    }
+}
+
+/* Filters the spectrum, turned, to the samples x. */
 static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, int level)
 {
-    const int bins = b->n / 2 + 1;
-    const float *gain = b->gain + (size_t)level * (size_t)bins, *turn = turns[b->o.filter];
-    memset(s->filtered, 0, ((size_t)b->fine / 2 + 1) * sizeof *s->filtered);
-    for (int i = 0; i < bins; i++) {
-        const float re = gain[i] * s->spectrum[i][0], im = gain[i] * s->spectrum[i][1];
-        s->filtered[i][0] = re * turn[0] - im * turn[1];
-        s->filtered[i][1] = re * turn[1] + im * turn[0];
+    const int half = b->n / 2, m = b->fine / 2;
+    const int top = level ? (int)(filter_bank_cutoff(b, level) * b->o.dt * b->n) : half;
+    const float *gain = b->gain + (size_t)level * ((size_t)half + 1);
+    for (int i = 0; i <= top; i++) {
+        s->filtered[i][0] = gain[i] * s->spectrum[i][0];
+        s->filtered[i][1] = gain[i] * s->spectrum[i][1];
     }
-    if (b->o.factor > 1) { /* the highest frequency stands for two, of either sign */
-        s->filtered[bins - 1][0] *= 0.5f;
-        s->filtered[bins - 1][1] *= 0.5f;
+    memset(s->filtered + top + 1, 0, (size_t)(m - top) * sizeof *s->filtered);
+    if (m > half) { /* the highest frequency stands for two, of either sign */
+        s->filtered[half][0] *= 0.5f;
+        s->filtered[half][1] *= 0.5f;
     }
-    fftwf_execute_dft_c2r(b->back, s->filtered, s->x);
+    s->filtered[m][1] = 0; /* as that of a real signal */
+    fold(b, top, s->filtered);
+    fftwf_execute_dft(b->back, s->filtered, (fftwf_complex *)s->x);
 }
 
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
                       const float *trace, long n, float *out)
 {
     const size_t count = (size_t)(filter_bank_last(b, n) - FILTER_BANK_FIRST + 1);
+    const float *turn = turns[b->o.filter];
     memset(s->x, 0, (size_t)b->n * sizeof *s->x);
     memcpy(s->x, trace, (size_t)n * sizeof *s->x);
     fftwf_execute_dft_r2c(b->forward, s->x, s->spectrum);
+    for (int i = 0; i <= b->n / 2; i++) {
+        const float re = s->spectrum[i][0], im = s->spectrum[i][1];
+        s->spectrum[i][0] = re * turn[0] - im * turn[1];
+        s->spectrum[i][1] = re * turn[1] + im * turn[0];
+    }
     for (int level = 0; level < b->o.levels; level++, out += b->stride) {
         filter(b, s, level);
-        memset(out, 0, b->stride * sizeof *out);
+        memset(out, 0, FILTER_BANK_FIRST * sizeof *out);
         memcpy(out + FILTER_BANK_FIRST, s->x, count * sizeof *out);
+        memset(out + FILTER_BANK_FIRST + count, 0,
+               (b->stride - FILTER_BANK_FIRST - count) * sizeof *out);
     }
 }
 
-/* Multiplies frequencies by the conjugate of filter()'s factors. The highest one stands for two
+/* Multiplies frequencies by the conjugate of their factors. The highest one stands for two
  * there and for one here, so it is not halved. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
                          const double *levels, long n, float *trace)

@@ -35,7 +35,8 @@ struct filter_bank {
     double rate;         /* samples of a level per second */
     /* Executed with each thread's own arrays; the last two are for the adjoint. */
     fftwf_plan forward, back, fine_forward, coarse_back;
-    float *gain; /* [levels][n / 2 + 1] */
+    float *gain;         /* [levels][n / 2 + 1] */
+    fftwf_complex *fold; /* [fine / 4 + 1] i exp(2 pi i k / fine) */
 };
 
 /* EK_UNAVAILABLE: memory. Caller owns *b; close accepts NULL. From one thread at a time. */

@@ -89,6 +89,38 @@ static void spikes_become_wavelets(void **state)
     }
 }
 
+/* -d/dt of noise, which has all frequencies, term by term: the real part of i w exp(i w t) for
+ * every frequency of either sign; the highest one counts half for each. */
+static void noise_is_differentiated(void **state)
+{
+    for (int factor = 1; factor <= 3; factor++) {
+        const struct filter_bank_options o = {NS, 0.004, factor, 1, FILTER_DERIVATIVE, 0};
+        struct filter_bank *b;
+        struct filter_bank_scratch *s;
+        float trace[NS];
+        for (int i = 0; i < NS; i++)
+            trace[i] = (float)sin(0.37 * i * i);
+        assert_int_equal(filter_bank_open(&o, &b), EK_OK);
+        float *x = malloc(b->size * sizeof *x);
+        assert_non_null(x);
+        assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
+        filter_bank_fill(b, s, trace, NS, x);
+        for (long j = 0; j < factor * (NS - 1); j += 7) {
+            double sum = 0;
+            for (int k = 1; k <= b->n / 2; k++) {
+                const double w = 2 * M_PI * k / (b->n * 0.004), t = (double)j / factor;
+                for (int i = 0; i < NS; i++)
+                    sum += (2 * k < b->n ? 2 : 1) * w * (double)trace[i] *
+                           sin(2 * M_PI * k * (t - i) / b->n) / b->n;
+            }
+            assert_true(fabs((double)x[FILTER_BANK_FIRST + j] - sum) < 0.02);
+        }
+        free(x);
+        filter_bank_scratch_close(s);
+        filter_bank_close(b);
+    }
+}
+
 static void levels_pass_what_lies_below(void **state)
 {
     const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, FILTER_NONE, 0};
@@ -272,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_are_differentiated_and_refined),
         cmocka_unit_test(spikes_become_wavelets),
+        cmocka_unit_test(noise_is_differentiated),
         cmocka_unit_test(levels_pass_what_lies_below),
         cmocka_unit_test(chunks_hold_each_trace_once),
         cmocka_unit_test(traces_without_use_are_counted),
