@@ -299,14 +299,15 @@ static bool take_orphan(struct sched *s, int cu, struct ek_range *r)
     return takes;
 }
 
-/* Leaves a range to the living units, in shrinking parts. */
+/* Leaves a range of a unit that dies to the others that live, in shrinking parts. */
 static enum ek_status leave_orphan(struct sched *s, struct ek_range r)
 {
     struct orphans *o = &s->orphans;
+    const int others = s->living - atomic_load(&s->retired) - 1;
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&o->lock);
     for (size_t count = atomic_load(&o->count); !st && r.begin < r.end;) {
-        size_t share = (r.end - r.begin) / (size_t)s->living;
+        size_t share = (r.end - r.begin) / (size_t)(others > 1 ? others : 1);
         share = share > s->job.grain ? share : s->job.grain;
         share = share < r.end - r.begin ? share : r.end - r.begin;
         st = arena_grow(&o->range, &o->room, o->first + count, sizeof *o->range,
