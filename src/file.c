@@ -252,8 +252,11 @@ enum ek_status file_write(struct file *f, const void *bytes, size_t n)
 
 enum ek_status file_place(const char *beside, const char *path)
 {
-    if (rename(beside, path))
-        return refuse(path, errno);
+    if (rename(beside, path)) {
+        const int why = errno;
+        unlink(beside);
+        return refuse(path, why);
+    }
     sync_folder(path);
     return EK_OK;
 }

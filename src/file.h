@@ -41,7 +41,8 @@ enum ek_status file_replace_text(const char *path, const char *text);
 enum ek_status file_try(const char *path);
 
 /* Renames `beside`, which its writers have synced, to `path` and syncs the folder: for files
- * written by several processes together. One process calls it. */
+ * written by several processes together. One process calls it. If that fails, `beside` is removed.
+ */
 enum ek_status file_place(const char *beside, const char *path);
 
 /* Claims `path` for this process by locking "`path`.lock", which file_unlock() removes; the lock of
