@@ -3,13 +3,16 @@
  * const struct of names, numbers and the few calls that differ, in cuda.c and hip.c. No vendor
  * header is needed.
  *
- *   gpu_find.c      opens the driver library, lists and describes the devices
+ *   gpu_library.c   opens a library and finds its functions
+ *   gpu_find.c      the driver; lists and describes the devices
  *   gpu.c           an open device: memory, launches, queues, events
+ *   gpu_call.c      errors, the current device
  *   gpu_graph.c     launches that are started together
  *   gpu_copy.c      copies, through pinned host memory where one side is the host
  *   gpu_build.c     kernel texts to modules, with a disk cache
  *   gpu_compiler.c  which run-time compiler serves a device, and a call of it
  *   gpu_process.c   runs the compiler in a process of its own
+ *   gpu_precompiled.c  code made earlier, and how code is stored
  *
  * Only these files, cuda.c, hip.c and tests include this. */
 #pragma once
@@ -365,8 +368,10 @@ bool gpu_precompiled_find(const struct gpu_vendor *, const char *text, const cha
 /* The cache key of compiled code. */
 struct cache_key gpu_code_key(const struct gpu_vendor *, const char *text, const char *options,
                               const char *target);
-/* Prepends the name of the compiler to the code, as stored in caches. */
+/* Prepends the name of the compiler to the code, as stored in caches; where the code begins then.
+ */
 enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *);
+size_t gpu_code_begin(const unsigned char *code, size_t size);
 /* Makes precompiled code for this vendor's architectures in the list "sm_80,gfx90a,…". */
 enum ek_status gpu_precompile(const struct gpu_vendor *, const char *text, const char *options,
                               const char *list);

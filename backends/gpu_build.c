@@ -1,47 +1,15 @@
 /* backends/gpu_build.c – compiles kernel texts to modules of a GPU, with a disk cache. */
-#include "backends/build_log.h"
 #include "backends/gpu.h"
 #include "src/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS = 64, MAKER = 640, CODE_ALIGNED = 64 };
+enum { MAKER = 640 };
 
 /* Equal devices build the same text at the same time: the first one compiles, the others find its
  * code in the cache. */
 static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- options --------------------------------------------------------------------------------- */
-
-/* The compiler's command line. */
-struct words {
-    char room[1024], target[128];
-    int n;
-    const char *word[OPTIONS];
-};
-
-static enum ek_status read_options(const struct gpu_vendor *v, const char *label,
-                                   const char *target, const char *options, struct words *w)
-{
-    if (snprintf(w->room, sizeof w->room, "%s", options) >= (int)sizeof w->room)
-        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", label,
-             sizeof w->room, options);
-    snprintf(w->target, sizeof w->target, "%s%s", v->arch_option, target);
-    w->n = 0;
-    w->word[w->n++] = w->target;
-    char *rest = w->room;
-    for (char *word; (word = strsep(&rest, " "));) {
-        if (!*word)
-            continue;
-        if (w->n + 2 > OPTIONS)
-            FAIL(EK_USAGE, "%s: more than %d kernel options", label, OPTIONS);
-        w->word[w->n++] = word;
-        if (!strcmp(word, "-DKERNEL_NO_FMA"))
-            w->word[w->n++] = v->no_fma_option;
-    }
-    return EK_OK;
-}
 
 /* ---- text or cached code to a module --------------------------------------------------------- */
 
@@ -76,17 +44,6 @@ static enum ek_status load_compiled(const struct gpu_state *d, const struct gpu_
     return gpu_check(d, why.code, doing);
 }
 
-enum ek_status gpu_compile(const struct gpu_vendor *v, const char *label,
-                           const struct gpu_compiler *c, const char *text, const char *options,
-                           struct gpu_code *made)
-{
-    struct words w;
-    TRY(read_options(v, label, c->target, options, &w));
-    TRY(gpu_process_compile(label, c, v->compiler_prefix, text, w.n, w.word, made));
-    build_log_print(label, made->log);
-    return made->code ? EK_OK : build_log_fail(label, made->log);
-}
-
 /* Identifies the compiler and the driver that code was made for; stored before the code in the
  * cache. Only code of the same maker is used, unless there is no compiler. */
 static void describe_maker(const struct gpu_state *d, const struct gpu_compiler *c,
@@ -96,18 +53,12 @@ static void describe_maker(const struct gpu_state *d, const struct gpu_compiler 
              d->info.driver);
 }
 
-/* Bytes before the code: the maker, padded with zeros to keep the code aligned. */
-static size_t maker_size(const char *maker, size_t most)
-{
-    return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
-}
-
 /* Loads existing code if it is from that maker (NULL: any) and the driver accepts it. */
 static bool load_existing(const struct gpu_state *d, const char *maker, unsigned char *code,
                           size_t size, struct gpu_program *p)
 {
     struct refusal ignored;
-    const size_t skip = maker_size((const char *)code, size);
+    const size_t skip = gpu_code_begin(code, size);
     if (skip < size && (!maker || !strcmp(maker, (const char *)code)))
         p->module = load(d, code + skip, &ignored);
     if (p->module)
@@ -117,20 +68,6 @@ static bool load_existing(const struct gpu_state *d, const char *maker, unsigned
     return p->module;
 }
 
-enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *made)
-{
-    const size_t skip = maker_size(maker, strlen(maker));
-    unsigned char *both = calloc(skip + made->size + 1, 1);
-    if (!both)
-        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes of code", label, made->size);
-    memcpy(both, maker, strlen(maker));
-    memcpy(both + skip, made->code, made->size);
-    free(made->code);
-    made->code = both;
-    made->size += skip;
-    return EK_OK;
-}
-
 static enum ek_status compile_module(const struct gpu_state *d, const struct gpu_compiler *c,
                                      const char *maker, const struct cache_key *key,
                                      const char *text, const char *options, struct gpu_program *p)
@@ -138,7 +75,7 @@ static enum ek_status compile_module(const struct gpu_state *d, const struct gpu
     struct gpu_code made = {0};
     enum ek_status st = gpu_compile(d->vendor, d->label, c, text, options, &made);
     THEN(st, gpu_code_sign(d->label, maker, &made));
-    THEN(st, load_compiled(d, c, made.code + maker_size(maker, strlen(maker)), p));
+    THEN(st, load_compiled(d, c, made.code + gpu_code_begin(made.code, made.size), p));
     if (!st)
         cache_save(key, made.code, made.size);
     if (st)

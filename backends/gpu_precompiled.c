@@ -19,6 +19,32 @@ struct cache_key gpu_code_key(const struct gpu_vendor *v, const char *text, cons
     return cache_key(parts, sizeof parts / sizeof *parts);
 }
 
+/* Bytes before the code: the maker, padded with zeros to keep the code aligned. */
+static size_t signature_size(const char *maker, size_t most)
+{
+    enum { CODE_ALIGNED = 64 };
+    return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
+}
+
+size_t gpu_code_begin(const unsigned char *code, size_t size)
+{
+    return signature_size((const char *)code, size);
+}
+
+enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *made)
+{
+    const size_t skip = signature_size(maker, strlen(maker));
+    unsigned char *both = calloc(skip + made->size + 1, 1);
+    if (!both)
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes of code", label, made->size);
+    memcpy(both, maker, strlen(maker));
+    memcpy(both + skip, made->code, made->size);
+    free(made->code);
+    made->code = both;
+    made->size += skip;
+    return EK_OK;
+}
+
 /* $CU_KERNEL_CODE, else ../share/evenkeel/code relative to the program's folder. */
 static bool folder(char path[PATH_MAX])
 {

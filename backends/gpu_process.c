@@ -4,6 +4,7 @@
  * It must be a new process image, because a fork would still contain the first vendor's LLVM. The
  * compiler is called from a constructor that acts only under that name, so that it works in
  * whatever program this library is linked into. */
+#include "backends/build_log.h"
 #include "backends/gpu.h"
 #include "src/file.h"
 #include "src/owned.h"
@@ -173,4 +174,46 @@ enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler 
                           strerror(errno));
     close_files(file);
     return st;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* The compiler's command line. */
+struct words {
+    char room[1024], target[128];
+    int n;
+    const char *word[MAX_OPTIONS];
+};
+
+static enum ek_status read_options(const struct gpu_vendor *v, const char *label,
+                                   const char *target, const char *options, struct words *w)
+{
+    if (snprintf(w->room, sizeof w->room, "%s", options) >= (int)sizeof w->room)
+        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", label,
+             sizeof w->room, options);
+    snprintf(w->target, sizeof w->target, "%s%s", v->arch_option, target);
+    w->n = 0;
+    w->word[w->n++] = w->target;
+    char *rest = w->room;
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (!*word)
+            continue;
+        if (w->n + 2 > MAX_OPTIONS)
+            FAIL(EK_USAGE, "%s: more than %d kernel options", label, MAX_OPTIONS);
+        w->word[w->n++] = word;
+        if (!strcmp(word, "-DKERNEL_NO_FMA"))
+            w->word[w->n++] = v->no_fma_option;
+    }
+    return EK_OK;
+}
+
+enum ek_status gpu_compile(const struct gpu_vendor *v, const char *label,
+                           const struct gpu_compiler *c, const char *text, const char *options,
+                           struct gpu_code *made)
+{
+    struct words w;
+    TRY(read_options(v, label, c->target, options, &w));
+    TRY(gpu_process_compile(label, c, v->compiler_prefix, text, w.n, w.word, made));
+    build_log_print(label, made->log);
+    return made->code ? EK_OK : build_log_fail(label, made->log);
 }
