@@ -1,4 +1,5 @@
-/* backends/backend_box.c – boxes of memory and room for it: what back ends and their callers share. */
+/* backends/backend_box.c – boxes of memory and room for it: what back ends and their callers share.
+ */
 #include "backends/backend.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* backends/gpu_call.c – what every call of a GPU's driver needs: the meaning of its error, the current
- * device, the end of earlier work. */
+/* backends/gpu_call.c – what every call of a GPU's driver needs: the meaning of its error, the
+ * current device, the end of earlier work. */
 #include "backends/gpu.h"
 
 /* Error numbers of both APIs; any other number means that the device is lost. */

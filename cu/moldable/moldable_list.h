@@ -1,6 +1,6 @@
 /* cu/moldable/moldable_list.h – the methods, in the order in which tables show them. One line each:
  * MOLDABLE(symbol) names `const struct moldable_method moldable_<symbol>` in
- * moldable/<symbol>.c. */
+ * method/<symbol>.c. */
 MOLDABLE(taskp)
 MOLDABLE(datap)
 MOLDABLE(hcpa)

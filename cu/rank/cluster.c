@@ -4,7 +4,6 @@
 #include "src/clock.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <time.h>
@@ -30,32 +29,6 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm notices;
 static bool tells, told; /* whether ranks may send them; whether this one has */
 static int heard;        /* received */
-
-static int number(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
-
-struct cluster_launch cluster_launch(void)
-{
-    /* of Open MPI, MPICH and Slurm */
-    static const struct {
-        const char *rank, *size, *local_rank, *local_size;
-    } launcher[] = {
-        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-         "OMPI_COMM_WORLD_LOCAL_SIZE"},
-        {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
-        {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
-    };
-    for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++)
-        if (getenv(launcher[i].size))
-            return (struct cluster_launch){.rank = number(launcher[i].rank, 0),
-                                           .size = number(launcher[i].size, 1),
-                                           .local_rank = number(launcher[i].local_rank, 0),
-                                           .local_size = number(launcher[i].local_size, 1)};
-    return (struct cluster_launch){0, 1, 0, 1};
-}
 
 /* MPI's error handler: a lost rank or network ends all ranks. */
 static void give_up(MPI_Comm *comm, int *code, ...)
@@ -152,20 +125,6 @@ int cluster_node(int of)
     while (started && first < of && strcmp(host + first * HOST, host + of * HOST) != 0)
         first++;
     return first;
-}
-
-void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
-{
-    const int ranks = cluster_launch().local_size, here = cluster_launch().local_rank;
-    if (ranks < 2 || here >= ranks ||
-        !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
-        return; /* the only rank here, or bound by the launcher */
-    hwloc_obj_t root = hwloc_get_root_obj(topology);
-    OWNED_MEMORY hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
-    if (share && !hwloc_distrib(topology, &root, 1, share, (unsigned)ranks, INT_MAX, 0))
-        hwloc_bitmap_copy(cpus, share[here]);
-    for (int i = 0; share && i < ranks; i++)
-        hwloc_bitmap_free(share[i]);
 }
 
 /* Warns that this rank waits for the first peer whose message has not arrived, or for all ranks in
@@ -328,6 +287,7 @@ bool cluster_takes_memory_of(const char *back_end)
     static const char *const asks[][2] = {{"cuda", "MPIX_Query_cuda_support"},
                                           {"hip", "MPIX_Query_rocm_support"},
                                           {"hip", "MPIX_Query_hip_support"}};
+    const char *wanted = getenv("CU_MPI_DEVICES");
     bool takes = false;
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         int (*ask)(void) = NULL;
@@ -335,7 +295,7 @@ bool cluster_takes_memory_of(const char *back_end)
             *(void **)&ask = dlsym(RTLD_DEFAULT, asks[i][1]);
         takes |= ask && ask();
     }
-    return started && takes && number("CU_MPI_DEVICES", 1);
+    return started && takes && !(wanted && !atoi(wanted));
 }
 
 struct cluster_mail {

@@ -1,17 +1,13 @@
-/* cu/rank/stop.c – signal handlers set flags; ranks agree on them. */
+/* cu/rank/stop.c – signal handlers set flags. */
 #include "cu/rank/stop.h"
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
 #include "src/nohup.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
-
-enum { MOST_STEPS = 8 };             /* from one agreement of the ranks to the next */
-static const double LONG_STEP = 0.1; /* seconds; each of these is followed by one */
 
 static const double REPEAT = 0.3; /* seconds within which a second signal repeats the first */
 
@@ -107,42 +103,7 @@ bool stop_requested(void)
     return requested;
 }
 
-bool stop_heard(void)
-{
-    if (!requested && cluster_notice())
-        stop_request();
-    return requested;
-}
-
-bool stop_at_once(void)
-{
-    return requested && cluster_size() == 1;
-}
-
 bool stop_save_wanted(void)
 {
     return atomic_exchange(&save_wanted, false);
-}
-
-static enum stop_wish wished;
-
-enum stop_wish stop_wish(void)
-{
-    static int steps, due; /* since the last agreement; of the next one */
-    static double last = -INFINITY;
-    if (++steps < due && cluster_size() > 1)
-        return wished = STOP_NOTHING;
-    const double now = clock_now();
-    const double wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
-    double agreed[] = {wish, (now - last) / steps}; /* and seconds of a step */
-    cluster_max(agreed, 2);
-    due = (int)fmin(MOST_STEPS, LONG_STEP / agreed[1]);
-    steps = 0;
-    last = now;
-    return wished = (enum stop_wish)agreed[0];
-}
-
-enum stop_wish stop_wished(void)
-{
-    return wished;
 }

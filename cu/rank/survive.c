@@ -15,27 +15,6 @@ static struct {
     int fd;
 } here = {.fd = -1};
 
-socklen_t survive_address(const char *id, struct sockaddr_un *a)
-{
-    char host[65] = "";
-    gethostname(host, sizeof host - 1);
-    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
-    const int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "ek %.38s %s", id, host);
-    const size_t most = sizeof a->sun_path - 1;
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                       ((size_t)n < most ? (size_t)n : most));
-}
-
-bool survive_is_ours(int fd, pid_t *pid)
-{
-    struct ucred peer = {0};
-    socklen_t size = sizeof peer;
-    const bool ours = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
-                      peer.uid == geteuid() && peer.pid > 1;
-    *pid = peer.pid;
-    return ours;
-}
-
 static int call(void)
 {
     struct sockaddr_un a;
@@ -94,11 +73,6 @@ void survive_leave(bool over)
     const char word = over ? SURVIVE_OVER : SURVIVE_BYE;
     if (here.fd >= 0)
         send(here.fd, &word, 1, MSG_NOSIGNAL);
-}
-
-bool survive_launched(void)
-{
-    return getenv(SURVIVE_MARK) != NULL;
 }
 
 int survive_launch_number(void)

@@ -17,6 +17,27 @@ static const double AFTER_LOSS = 60, AFTER_GOODBYE = 5;
 struct survive_keeper survive_keeper = {.memory = -1, .patience = 60};
 static struct survive_keeper *const k = &survive_keeper;
 
+socklen_t survive_address(const char *id, struct sockaddr_un *a)
+{
+    char host[65] = "";
+    gethostname(host, sizeof host - 1);
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    const int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "ek %.38s %s", id, host);
+    const size_t most = sizeof a->sun_path - 1;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                       ((size_t)n < most ? (size_t)n : most));
+}
+
+bool survive_is_ours(int fd, pid_t *pid)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    const bool ours = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+                      peer.uid == geteuid() && peer.pid > 1;
+    *pid = peer.pid;
+    return ours;
+}
+
 void survive_kill_ranks(uint64_t before, int number)
 {
     for (int i = 0; i < k->n; i++)

@@ -1,6 +1,5 @@
 /* cu/sim/sim.c – the simulator: a heap of units by the time at which they become idle. */
 #include "cu/sim/sim.h"
-#include "src/random.h"
 
 enum life { IDLE, BUSY, DEAD };
 
@@ -44,21 +43,6 @@ struct sim {
 };
 
 /* ---- times ------------------------------------------------------------------------------------*/
-/* The noise depends only on seed, step and task, not on the order in which units ask. */
-double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
-{
-    uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
-    state = state * 0xd1342543de82ef95u + task;
-    double noise = 1;
-    if (c->noise > 0) {
-        double radius = sqrt(-2 * log(random_uniform(&state)));
-        noise = exp(c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
-    }
-    if (u->noise)
-        noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
-    return noise;
-}
-
 static double launch_of(const struct sim *s, int cu)
 {
     const struct actor *a = &s->actor[cu];

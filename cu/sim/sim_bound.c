@@ -1,9 +1,25 @@
 /* cu/sim/sim_bound.c – lower bound, certificate and lost time of a simulated step. */
 #include "cu/sim/bound.h"
 #include "cu/sim/sim.h"
+#include "src/random.h"
 #include "src/sort.h"
 
 #include <float.h>
+
+/* The noise depends only on seed, step and task, not on the order in which units ask. */
+double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
+{
+    uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
+    state = state * 0xd1342543de82ef95u + task;
+    double noise = 1;
+    if (c->noise > 0) {
+        double radius = sqrt(-2 * log(random_uniform(&state)));
+        noise = exp(c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
+    }
+    if (u->noise)
+        noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
+    return noise;
+}
 
 /* With more task times than this, the bound is not computed (memory). */
 static const size_t MOST_TIMES = (size_t)1 << 26;

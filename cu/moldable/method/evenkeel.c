@@ -19,8 +19,16 @@ static const double EFFORT = 1e8;   /* cores looked at in the whole search: abou
 static const double LARGE = 2e7;    /* more in one pass of a method are too many */
 static const double CHEAP = 1. / 32; /* the first price of all GPUs or memory, per core */
 
-extern const struct moldable_method moldable_evenkeel, moldable_taskp, moldable_datap,
-    moldable_dcts, moldable_waterl;
+#define MOLDABLE(symbol) extern const struct moldable_method moldable_##symbol;
+#include "cu/moldable/moldable_list.h"
+#undef MOLDABLE
+
+static const struct moldable_method *const all_methods[] = {
+#define MOLDABLE(symbol) &moldable_##symbol,
+#include "cu/moldable/moldable_list.h"
+#undef MOLDABLE
+    NULL,
+};
 
 /* GPUs or memory of all nodes, in packing. */
 struct resource {
@@ -395,7 +403,7 @@ static enum ek_status search(struct search *s)
     const bool enough = large && s->best < (s->scarce ? ENOUGH * bound : INFINITY);
     if (!s->independent)
         TRY(try_method(s, &chains));
-    const struct moldable_method *const *method = large ? quick_methods : moldable_methods;
+    const struct moldable_method *const *method = large ? quick_methods : all_methods;
     for (int i = 0; method[i] && !enough && s->best > bound * CLOSE; i++)
         if (method[i] != &moldable_evenkeel)
             TRY(try_method(s, method[i]));
