@@ -59,13 +59,21 @@ struct mig {
     struct arena arena;             /* owns the arrays */
 };
 
+/* mig_setup.c: the options, ended by an empty one, and functions that bench.h describes. */
+extern const struct opt mig_options[];
+void mig_defaults(void *st, const struct bench_program *self);
+enum ek_status mig_plan(void *st, char *problem, size_t room, size_t *bytes);
+int mig_steps(const void *st);
+double mig_work(const void *st);
+/* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
+ * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */
+enum ek_status mig_open(int argc, char **argv, struct mig **p);
+void mig_close(struct mig *p);
+
 /* mig_verbs.c: opens, runs and closes a migration. */
 enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
 enum ek_status mig_prepare(void *st, const struct cu *cu);
 enum ek_status mig_reset(void *st);
-/* Sums the images of all ranks into each of them, and makes p->done that of all. EK_UNAVAILABLE.
- * Collective. */
-enum ek_status mig_gather(struct mig *p);
 void mig_release(void *st, const struct cu *cu);
 void mig_end(void *st);
 extern const struct team_ops mig_verbs;
@@ -85,6 +93,9 @@ void mig_add_end(struct mig *p);
 /* Between two steps: saves the state of least squares if it is time. */
 void mig_step_end(struct mig *p);
 enum ek_status mig_interrupted(void *st);
+/* Sums the images of all ranks into each of them, and makes p->done that of all. EK_UNAVAILABLE.
+ * Collective. */
+enum ek_status mig_gather(struct mig *p);
 /* Saves what all ranks have when some left chunks out: EK_STOPPED. Collective. */
 enum ek_status mig_save_all(struct mig *p);
 /* Removes the checkpoints of this run and of former ones. */
@@ -128,13 +139,8 @@ enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use 
 /* Stores the checksum of a chunk's samples if all of them have been read. */
 void mig_sum_chunk(struct mig *p, size_t chunk);
 
-/* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
- * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */
-enum ek_status mig_open(int argc, char **argv, struct mig **p);
-void mig_close(struct mig *p);
-
-/* Checks the image of all ranks; p->whole: it can be written. Collective; rank 0 warns of what is
- * wrong. */
+/* mig_judge.c: checks the image of all ranks; p->whole: it can be written. Collective; rank 0 warns
+ * of what is wrong. */
 bool mig_judge(struct mig *p);
 
 /* The program's own results for JSON. New reference, NULL: out of memory. */

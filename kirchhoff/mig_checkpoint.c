@@ -253,6 +253,29 @@ enum ek_status mig_interrupted(void *st)
     return EK_OK;
 }
 
+/* The rank that has a chunk knows its checksum, the others have 0. Sent in halves, as a double
+ * holds 53 bits. */
+enum ek_status mig_gather(struct mig *p)
+{
+    const size_t n = p->m->survey->nchunks;
+    OWNED_MEMORY NEW(double, all, 3 * n + 1, "out of memory for %zu chunks", n);
+    for (size_t c = 0; c < n; c++) {
+        all[3 * c] = p->done[c];
+        all[3 * c + 1] = (double)(p->sum[c] >> 32);
+        all[3 * c + 2] = (double)(uint32_t)p->sum[c];
+    }
+    cluster_max(all, 3 * n);
+    for (size_t c = 0; c < n; c++) {
+        p->done[c] = all[3 * c] > 0;
+        p->sum[c] = (uint64_t)all[3 * c + 1] << 32 | (uint64_t)all[3 * c + 2];
+    }
+    image_gather(p->m->image);
+    double silent = (double)atomic_load(&p->m->image->silent);
+    cluster_sum(&silent, 1);
+    p->m->image->silent = cluster_rank() == 0 ? (long)silent : 0;
+    return EK_OK;
+}
+
 /* Rank 0 gathers what all ranks have and keeps it as if it had done it alone. */
 enum ek_status mig_save_all(struct mig *p)
 {

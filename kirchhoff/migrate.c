@@ -522,12 +522,3 @@ size_t migrate_bytes(const struct migrate *m, int units)
     return image_bytes(&m->grid, &m->classes) + (size_t)units * batch_bytes(m) +
            m->segy->n * sizeof *m->segy->trace;
 }
-
-double migrate_updates(const struct migrate *m)
-{
-    const double disc = M_PI * square(m->o.aperture);
-    const double area = m->grid.step[0] * m->grid.step[1];
-    const double all = (double)m->whole.n[0] * m->whole.n[1];
-    const double columns = fmin(all, disc / area);
-    return (double)m->survey->n * columns * m->grid.n[2];
-}

@@ -17,6 +17,15 @@ enum { LEAST = 20, EACH = 8000, ENDS = 4 };
 static const double updates_each = 1e8;
 enum { LEAST_TRACES = 8 };
 
+double migrate_updates(const struct migrate *m)
+{
+    const double disc = M_PI * m->o.aperture * m->o.aperture;
+    const double area = m->grid.step[0] * m->grid.step[1];
+    const double all = (double)m->whole.n[0] * m->whole.n[1];
+    const double columns = fmin(all, disc / area);
+    return (double)m->survey->n * columns * m->grid.n[2];
+}
+
 /* Decides which share of the traces rays check; none if the velocity cannot be read any more. */
 static void plan_times(struct resum *r)
 {

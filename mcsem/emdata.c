@@ -1,6 +1,6 @@
 /* mcsem/emdata.c – reads the file block by block, row by row. */
 #include "mcsem/emdata.h"
-#include "mcsem/survey.h"
+#include "mcsem/survey_columns.h"
 #include "src/file.h"
 #include "src/opt.h"
 #include "src/table.h"

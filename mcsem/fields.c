@@ -1,6 +1,7 @@
 /* mcsem/fields.c – the library's entry: each pair with the filter that meets the tolerance. */
 #include "mcsem/fields.h"
 #include "mcsem/forward.h"
+#include "mcsem/survey_columns.h"
 
 enum { MOST_LAYERS = EARTH_WATER + EARTH_LAYERS };
 

@@ -4,11 +4,6 @@
 
 enum { OFFSETS = 60 }; /* largest number of offset bins */
 
-json_t *figures_number(double x, double unit)
-{
-    return json_number_or_null(round(x / unit) * unit);
-}
-
 /* The first `keep` of each `stride` numbers, divided by `scale`, rounded to multiples of `unit`. */
 static json_t *list_of(const double *x, size_t n, size_t stride, size_t keep, double scale,
                        double unit)

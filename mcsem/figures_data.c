@@ -5,6 +5,11 @@
 
 enum { MOST_SOURCES = 3000, MOST_DATA = 24000 }; /* approximate limits for a page */
 
+json_t *figures_number(double x, double unit)
+{
+    return json_number_or_null(round(x / unit) * unit);
+}
+
 /* A datum of a figure: log10 of the amplitude, phase in degrees, relative error; the same of the
  * model, with its phase within half a turn of the datum's. Real or imaginary parts alone have
  * neither amplitude nor phase. */

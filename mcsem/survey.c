@@ -5,12 +5,10 @@
 #include "mcsem/survey_columns.h"
 #include "src/sort.h"
 
-/* Limits of coordinates, m, and frequencies, Hz; beyond them there is a mistake. */
-#define FARTHEST        1e8
-#define DEEPEST         1e5
-#define MOST_OFFSET     1e6
-#define LEAST_FREQUENCY 1e-6
-#define MOST_FREQUENCY  1e6
+/* Limits of coordinates, m; beyond them there is a mistake. */
+#define FARTHEST    1e8
+#define DEEPEST     1e5
+#define MOST_OFFSET 1e6
 
 const char *const survey_parts[] = {"both", "real", "imaginary", "amplitude", "phase", NULL};
 
@@ -103,16 +101,6 @@ static enum ek_status check_data(const struct survey *s, size_t pair, const char
             FAIL(EK_USAGE, "%s:%zu: the field at %g Hz is not a finite number", path,
                  s->pair[pair].line, s->freq[q]);
     }
-    return EK_OK;
-}
-
-enum ek_status survey_check_freq(double freq, const char *path, size_t line)
-{
-    if (!(freq > 0))
-        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", path, line, freq);
-    if (freq < LEAST_FREQUENCY || freq > MOST_FREQUENCY)
-        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not within %g to %g", path, line, freq,
-             LEAST_FREQUENCY, MOST_FREQUENCY);
     return EK_OK;
 }
 

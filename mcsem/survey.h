@@ -61,9 +61,8 @@ OWNED_POINTER(struct survey, survey_close)
 /* EK_USAGE with `path` and the pair's line: frequencies or lengths not positive, NaN, an instrument
  * above the sea surface, directions that are not unit vectors, standard errors not positive. */
 enum ek_status survey_check(const struct survey *survey, const char *path);
-/* The same for a single pair, and for a frequency on that line. */
+/* The same for a single pair. */
 enum ek_status survey_check_pair(const struct survey_pair *pair, const char *path);
-enum ek_status survey_check_freq(double freq, const char *path, size_t line);
 
 /* Sorts the pairs by the column below their midpoint, within a cell by offset. Pairs more than half
  * a cell outside the grid are dropped or, with `clip`, go to the outermost cells. EK_USAGE: no pair

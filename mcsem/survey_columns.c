@@ -72,6 +72,17 @@ enum ek_status survey_columns_pair(const struct table *t, const struct survey_co
     return EK_OK;
 }
 
+enum ek_status survey_check_freq(double freq, const char *path, size_t line)
+{
+    static const double LEAST = 1e-6, MOST = 1e6; /* Hz; beyond them there is a mistake */
+    if (!(freq > 0))
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", path, line, freq);
+    if (freq < LEAST || freq > MOST)
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not within %g to %g", path, line, freq, LEAST,
+             MOST);
+    return EK_OK;
+}
+
 enum ek_status survey_columns_freq(const struct table *t, const struct survey_columns *c,
                                    size_t row, double *freq)
 {

@@ -20,5 +20,8 @@ enum ek_status survey_columns_pair(const struct table *table, const struct surve
 enum ek_status survey_columns_freq(const struct table *table, const struct survey_columns *columns,
                                    size_t row, double *freq);
 
+/* EK_USAGE, with the line, unless a frequency can be true. */
+enum ek_status survey_check_freq(double freq, const char *path, size_t line);
+
 /* The name of a channel along an axis; otherwise E or H. */
 const char *survey_columns_component(const struct survey_pair *pair);

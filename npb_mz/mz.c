@@ -224,8 +224,3 @@ void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
         (struct mz_part){mz_zone_forcing(mz, zone), mz_shares_forcing(mz) ? 0 : size};
     part[MZ_CARRIED] = (struct mz_part){mz->carried + z->carried, mz_carried(mz->ops, z)};
 }
-
-size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)
-{
-    return ops->carried ? ops->carried(zone) : 0;
-}

@@ -136,3 +136,8 @@ void mz_zone_rows(const struct mz *mz, struct zone_row *rows)
     row.before = mz->points;
     rows[mz->nzones] = row;
 }
+
+size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)
+{
+    return ops->carried ? ops->carried(zone) : 0;
+}

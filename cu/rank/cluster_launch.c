@@ -1,4 +1,5 @@
-/* cu/rank/cluster_launch.c – what the launcher of ranks has left in the environment; without MPI. */
+/* cu/rank/cluster_launch.c – what the launcher of ranks has left in the environment; without MPI.
+ */
 #include "cu/rank/cluster.h"
 
 #include <limits.h>

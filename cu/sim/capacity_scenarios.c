@@ -1,4 +1,5 @@
-/* cu/sim/capacity_scenarios.c – the combinations of nodes: their numbers, and which are simulated. */
+/* cu/sim/capacity_scenarios.c – the combinations of nodes: their numbers, and which are simulated.
+ */
 #include "cu/sim/capacity.h"
 #include "src/checksum.h"
 #include "src/random.h"
