@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Cost of a cell's table in pairs interpolated from it. */
-#define TABLE_COST 1500.0
+#define TABLE_COST 1000.0
 
 /* Declared cost of a cell: its table, plus its pairs. */
 static double cost_of(const struct inversion *s, int cell)

@@ -15,7 +15,7 @@
 #include "cu/team/thread_pool.h"
 #include "mcsem/pair.h"
 
-enum { SHARED_STENCIL = 8, SHARED_DENSITIES = 4 };
+enum { SHARED_STENCIL = 12, SHARED_DENSITIES = 3 };
 
 struct shared;
 

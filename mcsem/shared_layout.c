@@ -9,7 +9,7 @@ static const struct {
     int filter;
     double spacing; /* spacing of the nodes in ln r */
     int depths;     /* nodes in depth, unless all depths are equal */
-} densities[SHARED_DENSITIES] = {{2, 0.10, 4}, {3, 0.08, 5}, {3, 0.06, 6}, {4, 0.045, 8}};
+} densities[SHARED_DENSITIES] = {{3, 0.12, 4}, {3, 0.12, 6}, {4, 0.08, 8}};
 
 enum { MOST_WAVES = 4 * PAIR_WAVES };
 #define SKIN_DEPTHS 6.0 /* beyond this many, nodes are evenly spaced in r */
