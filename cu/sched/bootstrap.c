@@ -15,6 +15,10 @@ static const double FITS[] = {0.25, 0.8};
 /* Share of a range that its launch may take. */
 static const double LAUNCH = 0.02;
 
+/* Units that are faster by this factor may outrun another one; it looks at so many tasks. */
+static const double FASTER = 1.5;
+enum { LOOKS = 1000 };
+
 /* A range this many times as long as the first tells hidden launches. */
 static const double LONGER = 1.5;
 
@@ -60,7 +64,6 @@ static void divide_large(struct bootstrap *l)
             devices += speed > 0 && l->cpu_speed > 0 ? speed / l->cpu_speed : ESTIMATE_DEVICE;
     }
     double share = l->cost / (cpus + devices), room = cpus > 0 ? devices * share : 0;
-    l->span = l->cpu_speed > 0 && !l->unknown ? share / l->cpu_speed : 0;
     l->first = l->end = 0;
     for (; l->end < l->job->n; l->end++) {
         double cost = cost_of(l->job, l->order[l->end]);
@@ -174,50 +177,43 @@ static size_t next_place(struct bootstrap *l, int cu)
     return l->end - 1;
 }
 
-/* A device no faster than the CPU units does not begin a task that it will not end within the step,
- * if there is a smaller one. */
-static size_t fitting(const struct bootstrap *l, int cu, size_t place)
+/* From `place` on, the first task that this unit would end before faster ones have ended all that
+ * is larger, and then the task itself; n: there is none. */
+static size_t not_outrun(const struct bootstrap *l, int cu, size_t place)
 {
     const struct bootstrap_unit *u = &l->unit[cu];
-    double most = (l->span - u->seconds) * speed_of(u);
-    if (WITHOUT(FITTING) || l->job->unit[cu].kind == CU_CPU || !is_slow(l, cu) || !(l->span > 0))
-        return place;
-    for (size_t p = place, n = l->job->n; p < n; p++)
-        if (!l->taken[l->order[p]]) {
-            place = p;
-            if (cost_of(l->job, l->order[p]) <= most)
-                break;
-        }
-    return place;
-}
-
-/* How many tasks of this cost the others can end before `deadline`. */
-static double others_end(const struct bootstrap *l, int cu, double cost, double deadline)
-{
-    double tasks = 0;
-    for (int c = 0; c < l->job->ncu; c++) {
-        const struct bootstrap_unit *u = &l->unit[c];
-        if (c != cu && !u->left && u->until < deadline)
-            tasks += floor((deadline - u->until) / seconds_of(u, cost));
+    const double mean = l->rest / (double)l->tasks;
+    double pace = 0, begun = 0, larger = 0;
+    for (int c = 0; c < l->job->ncu && speed_of(u) > 0; c++) {
+        const struct bootstrap_unit *v = &l->unit[c];
+        if (v->left || !(speed_of(v) > FASTER * speed_of(u)) || isinf(v->until))
+            continue;
+        const double there = mean / (mean / speed_of(v) + v->carrying);
+        pace += there;
+        begun += there * (fmax(v->until, l->now) + v->launch);
     }
-    return tasks;
-}
-
-/* Whether the others would end everything left before this unit ends the task. */
-static bool leaves(const struct bootstrap *l, int cu, size_t task)
-{
-    const struct bootstrap_unit *u = &l->unit[cu];
-    double cost = cost_of(l->job, task);
-    size_t largest = l->first < l->end ? l->order[l->first] : task;
-    return !WITHOUT(LEAVING) && l->tasks <= (size_t)l->job->ncu && speed_of(u) > 0 && cost > 0 &&
-           others_end(l, cu, cost_of(l->job, largest), u->seconds + seconds_of(u, cost)) >=
-               (double)l->tasks;
+    if (!(pace > 0) || WITHOUT(OUTRUN))
+        return place;
+    size_t p = l->first < l->end ? l->first : l->small;
+    for (size_t looks = 0; p < l->job->n && looks < LOOKS; p = p + 1 == l->end ? l->small : p + 1) {
+        const double cost = cost_of(l->job, l->order[p]);
+        if (l->taken[l->order[p]])
+            continue;
+        larger += cost;
+        if (p < place)
+            continue;
+        if ((u->seconds + seconds_of(u, cost)) * pace - begun < larger)
+            return p;
+        place = p;
+        looks++;
+    }
+    return p < l->job->n ? place : p;
 }
 
 static struct ek_range by_size(struct bootstrap *l, int cu)
 {
-    size_t place = fitting(l, cu, next_place(l, cu));
-    if (place >= l->job->n || leaves(l, cu, l->order[place]))
+    const size_t place = not_outrun(l, cu, next_place(l, cu));
+    if (place >= l->job->n)
         return (struct ek_range){0, 0};
     const struct bootstrap_unit *u = &l->unit[cu];
     if (WITHOUT(DOUBLING) || l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
@@ -269,7 +265,9 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu)
     u->range = r.end - r.begin;
     u->ranges++;
     u->left |= r.begin == r.end; /* it may never ask again */
-    u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) : INFINITY;
+    u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) +
+                                     u->carrying * ((double)u->range - 1)
+                               : INFINITY;
     pthread_mutex_unlock(&l->lock);
     return r;
 }

@@ -10,8 +10,8 @@
  * hidden in the tasks' times.
  *
  * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
- * nothing if the others would end all that is left before it ended a single task. The time by which
- * a unit lags behind the others is counted as waiting for transfers, and expected again. */
+ * no task that faster ones would end before it, after all that is larger. The time by which a unit
+ * lags behind the others is counted as waiting for transfers, and expected again. */
 #pragma once
 
 #include "cu/sched/sched.h"
@@ -46,7 +46,6 @@ struct bootstrap {
         unknown; /* devices; those that have not asked; those that have not finished anything */
     int fast;    /* devices not known to be as slow as CPU units */
     double cost, rest; /* cost of all tasks; of those not taken yet */
-    double span;       /* predicted seconds of the step; 0: unknown */
     double now;        /* seconds since the step began, by the units' busy times */
     double cpu_speed;  /* cost per second of the CPU unit that reported last; 0: unknown */
     struct bootstrap_unit *unit; /* [ncu] */

@@ -6,8 +6,7 @@
     X(BOOTSTRAP)       /* late binding while nothing is known */                                   \
     X(LARGE)           /* large tasks are kept for devices */                                      \
     X(SMALL_FIRST)     /* devices begin with a small task */                                       \
-    X(FITTING)         /* slow devices begin nothing that they will not end */                     \
-    X(LEAVING)         /* units stop where others will end what is left */                         \
+    X(OUTRUN)          /* units begin nothing that faster ones would end before them */            \
     X(DOUBLING)        /* devices take growing ranges */                                           \
     X(LONG_RANGES)     /* units with launches take consecutive tasks */                            \
     X(CARRYING)        /* waiting counts as transfers */                                           \
