@@ -27,9 +27,9 @@ static const struct axis point_axes[] = {
 
 static double truth[JOB_AXES];
 
-/* Optional parameters of random jobs: nu (0: not given), and whether faults may open. */
+/* Optional parameters of random jobs: nu, and how many openings faults may have; 0: not given. */
 static double poisson;
-static bool opens;
+static int opens;
 
 static void set_usual(const struct model *m, int sources)
 {
@@ -70,8 +70,8 @@ static int write_axes(char *out, size_t room, const struct axis *axes, const str
                 truth[s * m->nparameters + naxes + 1] = 0.3;
                 used += snprintf(out + used, room - (size_t)used,
                                  ", {\"name\": \"opening_m%s\", \"min\": -0.3, \"max\": 0.6, "
-                                 "\"n\": 4}",
-                                 suffix);
+                                 "\"n\": %d}",
+                                 suffix, opens);
             }
         }
     return used;
@@ -210,11 +210,13 @@ static void test_opening(void **state)
     poisson = 0.3;
     compare_many(model_find("mogi"), 1, 12, 4, "");
     compare_many(model_find("okada"), 1, 3, 4, "");
-    opens = true;
+    opens = 4;
     compare_many(model_find("okada"), 1, 3, 8, "\"magnitude\": [4, 7.2]");
     compare_many(model_find("okada"), 2, 2, 2, "");
+    opens = 8200; /* more than a list of inner places is to have */
+    compare_many(model_find("okada"), 1, 1, 2, "");
     poisson = 0;
-    opens = false;
+    opens = 0;
 }
 
 /* Of each job only the trial that explains the data best: no row of data may count too much. */
@@ -599,9 +601,9 @@ static void compare_on_device(const char *name)
     unlink(job_file("scenes.csv"));
     unknowns = NULL;
     poisson = 0.1;
-    opens = true;
+    opens = 4;
     compare_on(b, model_find("okada"), 1, 2, "");
-    opens = false;
+    opens = 0;
     poisson = 0;
     compare_on(b, model_find("mogi"), 2, 4, "\"distance_over_radius\": 10");
     compare_on(b, model_find("mogi"), 3, 2, "");
