@@ -1,464 +1,6 @@
-/* tests/test_mcsem_invert.c – normal equations against a dense solution, and inversions of linear
- * data with known sums: steps, limits, rejected trials, stopping rules, resumption. */
-#include "mcsem/invert.h"
-#include "mcsem/normal_internal.h"
-#include "src/random.h"
-#include "tests/mcsem.h"
-
-#include <dlfcn.h>
-#include <omp.h>
-#include <pthread.h>
-#include <unistd.h>
-
-enum { NX = 3, NY = 2, NZ = 4, COLUMNS = NX * NY, UNKNOWNS = COLUMNS * NZ, ROWS = 6 };
-
-static struct earth *earth;
-static struct survey *survey;
-static struct prior *prior; /* first differences within wide bounds */
-static double matrix[COLUMNS][ROWS][NZ], data[COLUMNS][ROWS], truth[UNKNOWNS];
-static double *sums;
-
-/* A pseudo-random number in -1 .. 1 that depends on its arguments only. */
-static double noise(int a, int b, int c)
-{
-    uint32_t x = (uint32_t)(a * 7919 + b * 104729 + c * 1299709 + 12345);
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    return (double)(x % 20001) / 1e4 - 1;
-}
-
-/* The sums of linear data at m: of [r J] with r = d - G m and J = G. */
-static void fill_sums(const double *m, double *to)
-{
-    for (int c = 0; c < COLUMNS; c++, to += cell_sums(NZ)) {
-        double row[ROWS][1 + NZ];
-        for (int i = 0; i < ROWS; i++) {
-            row[i][0] = data[c][i];
-            for (int k = 0; k < NZ; k++) {
-                row[i][0] -= matrix[c][i][k] * m[c * NZ + k];
-                row[i][1 + k] = matrix[c][i][k];
-            }
-        }
-        for (int a = 0; a <= NZ; a++)
-            for (int b = 0; b <= a; b++) {
-                to[cell_sum_at(a, b)] = 0;
-                for (int i = 0; i < ROWS; i++)
-                    to[cell_sum_at(a, b)] += row[i][a] * row[i][b];
-            }
-    }
-}
-
-/* ---- dense equations ------------------------------------------------------------------------- */
-
-static double dense[UNKNOWNS][UNKNOWNS + 1];
-
-/* Adds mu (m_a - m_b)^2 / 2 to the quadratic form and its gradient at m. */
-static void couple(int a, int b, double mu, const double *m)
-{
-    dense[a][a] += mu;
-    dense[b][b] += mu;
-    dense[a][b] -= mu;
-    dense[b][a] -= mu;
-    dense[a][UNKNOWNS] -= mu * (m[a] - m[b]);
-    dense[b][UNKNOWNS] += mu * (m[a] - m[b]);
-}
-
-static void fill_dense(const double *m, struct prior_weights mu, double damping)
-{
-    memset(dense, 0, sizeof dense);
-    for (int c = 0; c < COLUMNS; c++)
-        for (int i = 0; i < ROWS; i++) {
-            double residual = data[c][i];
-            for (int k = 0; k < NZ; k++)
-                residual -= matrix[c][i][k] * m[c * NZ + k];
-            for (int k = 0; k < NZ; k++) {
-                dense[c * NZ + k][UNKNOWNS] += matrix[c][i][k] * residual;
-                for (int l = 0; l < NZ; l++)
-                    dense[c * NZ + k][c * NZ + l] += matrix[c][i][k] * matrix[c][i][l];
-            }
-        }
-    double mean = 0;
-    for (int i = 0; i < UNKNOWNS; i++)
-        mean += dense[i][i] / UNKNOWNS;
-    for (int i = 0; i < UNKNOWNS; i++) {
-        dense[i][i] += damping * (dense[i][i] + 1e-6 * mean) + mu.of[PRIOR_PULL];
-        dense[i][UNKNOWNS] -= mu.of[PRIOR_PULL] * m[i];
-    }
-    for (int i = 0; i < UNKNOWNS; i++) {
-        const int k = i % NZ, c = i / NZ;
-        if (k + 1 < NZ)
-            couple(i, i + 1, mu.of[PRIOR_VERTICAL], m);
-        if (c % NX + 1 < NX)
-            couple(i, i + NZ, mu.of[PRIOR_LATERAL], m);
-        if (c + NX < COLUMNS)
-            couple(i, i + NX * NZ, mu.of[PRIOR_LATERAL], m);
-    }
-}
-
-/* Gauss-Jordan elimination; the matrix is positive definite. */
-static void solve_dense(double *x)
-{
-    for (int p = 0; p < UNKNOWNS; p++)
-        for (int i = 0; i < UNKNOWNS; i++) {
-            const double f = i == p ? 0 : dense[i][p] / dense[p][p];
-            for (int j = p; f != 0 && j <= UNKNOWNS; j++)
-                dense[i][j] -= f * dense[p][j];
-        }
-    for (int i = 0; i < UNKNOWNS; i++)
-        x[i] = dense[i][UNKNOWNS] / dense[i][i];
-}
-
-static void the_sparse_solution_is_the_dense_one(void **state)
-{
-    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3}}, {{5, 0}}, {{0, 0}}};
-    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
-    struct normal *n;
-    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
-    for (int i = 0; i < UNKNOWNS; i++)
-        m[i] = 3 * noise(i, 1, 4);
-    fill_sums(m, sums);
-    for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
-        assert_int_equal(normal_solve(n, sums, m, mu[t], 0.01, false, got), EK_OK);
-        fill_dense(m, mu[t], 0.01);
-        solve_dense(want);
-        for (int i = 0; i < UNKNOWNS; i++)
-            close_to(got[i], want[i], 1, 1e-9);
-    }
-    assert_true(normal_size(n).nonzeros >= UNKNOWNS);
-    assert_non_null(normal_blas());
-    normal_close(n);
-}
-
-static int created; /* threads created by any code in this process */
-
-#ifndef __SANITIZE_ADDRESS__ /* the sanitizer interposes the same function */
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
-{
-    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
-    __atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
-    return real(thread, attr, start, arg);
-}
-#endif
-
-/* A nested team would have to share the one cpu to which our first thread is bound. */
-static void a_factorisation_opens_no_team_of_its_own(void **state)
-{
-    enum { WIDE = 14, DEEP = 12 };
-    struct earth *wide;
-    struct prior *p;
-    struct normal *n;
-    const struct prior_options usually = {.differences = 1, .rho_min = 1e-3, .rho_max = 1e3};
-    double *none = calloc((size_t)WIDE * WIDE * cell_sums(DEEP), sizeof *none);
-    assert_non_null(none);
-    assert_int_equal(earth_open(WIDE, WIDE, DEEP, 100, 1000, 1, &wide), EK_OK);
-    assert_int_equal(prior_open(wide, &usually, &p), EK_OK);
-    assert_int_equal(normal_open(wide, p, &n), EK_OK);
-    const int levels = omp_get_max_active_levels();
-    enum ek_status st = EK_UNAVAILABLE;
-    int before = 0, after = 1, kept = 0;
-    omp_set_max_active_levels(2);
-#pragma omp parallel num_threads(2)
-    if (omp_get_thread_num() == 0) {
-        before = __atomic_load_n(&created, __ATOMIC_RELAXED);
-        st = normal_factorize(n, none, (struct prior_weights){{1, 1}}, 0.01);
-        after = __atomic_load_n(&created, __ATOMIC_RELAXED);
-        kept = omp_get_max_active_levels();
-    }
-    omp_set_max_active_levels(levels);
-    assert_int_equal(st, EK_OK);
-    assert_int_equal(after, before);
-    assert_int_equal(kept, 2);
-    normal_close(n);
-    prior_close(p);
-    earth_close(wide);
-    free(none);
-}
-
-static void a_column_without_data_follows_its_neighbours(void **state)
-{
-    const struct prior_weights mu = {{1e-6, 1e-3}};
-    double m[UNKNOWNS] = {0}, dm[UNKNOWNS];
-    struct normal *n;
-    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
-    fill_sums(m, sums);
-    memset(sums + 2 * cell_sums(NZ), 0, cell_sums(NZ) * sizeof *sums); /* a corner */
-    assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, false, dm), EK_OK);
-    for (int k = 0; k < NZ; k++)
-        close_to(dm[2 * NZ + k], 0.5 * (dm[1 * NZ + k] + dm[5 * NZ + k]), 1, 0.01);
-    /* Without a prior nothing determines that cell. */
-    assert_int_equal(normal_solve(n, sums, m, (struct prior_weights){{0, 0}}, 0, false, dm),
-                     EK_UNVERIFIED);
-    normal_close(n);
-}
-
-static void predictions_are_what_linear_data_do(void **state)
-{
-    double m[UNKNOWNS], dm[UNKNOWNS], fall = 0;
-    double *after = calloc(COLUMNS * cell_sums(NZ), sizeof *after);
-    for (int i = 0; i < UNKNOWNS; i++) {
-        dm[i] = noise(i, 2, 5);
-        m[i] = truth[i] + noise(i, 3, 6) + dm[i];
-    }
-    fill_sums(m, after);
-    for (int i = 0; i < UNKNOWNS; i++)
-        m[i] -= dm[i];
-    fill_sums(m, sums);
-    for (size_t c = 0; c < COLUMNS; c++)
-        fall += sums[c * cell_sums(NZ)] - after[c * cell_sums(NZ)];
-    close_to(normal_predict(earth, sums, dm), fall, fabs(fall), 1e-10);
-    free(after);
-}
-
-/* ---- options of the prior -------------------------------------------------------------------- */
-
-/* Adds mu |row (m + dm - reference)|^2 to the quadratic form; `row` is a full row of R. */
-static void add_dense_row(const double *row, double mu, const double *m, const double *reference)
-{
-    double value = 0;
-    for (int i = 0; i < UNKNOWNS; i++)
-        value += row[i] * (m[i] - reference[i]);
-    for (int i = 0; i < UNKNOWNS; i++) {
-        dense[i][UNKNOWNS] -= mu * row[i] * value;
-        for (int j = 0; j < UNKNOWNS; j++)
-            dense[i][j] += mu * row[i] * row[j];
-    }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
-static struct prior *open_prior(const struct prior_options *o, const char *text)
-{
-    struct prior *p = NULL;
-    char path[] = "/tmp/mcsem-controls-XXXXXX";
-    struct prior_options with = *o;
-    const int file = mkstemp(path);
-    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
-    close(file);
-    with.controls = *text ? path : NULL;
-    with.rho_min = with.rho_min > 0 ? with.rho_min : 1e-3;
-    with.rho_max = 1e3;
-    const enum ek_status st = prior_open(earth, &with, &p);
-    unlink(path);
-    return st ? NULL : p;
-}
-
-/* Each option agrees with least squares by dense rows over the unknowns that are not fixed. */
-static void controls_are_those_of_dense_least_squares(void **state)
-{
-    static const struct {
-        struct prior_options options;
-        const char *controls;
-        int cut;          /* a horizon below this layer, -1: none */
-        double reference; /* of layer 2 */
-        bool fixed;       /* layer 0, and layer 2 of column 3 */
-    } cases[] = {
-        {{.differences = 2}, "", -1, 0, false},
-        {{.differences = 1, .horizons = "190"}, "", 1, 0, false},
-        {{.differences = 2, .horizons = "90"}, "", 0, 0, false},
-        {{.differences = 1, .tied = 1}, "column,layer,reference_ohmm\n,2,20\n", -1, 20, false},
-        {{.differences = 2, .tied = 1}, "column,layer,reference_ohmm\n,2,20\n", -1, 20, false},
-        {{.differences = 2, .tied = 1, .horizons = "190"}, "", 1, 0, false},
-        {{.differences = 1}, "column,layer,reference_ohmm\n,,1\n,2,20\n", -1, 20, false},
-        {{.differences = 2}, "column,layer,fixed,rho_min\n,0,1,\n3,2,1,0.5\n", -1, 0, true},
-    };
-    const struct prior_weights mu = {{0.7, 0.2, 0.05}};
-    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS], sorted[UNKNOWNS];
-    for (int i = 0; i < UNKNOWNS; i++)
-        m[i] = sorted[i] = 2 * noise(i, 3, 4);
-    fill_sums(m, sums);
-    qsort(sorted, UNKNOWNS, sizeof *sorted, ascending);
-    const double median = (sorted[(UNKNOWNS - 1) / 2] + sorted[UNKNOWNS / 2]) / 2;
-    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
-        const int order = cases[t].options.differences, cut = cases[t].cut;
-        struct prior *p = open_prior(&cases[t].options, cases[t].controls);
-        struct normal *n;
-        double reference[UNKNOWNS] = {0}, below[UNKNOWNS]; /* of the layer below the horizon */
-        assert_non_null(p);
-        for (int i = 2; cases[t].reference > 0 && i < UNKNOWNS; i += NZ)
-            reference[i] = log(cases[t].reference);
-        for (int i = 0; i < UNKNOWNS; i++)
-            below[i] = reference[i] > 0 ? reference[i] : median;
-        prior_update_median(p, m);
-        fill_dense(m, (struct prior_weights){{0, 0}}, 0.01);
-        for (int i = 0; i < UNKNOWNS; i++) {
-            const int k = i % NZ, c = i / NZ;
-            double rows[4][UNKNOWNS] = {{0}};
-            const bool whole = k + order < NZ || cases[t].options.tied;
-            if (whole && (cut < 0 || k > cut || k + order <= cut))
-                for (int j = 0; j <= order && k + j < NZ; j++)
-                    rows[0][i + j] = order == 1 ? 1 - 2 * j : j == 1 ? -2 : 1;
-            if (c % NX + 1 < NX)
-                rows[1][i] = -(rows[1][i + NZ] = 1);
-            if (c + NX < COLUMNS)
-                rows[2][i] = -(rows[2][i + NX * NZ] = 1);
-            rows[3][i] = 1;
-            for (int r = 0; r < 4; r++)
-                add_dense_row(rows[r], mu.of[r < 2 ? r : r - 1], m,
-                              r || k + order < NZ ? reference : below);
-        }
-        for (int i = 0; i < UNKNOWNS; i++)
-            if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
-                for (int j = 0; j < UNKNOWNS; j++)
-                    dense[i][j] = dense[j][i] = dense[i][UNKNOWNS] = i == j;
-        for (int i = 0; i < UNKNOWNS; i++)
-            if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
-                dense[i][UNKNOWNS] = 0;
-        assert_int_equal(normal_open(earth, p, &n), EK_OK);
-        assert_int_equal(normal_solve(n, sums, m, mu, 0.01, false, got), EK_OK);
-        solve_dense(want);
-        for (int i = 0; i < UNKNOWNS; i++)
-            close_to(got[i], want[i], 1, 1e-9);
-        normal_close(n);
-        prior_close(p);
-    }
-}
-
-static void controls_that_say_nothing_are_refused(void **state)
-{
-    static const char *const wrong[] = {
-        "column,layer,fixed\n9,0,1\n",
-        "column,layer,fixed\n0,4,1\n",
-        "column,layer,rho_min\n,,2000\n",
-        "column,layer,rho_max\n,,-1\n",
-        "column,fixed\n1,1\n",
-        "column,layer,fixed\n0.5,1,1\n",
-    };
-    const struct prior_options usually = {.differences = 1}, high = {1, .horizons = "-5"};
-    status_mute(1);
-    for (size_t t = 0; t < sizeof wrong / sizeof *wrong; t++)
-        assert_null(open_prior(&usually, wrong[t]));
-    assert_null(open_prior(&high, ""));
-    status_mute(-1);
-}
-
-/* Steps of any size stay within the bounds of their own cell; small steps are not lost. */
-static void changes_keep_the_bounds_of_their_cell(void **state)
-{
-    for (int transform = 0; transform < 2; transform++) {
-        const struct prior_options o = {.differences = 1, .transform = transform};
-        struct prior *p = open_prior(&o, "column,layer,rho_min,rho_max,fixed\n1,2,2,3,\n,3,,,1\n");
-        assert_non_null(p);
-        for (int t = 0; t < 300; t++) {
-            const double m = 8 * noise(t, 1, 2),
-                         step = pow(10, 4 * noise(t, 5, 6)) * noise(t, 3, 4);
-            const double to = m + prior_change(p, NZ + 2, m, step);
-            const double wide = prior_change(p, 0, 0.5 * m, 1e-6 * step);
-            assert_true(to >= log(2) - 1e-12 && to <= log(3) + 1e-12);
-            assert_true(transform || wide == 0.5 * m + 1e-6 * step - 0.5 * m);
-            close_to(wide, 1e-6 * step, fabs(step) + 1e-9, 2e-7);
-            assert_true(prior_change(p, NZ + 3, m, step) == 0);
-        }
-        prior_close(p);
-    }
-}
-
-/* ---- uncertainty ----------------------------------------------------------------------------- */
-
-/* Column i of the inverse of the matrix of fill_dense(). */
-static void dense_inverse(struct prior_weights mu, int i, double *column)
-{
-    const double zero[UNKNOWNS] = {0};
-    fill_dense(zero, mu, 0);
-    for (int j = 0; j < UNKNOWNS; j++)
-        dense[j][UNKNOWNS] = j == i;
-    solve_dense(column);
-}
-
-static void certainty_is_that_of_the_dense_inverse(void **state)
-{
-    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3, 0.05}}, {{5, 0, 0.1}}};
-    const double zero[UNKNOWNS] = {0};
-    double variance[UNKNOWNS], share[UNKNOWNS], column[UNKNOWNS], product[UNKNOWNS][UNKNOWNS];
-    struct normal *n;
-    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
-    fill_sums(zero, sums);
-    fill_dense(zero, (struct prior_weights){{0, 0}}, 0);
-    for (int i = 0; i < UNKNOWNS; i++)
-        memcpy(product[i], dense[i], sizeof product[i]); /* J'W^2 J */
-    for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
-        assert_int_equal(normal_covariance(n, sums, mu[t], variance, share), EK_OK);
-        for (int i = 0; i < UNKNOWNS; i++) {
-            double determined = 0;
-            dense_inverse(mu[t], i, column);
-            for (int j = 0; j < UNKNOWNS; j++)
-                determined += column[j] * product[j][i];
-            close_to(variance[i], column[i], column[i], 1e-9);
-            close_to(share[i], determined, 1, 1e-9);
-        }
-    }
-    memset(sums, 0, COLUMNS * cell_sums(NZ) * sizeof *sums);
-    assert_int_equal(normal_covariance(n, sums, (struct prior_weights){{0, 0}}, variance, share),
-                     EK_UNVERIFIED);
-    normal_close(n);
-}
-
-static uint64_t dice = 7;
-static double normal_number(void)
-{
-    return sqrt(-2 * log(random_uniform(&dice))) * cos(2 * acos(-1) * random_uniform(&dice));
-}
-
-/* Draws a model with the given precision matrix: U m = z, where U'U = precision. */
-static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
-{
-    double u[UNKNOWNS][UNKNOWNS];
-    for (int i = 0; i < UNKNOWNS; i++)
-        for (int j = i; j < UNKNOWNS; j++) {
-            double left = precision[i][j];
-            for (int k = 0; k < i; k++)
-                left -= u[k][i] * u[k][j];
-            u[i][j] = i == j ? sqrt(left) : left / u[i][i];
-        }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        m[i] = normal_number();
-        for (int j = i + 1; j < UNKNOWNS; j++)
-            m[i] -= u[i][j] * m[j];
-        m[i] /= u[i][i];
-    }
-}
-
-/* For models as smooth as assumed and data with the assumed errors, 68 % of the unknowns lie within
- * one standard deviation. */
-static void one_sigma_covers_its_share(void **state)
-{
-    const struct prior_weights mu = {{2, 1, 0.3}};
-    const double zero[UNKNOWNS] = {0};
-    double kept[COLUMNS][ROWS], variance[UNKNOWNS], share[UNKNOWNS], m[UNKNOWNS], found[UNKNOWNS];
-    int covered = 0;
-    struct normal *n;
-    memcpy(kept, data, sizeof kept);
-    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
-    for (int seed = 0; seed < 100; seed++) {
-        fill_dense(zero, mu, 0);
-        for (int c = 0; c < COLUMNS; c++) /* the precision before any data */
-            for (int i = 0; i < ROWS; i++)
-                for (int k = 0; k < NZ; k++)
-                    for (int l = 0; l < NZ; l++)
-                        dense[c * NZ + k][c * NZ + l] -= matrix[c][i][k] * matrix[c][i][l];
-        draw(dense, m);
-        for (int c = 0; c < COLUMNS; c++)
-            for (int i = 0; i < ROWS; i++) {
-                data[c][i] = normal_number();
-                for (int k = 0; k < NZ; k++)
-                    data[c][i] += matrix[c][i][k] * m[c * NZ + k];
-            }
-        fill_sums(zero, sums);
-        assert_int_equal(normal_solve(n, sums, zero, mu, 0, false, found), EK_OK);
-        assert_int_equal(normal_covariance(n, sums, mu, variance, share), EK_OK);
-        for (int i = 0; i < UNKNOWNS; i++)
-            covered += fabs(found[i] - m[i]) <= sqrt(variance[i]);
-    }
-    memcpy(data, kept, sizeof kept);
-    assert_true(covered > 0.63 * 100 * UNKNOWNS && covered < 0.73 * 100 * UNKNOWNS);
-    normal_close(n);
-}
-
-/* ---- inversions -------------------------------------------------------------------------------*/
+/* tests/test_mcsem_invert.c – inversions of linear data with known sums: steps, limits, rejected
+ * trials, shifts of the start, stopping rules, resumption. */
+#include "tests/mcsem_linear.h"
 
 static const struct invert_options usual = {.iterations = 30,
                                             .least_iterations = 2,
@@ -624,6 +166,233 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
     invert_close(inv);
 }
 
+/* ---- the rules of drawn inversions ----------------------------------------------------------- */
+
+static double drawn(double low, double high)
+{
+    return low + (high - low) * random_uniform(&dice);
+}
+
+/* By how much Phi, or the loss if mu is 0, falls from m to m + dm. */
+static double dense_fall(const double *m, struct prior_weights mu, const double *dm)
+{
+    double fall = 0;
+    fill_dense(m, mu, 0);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        double row = 2 * dense[i][UNKNOWNS];
+        for (int j = 0; j < UNKNOWNS; j++)
+            row -= dense[i][j] * dm[j];
+        fall += row * dm[i];
+    }
+    return fall;
+}
+
+/* What an inversion was before a step. */
+struct before {
+    double m[UNKNOWNS], damping, level, share, rms;
+    int stalls;
+};
+
+static void note(const struct invert *inv, struct before *b)
+{
+    memcpy(b->m, inv->earth->m, sizeof b->m);
+    b->damping = inv->damping;
+    b->level = inv->level;
+    b->share = inv->target_share;
+    b->rms = inv->rms;
+    b->stalls = inv->stalls;
+}
+
+static struct prior_weights weights_at(const struct invert_options *o, double level)
+{
+    const double zero[UNKNOWNS] = {0};
+    struct prior_weights mu = o->smooth;
+    double mean = 0;
+    fill_dense(zero, (struct prior_weights){{0}}, 0);
+    for (int i = 0; i < UNKNOWNS; i++)
+        mean += dense[i][i] / UNKNOWNS;
+    for (int k = 0; k < 2; k++)
+        mu.of[k] *= mean * level;
+    return mu;
+}
+
+/* The step at a level; returns by how much the loss falls. */
+static double dense_step(const struct invert_options *o, const double *m, double damping,
+                         double level, double *dm)
+{
+    const struct prior_weights mu = weights_at(o, level);
+    fill_dense(m, mu, damping);
+    solve_dense(dm);
+    for (int i = 0; i < UNKNOWNS; i++)
+        dm[i] = fmax(-o->step, fmin(o->step, dm[i]));
+    return dense_fall(m, (struct prior_weights){{0}}, dm);
+}
+
+/* The highest level that reduces the loss as requested, within what an iteration may change; or the
+ * lowest where each third of a level still gains 15 %. */
+static void check_level(const struct invert_options *o, const struct before *b, double level)
+{
+    enum { UP = 4 };
+    const double least = fmax(o->coolest, b->level * o->cooling), tiny = 1e-6;
+    const double want =
+        b->rms * b->rms * COLUMNS * ROWS * (1 - fmax(0.99 * pow(o->target / b->rms, 2), b->share));
+    double dm[UNKNOWNS];
+    const double here = dense_step(o, b->m, b->damping, level, dm);
+    if (fabs(dense_step(o, b->m, b->damping, b->level, dm) - want) < tiny * want)
+        return; /* either */
+    if (dense_step(o, b->m, b->damping, b->level, dm) > want) {
+        const double up = log(level / b->level) / log(3);
+        assert_true(fabs(up - round(up)) < tiny && up > -tiny && up < UP + tiny);
+        assert_true(here > want * (1 - tiny) && (up < tiny || level < 3e4 * (1 + tiny)));
+        assert_true(up > UP - tiny || level >= 1e4 ||
+                    dense_step(o, b->m, b->damping, 3 * level, dm) < want * (1 + tiny));
+        return;
+    }
+    assert_true(level <= b->level && level >= fmin(b->level, least) * (1 - tiny));
+    if (level < b->level && level > least * (1 + tiny)) {
+        const double above = dense_step(o, b->m, b->damping, fmin(b->level, 3 * level), dm);
+        assert_true(above < want * (1 + tiny) && here > 1.15 * above * (1 - tiny));
+    }
+    assert_true(here > want * (1 - tiny) || level <= least * (1 + tiny) ||
+                dense_step(o, b->m, b->damping, fmax(least, level / 3), dm) <
+                    1.15 * here * (1 + tiny));
+}
+
+static void check_step(const struct invert *inv, const struct before *b, bool shortened)
+{
+    double dm[UNKNOWNS], want[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++)
+        dm[i] = inv->trial[i] - b->m[i];
+    const double fall = dense_fall(b->m, weights_at(&inv->options, inv->level), dm);
+    close_to(inv->predicted, fall, fabs(fall) + 1e-6 * inv->phi, 1e-6);
+    if (shortened) {
+        assert_true(inv->level == b->level && inv->damping == b->damping);
+        return;
+    }
+    if (inv->damping == b->damping)
+        check_level(&inv->options, b, inv->level);
+    dense_step(&inv->options, b->m, inv->damping, inv->level, want);
+    for (int i = 0; i < UNKNOWNS; i++)
+        close_to(dm[i], want[i], inv->options.step, 1e-6);
+}
+
+static void check_judgement(const struct invert *inv, const struct before *b, double damping,
+                            bool bad)
+{
+    const struct invert_record *r = &inv->record[inv->nrecords - 1];
+    const struct prior_weights mu = weights_at(&inv->options, inv->level);
+    const bool shortened = r->iteration == r[-1].iteration;
+    const int stalls = fabs(b->rms - r->rms) / r->rms < inv->options.stall ? b->stalls + 1 : 0;
+    close_to(r->mu_v, mu.of[0], mu.of[0], 1e-9);
+    close_to(r->mu_h, mu.of[1], mu.of[1], 1e-9);
+    if (!bad && inv->predicted < 1e-8 * b->rms * b->rms)
+        return; /* rounding decides */
+    close_to(r->phi, r->phi_data + mu.of[0] * r->rough_v + mu.of[1] * r->rough_h, r->phi, 1e-9);
+    assert_int_equal(r->accepted, !bad);
+    if (bad) {
+        assert_true(inv->damping == (b->share > 0.8 ? 5 : 1) * damping);
+        close_to(inv->target_share, sqrt(b->share), 1, 1e-12);
+        return;
+    }
+    close_to(r->gain, 1, 1, 1e-3); /* the data are linear */
+    close_to(inv->damping, shortened ? damping : fmax(damping / 3, 1e-3), damping, 1e-12);
+    close_to(inv->target_share, shortened ? b->share : fmax(pow(b->share, 1.5), 0.3), 1, 1e-12);
+    assert_int_equal(inv->stalls, stalls);
+}
+
+/* Begins with the best of uniform shifts by 1.2, of which none is tried twice, if the start is bad:
+ * rms 10, or 0.4 from the best shift. Ends with the first step. */
+static void check_shifts(struct invert *inv, const double *start, struct before *b)
+{
+    double best = INFINITY, at = 0, m[UNKNOWNS], mean = 0, slope = 0, curvature = 0;
+    fill_dense(start, (struct prior_weights){{0}}, 0);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        mean += start[i] / UNKNOWNS;
+        slope += dense[i][UNKNOWNS];
+        for (int j = 0; j < UNKNOWNS; j++)
+            curvature += dense[i][j];
+    }
+    for (int n = 0; inv->record[inv->nrecords].iteration == 0; n++) {
+        const double shift = inv->record[inv->nrecords].step;
+        assert_true(n < 20 && (n != 1 || fabs(mean) < 0.6 || fabs(shift + mean) < 1e-9));
+        for (int i = 0; i < UNKNOWNS; i++)
+            close_to(inv->trial[i], m[i] = start[i] + shift, 1, 1e-9);
+        for (int i = 0; i < inv->nrecords; i++)
+            assert_true(fabs(inv->record[i].step - shift) > 0.59);
+        fill_sums(m, inv->trial_sums);
+        assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+        assert_int_equal(inv->record[n].accepted, inv->record[n].rms < best);
+        at = inv->record[n].accepted ? shift : at;
+        best = fmin(best, inv->record[n].rms);
+        assert_true(inv->rms == best);
+        note(inv, b);
+        assert_int_equal(invert_step(inv), EK_OK);
+    }
+    int near = 0;
+    for (int i = 0; i < inv->nrecords; i++)
+        near += fabs(fabs(inv->record[i].step - at) - 1.2) < 0.61;
+    assert_true(near >= 2 || (inv->nrecords == 1 && best < 10 && fabs(slope / curvature) < 0.4));
+    assert_true(inv->nrecords > 1 || fabs(slope / curvature) < 0.4);
+    for (int i = 0; i < UNKNOWNS; i++)
+        close_to(inv->earth->m[i], start[i] + at, 1, 1e-9);
+}
+
+static void scale_data(double by, double error)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; i < ROWS; i++) {
+            data[c][i] = by * data[c][i] + error * normal_number();
+            for (int k = 0; k < NZ; k++)
+                matrix[c][i][k] *= by;
+        }
+}
+
+static void drawn_inversions_keep_the_rules(void **state)
+{
+    double kept[2][COLUMNS * ROWS * NZ];
+    int shifted = 0, judged = 0;
+    memcpy(kept[0], data, sizeof data);
+    memcpy(kept[1], matrix, sizeof matrix);
+    for (int t = 0; t < 60; t++) {
+        const struct invert_options o = {.iterations = 12,
+                                         .least_iterations = 2,
+                                         .stall_times = 3,
+                                         .target = pow(10, drawn(-3, 0.3)),
+                                         .stall = pow(10, drawn(-3, -0.5)),
+                                         .smooth = {{pow(10, drawn(-3, 1)), pow(10, drawn(-3, 1))}},
+                                         .damping = pow(10, drawn(-3, 0)),
+                                         .cooling = drawn(0.05, 0.9),
+                                         .coolest = pow(10, drawn(-6, -0.1)),
+                                         .step = drawn(0.1, 1)};
+        const double offset = t % 3 ? drawn(-2.5, 2.5) : 0;
+        scale_data(pow(10, drawn(-1, 1)), drawn(0, 1));
+        for (int i = 0; i < UNKNOWNS; i++)
+            earth->m[i] = offset + drawn(-0.3, 0.3);
+        struct invert *inv = open_inversion(&o);
+        struct before b;
+        check_shifts(inv, earth->m, &b);
+        shifted += inv->nrecords > 1;
+        for (bool shortened = false; !inv->stop; judged++) {
+            const bool bad = drawn(0, 1) < 0.2;
+            const double damping = inv->damping;
+            check_step(inv, &b, shortened);
+            fill_sums(inv->trial, inv->trial_sums);
+            inv->trial_sums[0] += bad ? 2 * inv->phi : 0;
+            assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+            check_judgement(inv, &b, damping, bad);
+            shortened = !inv->record[inv->nrecords - 1].accepted;
+            note(inv, &b);
+            if (!inv->stop)
+                assert_int_equal(invert_step(inv), EK_OK);
+        }
+        invert_close(inv);
+        memcpy(data, kept[0], sizeof data);
+        memcpy(matrix, kept[1], sizeof matrix);
+    }
+    memset(earth->m, 0, UNKNOWNS * sizeof *earth->m);
+    assert_true(shifted > 20 && shifted < 50 && judged > 100);
+}
+
 /* While the spread of a robust loss shrinks, so does the loss of any model: a trial is judged by
  * the sum for the accepted model's spread. */
 static void a_trial_is_judged_by_the_same_loss(void **state)
@@ -633,8 +402,10 @@ static void a_trial_is_judged_by_the_same_loss(void **state)
     for (int worse = 0; worse < 2; worse++) {
         struct invert *inv = open_inversion(&o);
         for (int turn = 0; turn < 2; turn++) {
-            if (turn)
+            if (turn) {
                 assert_int_equal(invert_step(inv), EK_OK);
+                close_to(inv->trial_spread, 16 / sqrt(2), 1, 1e-12); /* from 16 by steps */
+            }
             fill_sums(inv->trial, inv->trial_sums);
             for (double *to = inv->trial_sums; to < inv->trial_sums + COLUMNS * cell_sums(NZ);
                  to += cell_sums(NZ)) {
@@ -731,56 +502,15 @@ static void no_data_are_refused(void **state)
     survey_close(none);
 }
 
-/* ---- setup ----------------------------------------------------------------------------------- */
-
-static int set_up(void **state)
-{
-    sums = calloc(COLUMNS * cell_sums(NZ), sizeof *sums);
-    if (!sums || earth_open(NX, NY, NZ, 100, 1000, 1, &earth) ||
-        survey_open(COLUMNS * ROWS / 2, 1, &survey))
-        return 1;
-    prior = open_prior(&(struct prior_options){.differences = 1}, "");
-    for (size_t i = 0; i < survey->npairs; i++)
-        survey->datum[i].sigma = 1; /* a pair has two numbers */
-    for (int i = 0; i < UNKNOWNS; i++)
-        truth[i] = 1.5 * noise(i, 0, 9);
-    for (int c = 0; c < COLUMNS; c++)
-        for (int i = 0; i < ROWS; i++) {
-            data[c][i] = 0;
-            for (int k = 0; k < NZ; k++) {
-                matrix[c][i][k] = noise(c, i, k) + (i == k ? 2 : 0);
-                data[c][i] += matrix[c][i][k] * truth[c * NZ + k];
-            }
-        }
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    earth_close(earth);
-    prior_close(prior);
-    survey_close(survey);
-    free(sums);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sparse_solution_is_the_dense_one),
-        cmocka_unit_test(controls_are_those_of_dense_least_squares),
-        cmocka_unit_test(controls_that_say_nothing_are_refused),
-        cmocka_unit_test(changes_keep_the_bounds_of_their_cell),
-        cmocka_unit_test(a_factorisation_opens_no_team_of_its_own),
-        cmocka_unit_test(a_column_without_data_follows_its_neighbours),
-        cmocka_unit_test(predictions_are_what_linear_data_do),
-        cmocka_unit_test(certainty_is_that_of_the_dense_inverse),
-        cmocka_unit_test(one_sigma_covers_its_share),
         cmocka_unit_test(linear_data_are_explained),
         cmocka_unit_test(weak_layers_are_not_held),
         cmocka_unit_test(perfect_data_end_it),
         cmocka_unit_test(the_best_model_within_bounds_is_found),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),
+        cmocka_unit_test(drawn_inversions_keep_the_rules),
         cmocka_unit_test(a_trial_is_judged_by_the_same_loss),
         cmocka_unit_test(it_stops_by_rule),
         cmocka_unit_test(what_was_saved_goes_on_alike),
