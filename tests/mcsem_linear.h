@@ -1,4 +1,5 @@
-/* tests/mcsem_linear.h – linear data of a small earth: their sums, and the dense normal equations. */
+/* tests/mcsem_linear.h – linear data of a small earth: their sums, and the dense normal equations.
+ */
 #pragma once
 
 #include "mcsem/invert.h"
@@ -112,8 +113,7 @@ static double normal_number(void)
 
 /* ---- setup ----------------------------------------------------------------------------------- */
 
-static const struct prior_options wide_bounds = {
-    .differences = 1, .rho_min = 1e-9, .rho_max = 1e9};
+static const struct prior_options wide_bounds = {.differences = 1, .rho_min = 1e-9, .rho_max = 1e9};
 
 static int set_up(void **state)
 {

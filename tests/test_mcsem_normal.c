@@ -1,5 +1,5 @@
-/* tests/test_mcsem_normal.c – normal equations, the options of the prior and the uncertainty against
- * dense solutions. */
+/* tests/test_mcsem_normal.c – normal equations, the options of the prior and the uncertainty
+ * against dense solutions. */
 #include "mcsem/normal_internal.h"
 #include "tests/mcsem_linear.h"
 

@@ -1,6 +1,6 @@
 /* tests/test_npb_mz_checkpoint.c – a checkpoint is loaded only if it is whole and unchanged: any
- * flipped bit and any zone of another step, solver or position is noticed; one run at a time owns
- * the file. */
+ * flipped bit, another run and any zone of another step or position are noticed; one run at a time
+ * owns the file. */
 #include "npb_mz.h"
 #include "npb_mz/checkpoint.h"
 #include "tests/mz_alone.h"
@@ -116,9 +116,6 @@ static void test_pairs_of_flipped_bits_are_noticed(void **state)
         flip(at, first, 0x80);
         flip(at, second, 0x80);
     }
-    flip(at, 40, 1); /* in the step */
-    assert_int_equal(load(at, r.mz, &step), EK_USAGE);
-    flip(at, 40, 1);
     assert_int_equal(load(at, r.mz, &step), EK_OK);
     close_rig(r);
 }
@@ -143,6 +140,51 @@ static void test_a_zone_of_another_step_or_place_is_noticed(void **state)
     assert_int_equal(load(at, r.mz, &step), EK_USAGE);
     assert_non_null(strstr(status_message(), "zone 1 is damaged"));
     close_rig(r);
+}
+
+static void refuses(struct mz *mz, const char *why)
+{
+    int step = -1;
+    assert_int_equal(load(at, mz, &step), EK_USAGE);
+    assert_non_null(strstr(status_message(), why));
+    assert_int_equal(step, -1);
+}
+
+static void test_files_of_other_runs_are_refused(void **state)
+{
+    for (int i = 0; mz_at(i); i++) {
+        struct rig r = open_rig(mz_at(i)->name, 'S', 1);
+        const struct mz_class *own = r.mz->class;
+        const int steps[] = {-1, own->steps + 1};
+        for (int k = 0; k < 2; k++) {
+            struct mz_class changed = *own;
+            save(at, r.mz, steps[k]);
+            refuses(r.mz, "claims to be at step");
+            changed.steps += k;
+            changed.dt *= 2 - k;
+            r.mz->class = &changed;
+            save(at, r.mz, 1);
+            r.mz->class = own;
+            refuses(r.mz, "but this run is");
+        }
+        struct rig foreign = open_rig(mz_at(i ? 0 : 1)->name, 'S', 1);
+        save(at, foreign.mz, 1);
+        refuses(r.mz, "but this run is");
+        close_rig(foreign);
+        save(at, r.mz, 1);
+        flip(at, 40, 1); /* in the step */
+        refuses(r.mz, "header is damaged");
+        flip(at, 40, 1);
+        flip(at, HEADER + (long)(zone_bytes(r.mz, 0) - 1), 1); /* the last number of a zone */
+        refuses(r.mz, "zone 0 is damaged");
+        assert_int_equal(truncate(at, HEADER + 1), 0);
+        refuses(r.mz, "cut short");
+        save(at, r.mz, 1);
+        FILE *f = fopen(at, "ab");
+        assert_true(f && putc(0, f) == 0 && !fclose(f));
+        refuses(r.mz, "too long");
+        close_rig(r);
+    }
 }
 
 static void test_one_run_at_a_time(void **state)
@@ -180,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_a_state_comes_back_bit_for_bit),
         cmocka_unit_test(test_pairs_of_flipped_bits_are_noticed),
         cmocka_unit_test(test_a_zone_of_another_step_or_place_is_noticed),
+        cmocka_unit_test(test_files_of_other_runs_are_refused),
         cmocka_unit_test(test_one_run_at_a_time),
         cmocka_unit_test(test_what_a_killed_run_left_is_removed),
     };

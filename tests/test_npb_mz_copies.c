@@ -119,10 +119,9 @@ static void test_damaged(void **state)
         struct copies *again = found(r.mz, 6);
         copies_close(again);
         const size_t zone = (size - 4096) / 2 / (size_t)r.mz->nzones; /* step 6 lies first */
-        const size_t used = 64 + MZ_VARS * (size_t)r.mz->zone[0].volume * sizeof(double);
-        size_t byte = random_below(&seed, used);
-        if (byte >= 24 && byte < 64)
-            byte = 24 - 8 * (byte % 3) - 1; /* other bytes of the header are not used */
+        const size_t data = sizeof(double) * (MZ_VARS * (size_t)r.mz->zone[0].volume +
+                                              mz_carried(r.mz->ops, &r.mz->zone[0]));
+        const size_t byte = i % 4 ? 64 + random_below(&seed, data) : random_below(&seed, 24);
         flip(4096 + random_below(&seed, (uint64_t)r.mz->nzones) * zone + byte);
         copies_close(found(r.mz, 3));
         close(memory);
