@@ -314,7 +314,8 @@ static void check_shifts(struct invert *inv, const double *start, struct before 
     }
     for (int n = 0; inv->record[inv->nrecords].iteration == 0; n++) {
         const double shift = inv->record[inv->nrecords].step;
-        assert_true(n < 20 && (n != 1 || fabs(mean) < 0.6 || fabs(shift + mean) < 1e-9));
+        const double way = n == 1 && fabs(mean) > 0.6 ? shift + mean : fabs(shift - at) - 1.2;
+        assert_true(n < 20 && (!n || fabs(way) < 1e-9));
         for (int i = 0; i < UNKNOWNS; i++)
             close_to(inv->trial[i], m[i] = start[i] + shift, 1, 1e-9);
         for (int i = 0; i < inv->nrecords; i++)
@@ -331,8 +332,8 @@ static void check_shifts(struct invert *inv, const double *start, struct before 
     int near = 0;
     for (int i = 0; i < inv->nrecords; i++)
         near += fabs(fabs(inv->record[i].step - at) - 1.2) < 0.61;
-    assert_true(near >= 2 || (inv->nrecords == 1 && best < 10 && fabs(slope / curvature) < 0.4));
-    assert_true(inv->nrecords > 1 || fabs(slope / curvature) < 0.4);
+    const bool good = inv->record[0].rms < 10 && fabs(slope / curvature) < 0.4;
+    assert_true(good ? inv->nrecords == 1 : near >= 2);
     for (int i = 0; i < UNKNOWNS; i++)
         close_to(inv->earth->m[i], start[i] + at, 1, 1e-9);
 }
@@ -355,9 +356,9 @@ static void drawn_inversions_keep_the_rules(void **state)
     memcpy(kept[1], matrix, sizeof matrix);
     for (int t = 0; t < 60; t++) {
         const struct invert_options o = {.iterations = 12,
-                                         .least_iterations = 2,
+                                         .least_iterations = 2 + t % 5,
                                          .stall_times = 3,
-                                         .target = pow(10, drawn(-3, 0.3)),
+                                         .target = pow(10, drawn(-3, 2)),
                                          .stall = pow(10, drawn(-3, -0.5)),
                                          .smooth = {{pow(10, drawn(-3, 1)), pow(10, drawn(-3, 1))}},
                                          .damping = pow(10, drawn(-3, 0)),
@@ -404,12 +405,13 @@ static void a_trial_is_judged_by_the_same_loss(void **state)
         for (int turn = 0; turn < 2; turn++) {
             if (turn) {
                 assert_int_equal(invert_step(inv), EK_OK);
-                close_to(inv->trial_spread, 16 / sqrt(2), 1, 1e-12); /* from 16 by steps */
+                /* it shrinks by steps from 16, not below that of the residuals */
+                assert_true(worse ? inv->trial_spread > 16 : inv->trial_spread == 16 / sqrt(2));
             }
             fill_sums(inv->trial, inv->trial_sums);
             for (double *to = inv->trial_sums; to < inv->trial_sums + COLUMNS * cell_sums(NZ);
                  to += cell_sums(NZ)) {
-                cell_bins(to, NZ)[0] = (struct misfit_bin){ROWS, ROWS};
+                cell_bins(to, NZ)[worse ? 14 : 0] = (struct misfit_bin){ROWS, ROWS};
                 to[cell_sums(NZ) - 1] = (1 + worse * turn) * to[0];
                 to[0] *= 1 + !worse * turn;
             }
@@ -417,6 +419,7 @@ static void a_trial_is_judged_by_the_same_loss(void **state)
         }
         assert_int_equal(inv->record[1].iteration, 1);
         assert_int_equal(inv->record[1].accepted, !worse);
+        assert_true(worse || inv->sums_spread == inv->trial_spread);
         invert_close(inv);
     }
 }
