@@ -143,9 +143,10 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     const struct migrate *m = d->m;
     const size_t image = image_bytes(&m->grid, &m->classes);
     const size_t longest = batch_longest(m->survey), all = info->memory / 10 * 8;
+    const size_t wanted = BATCH_TRACES / longest ? BATCH_TRACES / longest : 1;
     const size_t left = all > image ? all - image : 0;
     const size_t row = nodes_row(&m->nodes) * sizeof(float);
-    d->chunks = BATCH_TRACES / longest ? BATCH_TRACES / longest : 1;
+    d->chunks = wanted < m->survey->nchunks ? wanted : m->survey->nchunks;
     while (d->chunks > 1 && STAGES * stage_bytes(d, d->chunks * longest) > left / 4)
         d->chunks /= 2;
     const size_t traces = d->chunks * longest, both = STAGES * stage_bytes(d, traces);
