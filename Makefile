@@ -192,7 +192,8 @@ $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 # Tests compute little themselves, so optimizing them takes longer than it saves; a little of it lets the
 # compiler warn by the flow of data.
-$(BUILD)/tests/test_%.o: OPT := $(if $(filter -O3,$(OPT)),-O1,$(OPT))
+quick    := $(if $(filter -O3,$(OPT)),-Og,$(OPT))
+$(BUILD)/tests/test_%.o: OPT := $(quick)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
@@ -257,6 +258,7 @@ $(FAKE)/hip5/libamdhip64.so.5: $(fake_driver) tests/fakegpu/compiler.c
 $(FAKE)/hip2cuda/libamdhip64.so.6 $(FAKE)/hip2cuda/libhiprtc.so.6: tests/fakegpu/hip2cuda.c
 $(FAKE)/libamdhip64.so.6 $(FAKE)/libhiprtc.so.6: CPPFLAGS += -DFAKE_HIP=6
 $(FAKE)/hip5/libamdhip64.so.5: CPPFLAGS += -DFAKE_HIP=5
+$(fakes): OPT := $(quick)
 # initial-exec: LeakSanitizer trips over thread-local variables that come with a library opened late.
 $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 	$(call say,FAKE,$@)
