@@ -52,7 +52,7 @@ check $? 'and no image is made'
 rm "$kept"
 # 143: stopped before it had begun.
 long="--velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --layout 1x1 --quiet --grid"
-for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 7"; do
+for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 3"; do
     rc=4
     for delay in 0.4 0.8 1.6 60 60; do
         [ $rc = 0 ] || timeout --preserve-status -s TERM "$delay" "$bin" "$data" $run --raw "$work/on" --json "$work/on.json" 2>"$work/err"
@@ -86,7 +86,7 @@ refused 2 'made in slabs by one run' "$bin" "$data" $usual --image-memory 0.0000
 # kills them after another one (exit code 1). What they have is kept, and one process goes on with it. Ranks compute without
 # vectors, so that they do not finish before that; a run that does is repeated.
 if command -v mpirun >/dev/null; then
-    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 41x41x121:20x20x10@1200,1200,400"
+    ranks="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --layout 1x1 --grid 21x21x121:20x20x10@1200,1200,400"
     saved() { [ -e "$work/ranks.checkpoint" ] && [ -e "$work/ranks.checkpoint.rank1" ]; }
     "$bin" $ranks --raw "$work/whole"
     for told in 'INT a.rank 4' ${EK_LONG:+'TERM mpirun 1'}; do
