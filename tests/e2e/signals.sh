@@ -121,7 +121,8 @@ ended $pid 0 'TERM while a table is written'
 cat >"$work/job.json" <<'END'
 {"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep 0.5", "time": "0.5/p"}]}
 END
-"$BIN/mcsem" --generate small --out "$work/survey.csv" >/dev/null
+"$BIN/mcsem" --generate small --out "$work/small.csv" >/dev/null
+awk 'NR == 2 || NR == 3 || NR == 5 || NR > 5 && int((NR - 6) / 3) % 4 == 0' "$work/small.csv" >"$work/survey.csv"
 "$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" >/dev/null
 survives() {
     "$@" >"$work/out" 2>&1 &
@@ -137,14 +138,14 @@ survives "$BIN/cu-run" run "$work/job.json" --quiet
 survives "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json
 survives "$BIN/okada" okada_mogi/examples/parkfield.json --layout 2x1 --quiet --checkpoint "$work/okada"
 survives "$BIN/mcsem" "$work/survey.csv" --iterations 1 --target 15 --layout 1x1 --checkpoint "$work/mcsem"
-survives "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 101x101x101:20m --shots 4 --out "$work/tt"
+survives "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 101x101x101:20m --shots 2 --out "$work/tt"
 survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 41x41x41:20m --out "$work/image.segy"
 
 # Ranks, signalled as Slurm does: all save the same step.
 if command -v mpirun >/dev/null; then
     with_mpi
     # Many short steps, and a few long ones.
-    for run in 'bt-mz --class B --every 100000' "mcsem $work/survey.csv --mode exact --iterations 3"; do
+    for run in 'bt-mz --class B --every 100000' "mcsem $work/survey.csv --mode exact --iterations 20"; do
         mpirun --oversubscribe -n 2 "$BIN"/$run --layout 1x1 --checkpoint "$file" --quiet >"$work/out" 2>&1 &
         launcher=$!
         guards=
