@@ -129,9 +129,11 @@ static enum ek_status check_allowed(const struct prepare_machine *m, const struc
 }
 
 /* Finds the cpus next to each device; near[d] stays NULL if driver or machine do not tell. */
-static void find_near(hwloc_topology_t topology, const struct backend_device *device, int n,
-                      hwloc_bitmap_t *near)
+static enum ek_status find_near(const struct backend_device *device, int n, hwloc_bitmap_t *near)
 {
+    OWNED(owned_topology_close) hwloc_topology_t topology = NULL;
+    if (n > 0)
+        TRY(topology_open_pci(&topology));
     for (int d = 0; d < n; d++) {
         struct backend_info info;
         hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -141,6 +143,7 @@ static void find_near(hwloc_topology_t topology, const struct backend_device *de
         else
             hwloc_bitmap_free(cpus);
     }
+    return EK_OK;
 }
 
 static enum ek_status derive_places(const struct cu_options *o, const struct prepare_machine *m,
@@ -158,9 +161,9 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
         TRY(find_devices(o->devices, plan->all ? -1 : plan->layout.ndev, plan, device, &n));
     NEW(hwloc_bitmap_t, near, (size_t)plan->layout.ndev + 1, "out of memory for %d devices",
         plan->layout.ndev);
-    find_near(m->topology, device, n, near);
-    enum ek_status st = place_derive(m->topology, m->allowed, &plan->layout,
-                                     (const hwloc_const_bitmap_t *)near, &plan->places);
+    enum ek_status st = find_near(device, n, near);
+    THEN(st, place_derive(m->topology, m->allowed, &plan->layout,
+                          (const hwloc_const_bitmap_t *)near, &plan->places));
     for (int d = 0; d < n; d++)
         hwloc_bitmap_free(near[d]);
     free(near);
@@ -268,21 +271,14 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
     return prepare_plan(o, &here, plan);
 }
 
-/* Binds this thread if the machine can do so; frees both arguments. */
-static void bind_thread(hwloc_topology_t topology, hwloc_bitmap_t cpus)
-{
-    hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
-    topology_close(topology);
-    hwloc_bitmap_free(cpus);
-}
-
 /* The initial thread may be bound to its first place, but the second image must see all cpus. */
 static enum ek_status unbind(void)
 {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t cpus;
-    TRY(topology_here(&topology, &cpus));
-    bind_thread(topology, cpus);
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus)
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
+    TRY(topology_process_cpus(cpus));
+    topology_bind_thread(cpus);
     return EK_OK;
 }
 
@@ -320,13 +316,11 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
  * are. If a library has loaded libgomp, that has already bound the thread to its first place. */
 static enum ek_status free_thread(const struct place_list *places)
 {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    OWNED(owned_hwloc_bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (!cpus)
         FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
-    TRY_OR(topology_open(NULL, &topology), hwloc_bitmap_free(cpus));
     place_union(places, cpus);
-    bind_thread(topology, cpus);
+    topology_bind_thread(cpus);
     return EK_OK;
 }
 #else

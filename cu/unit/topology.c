@@ -16,7 +16,7 @@ static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelz
 static const char unopened[] = "hwloc_opencl hwloc_cuda hwloc_nvml hwloc_rsmi hwloc_levelzero "
                                "hwloc_gl hwloc_pci hwloc_xml_libxml";
 
-static enum ek_status load(hwloc_topology_t t, const char *synthetic)
+static enum ek_status load(hwloc_topology_t t, const char *synthetic, bool pci)
 {
     if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
         FAIL(EK_USAGE,
@@ -25,13 +25,14 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic)
              synthetic);
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
-    hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    if (pci)
+        hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc_topology_load(t))
         FAIL(EK_UNAVAILABLE, "hwloc cannot read this machine's topology: %s", strerror(errno));
     return EK_OK;
 }
 
-enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
+static enum ek_status open(const char *synthetic, bool pci, hwloc_topology_t *topology)
 {
     static const char blacklist[] = "HWLOC_PLUGINS_BLACKLIST";
     hwloc_topology_t t;
@@ -42,8 +43,18 @@ enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
         unsetenv(blacklist); /* programs that we start have their own wishes */
     if (failed)
         FAIL(EK_UNAVAILABLE, "out of memory for the machine's topology");
-    enum ek_status st = load(t, synthetic);
+    enum ek_status st = load(t, synthetic, pci);
     return HAND_OUT(st, t, topology, hwloc_topology_destroy);
+}
+
+enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
+{
+    return open(synthetic, false, topology);
+}
+
+enum ek_status topology_open_pci(hwloc_topology_t *topology)
+{
+    return open(NULL, true, topology);
 }
 
 void topology_close(hwloc_topology_t topology)
@@ -73,6 +84,20 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
             FAIL(EK_UNAVAILABLE, "sched_getaffinity: %s", strerror(err));
     }
     FAIL(EK_UNAVAILABLE, "sched_getaffinity: this kernel counts more than %d cpus", 1 << 20);
+}
+
+void topology_bind_thread(hwloc_const_bitmap_t cpus)
+{
+    const int room = hwloc_bitmap_last(cpus) + 1;
+    cpu_set_t *set = CPU_ALLOC(room);
+    if (!set)
+        return;
+    CPU_ZERO_S(CPU_ALLOC_SIZE(room), set);
+    for (int cpu = 0; cpu < room; cpu++)
+        if (hwloc_bitmap_isset(cpus, (unsigned)cpu))
+            CPU_SET_S((size_t)cpu, CPU_ALLOC_SIZE(room), set);
+    sched_setaffinity(0, CPU_ALLOC_SIZE(room), set);
+    CPU_FREE(set);
 }
 
 enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus)

@@ -9,12 +9,17 @@
  * pu:2"). Opens no device driver. EK_USAGE: malformed description; EK_UNAVAILABLE: hwloc cannot
  * read the machine. Caller owns *topology; topology_close() accepts NULL. */
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
+/* This machine with its PCI devices, for topology_near(); reading them takes longest. */
+enum ek_status topology_open_pci(hwloc_topology_t *topology);
 void topology_close(hwloc_topology_t topology);
 OWNED_POINTER(struct hwloc_topology, topology_close)
 OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)
 
 /* The cpus on which the calling thread may run now. EK_UNAVAILABLE: the system call failed. */
 enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
+
+/* Binds the calling thread to them if the system can do so. */
+void topology_bind_thread(hwloc_const_bitmap_t cpus);
 
 /* The cpus of the whole process, as limited by taskset or a container. If OpenMP has bound the
  * initial thread to its first place before main(), the union of all places. */
