@@ -42,6 +42,8 @@ OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=2x1 "$BIN/bt-mz" --class S --check >"$wor
     say "OMP_PLACES that agree are refused: $(cat "$work/out")"
 OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=3x1 "$BIN/bt-mz" --class S >"$work/out" 2>&1
 [ $? = 2 ] || say "OMP_PLACES that disagree: not exit 2"
+# A runtime that has bound the first thread to a cpu.
+OMP_PROC_BIND=true "$BIN/bt-mz" --class S --steps 1 --layout 2x1 --quiet >"$work/out" 2>&1 || say "OMP_PROC_BIND: $(cat "$work/out")"
 
 # The same bits for any policy and any number of units.
 first=$(norms_of bt-mz --layout 1x1 --schedule static)
