@@ -42,6 +42,7 @@ static enum ek_status open_all(struct cell_work *w, struct backend *device)
     w->rows = ARENA_NEW(&w->arena, w->block * cell_row_size(w), double);
     w->square = ARENA_NEW(&w->arena, columns * columns, double);
     w->squares = ARENA_NEW(&w->arena, most * (size_t)w->survey->nfreq, double);
+    w->parts = ARENA_NEW(&w->arena, most * (size_t)w->survey->nfreq, double);
     for (int t = 0; w->worker && t < w->width; t++)
         alloc_worker(&w->arena, &w->worker[t], (size_t)layers, (size_t)w->survey->nfreq);
     TRY(arena_check(&w->arena, "the cells of a unit of %d threads", w->width));
@@ -230,7 +231,7 @@ static void fill_by_table(const struct cell_work *w, int thread, size_t i, size_
     const size_t pair = w->first + i;
     shared_rows(w->shared, thread, pair - w->near, (int)n, cell_row(w, i));
     for (size_t j = 0; j < n && !k->status; j++)
-        if (cell_cancels(w, k, pair + j, cell_row(w, i + j))) {
+        if (cell_cancels(w, pair + j, cell_row(w, i + j))) {
             k->exact++;
             k->status = cell_fill_exactly(w, k, pair + j, CELL_FEW_FILTER, cell_row(w, i + j));
         }

@@ -181,8 +181,12 @@ static double difference(const struct cell_work *w, int sample, const double *si
     double worst = 0;
     for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
         const double size = fmax(sizes ? sizes[q] : hypot(b[0], b[w->columns]), floor);
-        for (int c = 0; c < w->columns; c++)
-            worst = fmax(worst, hypot(a[c] - b[c], a[w->columns + c] - b[w->columns + c]) / size);
+        double most = 0;
+        for (int c = 0; c < w->columns; c++) {
+            const double re = a[c] - b[c], im = a[w->columns + c] - b[w->columns + c];
+            most = fmax(most, re * re + im * im);
+        }
+        worst = fmax(worst, sqrt(most) / size);
     }
     return worst;
 }
@@ -228,29 +232,39 @@ static bool error_dominates(const struct cell_work *w, double parts, double size
     return CAUTION * w->error * parts > w->options.tolerance * fmax(size, floor);
 }
 
-bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row)
+bool cell_cancels(const struct cell_work *w, size_t pair, const double *row)
 {
     const double floor = cell_floor(&w->options, &w->pair[pair]);
-    shared_parts(w->shared, pair - w->near, k->parts, k->size);
+    const double *parts = w->parts + pair * (size_t)w->survey->nfreq;
     for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns)
-        if (error_dominates(w, k->parts[q], hypot(row[0], row[w->columns]), floor))
+        if (error_dominates(w, parts[q], hypot(row[0], row[w->columns]), floor))
             return true;
     return false;
 }
 
-/* Estimates how many pairs the table cannot serve. */
-static size_t count_cancelled(const struct cell_work *w)
+/* Computes the parts of a thread's pairs, and estimates how many of them the table cannot serve. */
+static void count_phase(void *arg, int thread)
 {
-    struct cell_worker *k = &w->worker[0];
-    size_t n = 0;
-    for (size_t i = w->near; i < cell_pairs(w); i++) {
+    struct cell_work *w = arg;
+    struct cell_worker *k = &w->worker[thread];
+    k->exact = 0;
+    for (size_t i = w->near + (size_t)thread; i < cell_pairs(w); i += (size_t)w->width) {
         const double floor = cell_floor(&w->options, &w->pair[i]);
+        double *parts = w->parts + i * (size_t)w->survey->nfreq;
         bool cancels = false;
-        shared_parts(w->shared, i - w->near, k->parts, k->size);
+        shared_parts(w->shared, i - w->near, parts, k->size);
         for (int q = 0; q < w->survey->nfreq; q++)
-            cancels = cancels || error_dominates(w, k->parts[q], k->size[q], floor);
-        n += cancels;
+            cancels = cancels || error_dominates(w, parts[q], k->size[q], floor);
+        k->exact += cancels;
     }
+}
+
+static size_t count_cancelled(struct cell_work *w, struct thread_pool *pool)
+{
+    size_t n = 0;
+    thread_pool_run(pool, w->width, count_phase, w);
+    for (int t = 0; t < w->width; t++)
+        n += w->worker[t].exact;
     return n;
 }
 
@@ -287,7 +301,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
             break;
         worth -= SAMPLES;
         TRY(check_shared(&c, pool, &report->difference));
-        if (report->difference <= w->options.tolerance && count_cancelled(w) <= few) {
+        if (report->difference <= w->options.tolerance && count_cancelled(w, pool) <= few) {
             report->density = density;
             return EK_OK;
         }

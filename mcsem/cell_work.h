@@ -10,7 +10,7 @@ struct cell_worker {
     struct forward *forward;
     double complex *field, *derivative; /* [nfreq], [nfreq][layers] */
     double *parts, *size;               /* [nfreq] as shared_parts() */
-    size_t exact;                       /* pairs of the cell that the table could not serve */
+    size_t exact;                       /* pairs of the cell that the table cannot serve */
     enum ek_status status;              /* of this thread in the last phase */
 };
 
@@ -61,6 +61,7 @@ struct cell_work {
     struct earth_layers layers;
     double *rows, *square; /* [block] rows; [columns][columns] */
     double *squares;       /* [pairs of the largest cell][nfreq] squared residuals */
+    double *parts;         /* the same: shared_parts() of the pairs that the table serves */
     /* the current block */
     int cell;
     size_t first, n; /* pairs of the block */
@@ -132,6 +133,5 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
 /* Sets w->near to all pairs if it is clear beforehand that there will be no table. */
 enum ek_status cell_reject_table(struct cell_work *w);
 /* Whether the parts of a pair's field, which the table gave as `row`, cancel so far that the
- * table's error may be too large; then exact mode must compute it. `k`: the calling thread's
- * worker. */
-bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row);
+ * table's error may be too large; then exact mode must compute it. */
+bool cell_cancels(const struct cell_work *w, size_t pair, const double *row);

@@ -282,6 +282,7 @@ static enum ek_status take_room(struct shared *s)
         TRY(shared_reserve(&s->scratch[t].kept, layers * 8 * LANES));
         TRY(shared_reserve(&s->scratch[t].parts, (layers + 2) * 8 * LANES));
         TRY(shared_reserve(&s->scratch[t].weight, SHARED_ROWS * rows));
+        memset(s->scratch[t].weight.at, 0, SHARED_ROWS * rows * sizeof(double));
     }
     if (groups > s->ndeepest) {
         free(s->deepest);

@@ -4,13 +4,21 @@
 
 #include <complex.h>
 
-/* Lagrange weights for position t among nodes 0 .. SHARED_STENCIL-1. */
+/* Lagrange weights for position t among nodes 0 .. SHARED_STENCIL-1: the products of the distances
+ * from all nodes before and behind, over those of the nodes themselves. */
 static void lagrange(double t, double *weight)
 {
+    double before = 1, behind = 1, scale = 1;
     for (int i = 0; i < SHARED_STENCIL; i++) {
-        weight[i] = 1;
-        for (int j = 0; j < SHARED_STENCIL; j++)
-            weight[i] *= j == i ? 1 : (t - j) / (i - j);
+        weight[i] = before;
+        before *= t - i;
+    }
+    for (int i = 1; i < SHARED_STENCIL; i++)
+        scale /= i;
+    for (int i = SHARED_STENCIL - 1; i >= 0; i--) {
+        weight[i] *= behind * scale;
+        behind *= i - t;
+        scale *= (double)i / (SHARED_STENCIL - i);
     }
 }
 
@@ -79,16 +87,25 @@ void shared_rows(const struct shared *s, int thread, size_t first, int n, double
     double *weight = s->scratch[thread].weight.at;
     const size_t part = (size_t)s->nused * (size_t)s->nviews * (size_t)s->nodes;
     struct window w = {s->nodes, 0};
-    memset(weight, 0, (size_t)n * part * sizeof *weight);
     memset(rows, 0, (size_t)n * shared_row(s) * sizeof *rows);
     for (int i = 0; i < n; i++)
         weigh_pair(s, &s->pair[first + (size_t)i], &w, weight + (size_t)i * part);
     for (int place = 0; place < s->nused; place++)
         for (int v = 0; v < s->nviews; v++) {
-            const struct matmul_view a = {weights_of(s, weight, place, v) + w.begin, (long)part, 1};
+            double *first_weight = weights_of(s, weight, place, v) + w.begin;
+            const struct matmul_view a = {first_weight, (long)part, 1};
             matmul_add(n, (int)shared_row(s), w.end - w.begin, a, shared_part(s, place, v, w.begin),
                        (long)shared_row(s), rows, (long)shared_row(s));
+            for (int i = 0; i < n; i++)
+                memset(first_weight + (size_t)i * part, 0,
+                       (size_t)(w.end - w.begin) * sizeof *weight);
         }
+}
+
+/* cabs() for numbers whose squares are neither too large nor too small, in a third of the time. */
+static double modulus(double complex z)
+{
+    return sqrt(creal(z) * creal(z) + cimag(z) * cimag(z));
 }
 
 /* Adds `share` times the sizes of the parts of an element's field, and the field itself. */
@@ -103,7 +120,7 @@ static void add_parts(const struct shared *s, const struct pair_element *element
                             (size_t)q * 2 * (size_t)s->columns;
         const double complex part = share * term[k].factor * (row[0] + I * row[s->columns]);
         *field += part;
-        *parts += cabs(part);
+        *parts += modulus(part);
     }
 }
 
@@ -127,6 +144,6 @@ void shared_parts(const struct shared *s, size_t pair, double *parts, double *si
         parts[q] = 0;
         for (int i = 0; i < points; i++)
             add_parts(s, &element[i], points == 1 ? 1 : i ? 0.25 : 0.5, q, &parts[q], &field);
-        size[q] = cabs(field);
+        size[q] = modulus(field);
     }
 }

@@ -25,7 +25,7 @@ struct shared_scratch {
     struct shared_room slot;   /* [slots][waves][2 columns] functions of the wavenumber */
     struct shared_room kept;   /* [layers][4][2][lanes] */
     struct shared_room parts;  /* [layers + 2][4][2][lanes] */
-    struct shared_room weight; /* [SHARED_ROWS][table rows] */
+    struct shared_room weight; /* [SHARED_ROWS][table rows] 0 between calls */
 };
 
 struct shared {
