@@ -179,10 +179,9 @@ static enum ek_status compute_block_on_device(struct cell_work *w)
                               FORWARD_BELOW, w->sum);
 }
 
-static void row_from_device(const struct cell_work *w, size_t i, double *row)
+void cell_put_sums(const struct cell_work *w, const double complex *sum, double *row)
 {
     const int step = 1 + w->layers.n;
-    const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
     put_row(w, sum, step, sum + 1, step, row);
 }
 
@@ -245,7 +244,7 @@ static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
     const size_t exact = i >= all ? 0 : all - i < n ? all - i : n;
     for (size_t j = i; j < i + exact && !k->status; j++)
         if (w->device)
-            row_from_device(w, j, cell_row(w, j));
+            cell_put_sums(w, w->sum + j * cell_numbers(w), cell_row(w, j));
         else
             k->status = cell_fill_exactly(w, k, w->first + j, w->filter, cell_row(w, j));
     if (exact < n && !k->status)
@@ -357,12 +356,15 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
     if (!cell_pairs(w))
         return EK_OK;
     if (w->near < cell_pairs(w)) {
-        TRY(cell_choose_density(w, pool, report));
+        const bool checked = ahead && ahead->checks;
+        const double complex *exact =
+            checked ? ahead->exact + ahead->check_at[k] * cell_numbers(w) : NULL;
+        TRY(cell_choose_density(w, pool, exact, report));
         if (report->density < 0)
             w->near = cell_pairs(w);
     }
     memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
-    const bool known = ahead && ahead->share[k].n == w->near;
+    const bool known = ahead && w->near && ahead->share[k].n == w->near;
     if (known) {
         report->filter = ahead->share[k].filter;
         copy_device_square(w, ahead, k);

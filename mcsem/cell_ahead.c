@@ -2,8 +2,9 @@
  *
  * While the host consumes the cells of call k, the device computes k + 1, and k + 2 is queued. Call
  * k also carries samples of the cells of k + 2, so that their filters are known when k + 2 is
- * prepared. Fields come back as soon as they are ready; their weights are sent while the device
- * works on k + 1, and J'W^2 J comes back. Two calls with samples only come before the first. */
+ * prepared, and the pairs with which tables of its own cells are to be compared. Fields come back
+ * as soon as they are ready; their weights are sent while the device works on k + 1, and J'W^2 J
+ * comes back. Two calls with samples only come before the first. */
 #include "mcsem/cell_work.h"
 #include "cu/team/thread_pool.h"
 
@@ -34,6 +35,12 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
         c->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
         c->cell = ARENA_NEW(&w->arena, DEVICE_SQUARES, int);
         c->pair = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
+        c->check = ARENA_NEW(&w->arena, DEVICE_SQUARES, struct device_share);
+        c->check_at = ARENA_NEW(&w->arena, DEVICE_SQUARES, size_t);
+        c->check_pair = ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES, struct survey_pair);
+        c->exact =
+            ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES * nfreq * (1 + (size_t)layers),
+                      double complex);
         c->sample = ARENA_NEW(&w->arena, DEVICE_SQUARES * CELL_SAMPLES, struct survey_pair);
         c->field = ARENA_NEW(&w->arena, 2 * w->batch * nfreq, double complex);
         c->squares = ARENA_NEW(&w->arena, w->batch * nfreq, double);
@@ -46,20 +53,31 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
+static void empty(struct cell_call *c)
+{
+    c->cells = c->shares = c->checks = 0;
+    c->pairs = c->checked = 0;
+}
+
 /* Fills a call with cells of the list from `first` on. */
 static enum ek_status gather(struct cell_work *w, size_t first, struct cell_call *c)
 {
-    c->cells = c->shares = 0;
-    c->pairs = 0;
+    empty(c);
     for (c->end = first; c->end < w->nlist && c->cells < DEVICE_SQUARES; c->end++) {
+        struct device_share *check = &c->check[c->checks];
         cell_select(w, w->m, w->list[c->end]);
         TRY(cell_reject_table(w));
-        if (!w->near || w->near > w->batch)
+        cell_add_samples(w, c->check_pair + c->checked, check);
+        const size_t pairs = w->near + check->n, taken = c->pairs + c->checked;
+        if (!pairs || pairs > w->batch)
             continue; /* nothing to do, or computed block by block */
-        if (w->near > w->batch - c->pairs || (c->cells && w->layers.n != c->share->layers.n))
+        if (pairs > w->batch - taken || (c->cells && w->layers.n != c->share->layers.n))
             break;
         memcpy(c->pair + c->pairs, w->pair, w->near * sizeof *c->pair);
         c->cell[c->cells] = w->cell;
+        c->check_at[c->cells] = c->checked;
+        c->checked += check->n;
+        c->checks += check->n > 0;
         c->share[c->cells++] =
             (struct device_share){w->layers, c->pair + c->pairs, w->near, 0, false};
         c->pairs += w->near;
@@ -79,10 +97,11 @@ static enum ek_status begin(struct cell_work *w, int turn)
 {
     struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
     TRY(gather(w, call_at(w, turn + CELL_AHEAD - 1)->end, later));
-    c->shares = c->cells;
+    memcpy(c->share + c->cells, c->check, (size_t)c->checks * sizeof *c->check);
+    c->shares = c->cells + c->checks;
     later->has_trials = !c->cells || c->share->layers.n == later->share->layers.n;
     if (later->has_trials)
-        c->shares += cell_add_trials(later, c->share + c->cells);
+        c->shares += cell_add_trials(later, c->share + c->shares);
     return begin_call(w, c, slot_at(turn));
 }
 
@@ -92,9 +111,11 @@ static enum ek_status collect(struct cell_work *w, int turn)
     struct cell_call *c = call_at(w, turn), *later = call_at(w, turn + CELL_AHEAD);
     if (c->shares)
         TRY(mcsem_device_fields(w->device, slot_at(turn), c->field));
+    if (c->checked)
+        TRY(mcsem_device_sums(w->device, slot_at(turn), c->pairs, c->checked, c->exact));
     if (later->has_trials) {
-        cell_judge_trials(w, later, c->share + c->cells,
-                          c->field + c->pairs * (size_t)w->survey->nfreq);
+        cell_judge_trials(w, later, c->share + c->cells + c->checks,
+                          c->field + (c->pairs + c->checked) * (size_t)w->survey->nfreq);
         return EK_OK;
     }
     struct device_share *share =
@@ -169,8 +190,8 @@ enum ek_status cell_begin(struct cell_work *w, struct thread_pool *pool, const d
     w->ndone = 0;
     w->turn = -CELL_AHEAD - 1;
     for (struct cell_call *c = w->call; c < w->call + CELL_CALLS; c++) {
-        c->cells = c->shares = 0;
-        c->pairs = c->end = 0;
+        empty(c);
+        c->end = 0;
     }
     for (int turn = -CELL_AHEAD; turn < 0; turn++)
         TRY(begin(w, turn));

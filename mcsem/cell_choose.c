@@ -169,7 +169,8 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *c, const struct de
 struct comparison {
     struct cell_work *work;
     struct samples sample;
-    bool computed; /* the exact rows are there */
+    const double complex *exact; /* sums of the samples by a device, or NULL */
+    bool computed;               /* the exact rows are there */
     double worst[SAMPLES], error[SAMPLES];
 };
 
@@ -201,7 +202,9 @@ static void compare_phase(void *arg, int thread)
         const size_t pair = c->sample.pair[i], row = 2 * (size_t)i;
         const double floor = cell_floor(&w->options, &w->pair[pair]);
         shared_rows(w->shared, thread, pair - w->near, 1, cell_row(w, row));
-        if (!c->computed)
+        if (!c->computed && c->exact)
+            cell_put_sums(w, c->exact + (size_t)i * cell_numbers(w), cell_row(w, row + 1));
+        else if (!c->computed)
             k->status = cell_fill_exactly(w, k, pair, SAMPLE_FILTER, cell_row(w, row + 1));
         shared_parts(w->shared, pair - w->near, k->parts, k->size);
         c->worst[i] = difference(w, i, NULL, floor);
@@ -286,11 +289,22 @@ enum ek_status cell_reject_table(struct cell_work *w)
     return EK_OK;
 }
 
+void cell_add_samples(const struct cell_work *w, struct survey_pair *pair, struct device_share *to)
+{
+    *to = (struct device_share){w->layers, pair, 0, SAMPLE_FILTER, false};
+    if (w->near == cell_pairs(w))
+        return;
+    const struct samples s = choose_samples(w->pair, w->near, cell_pairs(w));
+    for (; to->n < (size_t)s.n; to->n++)
+        pair[to->n] = w->pair[s.pair[to->n]];
+}
+
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
-                                   struct cell_report *report)
+                                   const double complex *exact, struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
-    struct comparison c = {.work = w, .sample = choose_samples(w->pair, w->near, cell_pairs(w))};
+    struct comparison c = {
+        .work = w, .sample = choose_samples(w->pair, w->near, cell_pairs(w)), .exact = exact};
     double worth = worth_of(w); /* less what failed attempts cost */
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;

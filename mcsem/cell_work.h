@@ -14,16 +14,22 @@ struct cell_worker {
     enum ek_status status;              /* of this thread in the last phase */
 };
 
-/* One call of the device: the pairs of several cells, followed by samples of later cells, each with
- * several filters. */
+/* One call of the device: the pairs of several cells, followed by those with which tables are to be
+ * compared, and by samples of later cells, each with several filters. */
 struct cell_call {
-    int cells, shares;          /* the first `cells` shares are those of the cells */
-    struct device_share *share; /* [DEVICE_SHARES] */
-    int *cell;                  /* [DEVICE_SQUARES] */
-    size_t end;                 /* index in the list where the next call's cells begin */
-    size_t pairs;               /* pairs of all cells of this call */
-    struct survey_pair *pair;   /* [batch] the cells' pairs, in the order of the shares */
-    struct survey_pair *sample; /* [DEVICE_SQUARES][CELL_SAMPLES] of this call's cells */
+    int cells, shares;              /* the first `cells` shares are those of the cells */
+    int checks;                     /* shares to compare tables with */
+    size_t checked;                 /* their pairs */
+    struct device_share *check;     /* [DEVICE_SQUARES] */
+    size_t *check_at;               /* [DEVICE_SQUARES] a cell's first pair among them */
+    struct survey_pair *check_pair; /* [DEVICE_SQUARES][CELL_SAMPLES] */
+    double complex *exact;          /* the same, [nfreq][1 + layers]: field and derivatives */
+    struct device_share *share;     /* [DEVICE_SHARES] */
+    int *cell;                      /* [DEVICE_SQUARES] */
+    size_t end;                     /* index in the list where the next call's cells begin */
+    size_t pairs;                   /* pairs of all cells of this call */
+    struct survey_pair *pair;       /* [batch] the cells' pairs, in the order of the shares */
+    struct survey_pair *sample;     /* [DEVICE_SQUARES][CELL_SAMPLES] of this call's cells */
     bool has_trials; /* samples travel with an earlier call, so that the filters will be known */
     double complex *field;        /* [2 batch][nfreq] fields of all shares */
     double *squares;              /* [batch][nfreq] squared residuals */
@@ -37,7 +43,7 @@ enum { CELL_AHEAD = 2, CELL_CALLS = 2 * CELL_AHEAD + 1 };
 /* Filter where there are too few pairs for trials; samples of a cell; filters tried on them (if
  * these disagree, the finest one is used). */
 enum { CELL_FEW_FILTER = 4, CELL_SAMPLES = 6, CELL_TRIALS = HANKEL_FILTERS - 1 };
-_Static_assert((CELL_TRIALS + 1) * DEVICE_SQUARES <= DEVICE_SHARES, "a call's cells and trials");
+_Static_assert((CELL_TRIALS + 2) * DEVICE_SQUARES <= DEVICE_SHARES, "a call's shares");
 
 struct cell_work {
     const struct survey *survey;
@@ -77,6 +83,12 @@ static inline size_t cell_row_size(const struct cell_work *w)
     return (size_t)w->survey->nfreq * 2 * (size_t)w->columns;
 }
 
+/* Numbers of a pair's sums: the field and its derivatives at all frequencies. */
+static inline size_t cell_numbers(const struct cell_work *w)
+{
+    return (size_t)w->survey->nfreq * (1 + (size_t)w->layers.n);
+}
+
 static inline double *cell_row(const struct cell_work *w, size_t i)
 {
     return w->rows + i * cell_row_size(w);
@@ -95,6 +107,8 @@ static inline double cell_floor(const struct cell_options *o, const struct surve
     return p->magnetic ? o->floor / CELL_IMPEDANCE : o->floor;
 }
 
+/* Stores sums [nfreq][1 + layers] of a device as a row. */
+void cell_put_sums(const struct cell_work *w, const double complex *sum, double *row);
 /* Computes a pair's row in exact mode; `k` is the calling thread's worker. As forward_pair(). */
 enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
                                  int filter, double *row);
@@ -127,9 +141,14 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
 int cell_add_trials(struct cell_call *call, struct device_share *share);
 void cell_judge_trials(struct cell_work *w, struct cell_call *call,
                        const struct device_share *trial, const double complex *field);
-/* Makes the coarsest table that is good enough for the other pairs; none: report->density = -1. */
+/* The pairs of the current cell with which its table will be compared, as a share; share->n = 0:
+ * there will be no table. */
+void cell_add_samples(const struct cell_work *w, struct survey_pair *pair,
+                      struct device_share *share);
+/* Makes the coarsest table that is good enough for the other pairs; none: report->density = -1.
+ * `exact`: the sums of cell_add_samples()'s pairs, or NULL: the unit's threads compute them. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
-                                   struct cell_report *report);
+                                   const double complex *exact, struct cell_report *report);
 /* Sets w->near to all pairs if it is clear beforehand that there will be no table. */
 enum ek_status cell_reject_table(struct cell_work *w);
 /* Whether the parts of a pair's field, which the table gave as `row`, cancel so far that the

@@ -623,6 +623,16 @@ enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *f
     return EK_OK;
 }
 
+enum ek_status mcsem_device_sums(struct device *d, int slot, size_t first, size_t n,
+                                 double complex *sum)
+{
+    const struct slot *s = &d->slot[slot];
+    const size_t pair = (size_t)s->nfreq * (1 + (size_t)s->share->layers.n) * sizeof *sum;
+    const struct backend_rect part = backend_linear(0, first * pair, n * pair);
+    TRY(backend_read(d->backend, BACKEND_FEED, sum, s->sums, &part));
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
 enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
                                   int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)

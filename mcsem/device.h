@@ -22,7 +22,7 @@ struct device_share {
     bool fields; /* compute no derivatives, whatever the call asks for */
 };
 /* Limits: shares of a call, shares that are squared, calls in progress. */
-enum { DEVICE_SHARES = 512, DEVICE_SQUARES = 85, DEVICE_SLOTS = 3 };
+enum { DEVICE_SHARES = 600, DEVICE_SQUARES = 85, DEVICE_SLOTS = 3 };
 
 /* How a pair counts at one frequency; members in the order of EXACT_RE … in
  * kernels/exact_plan.h. */
@@ -51,6 +51,11 @@ enum ek_status mcsem_device_begin(struct device *device, int slot, const struct 
                                   enum forward_derivatives derivatives);
 /* Waits for the slot's fields [pairs][nfreq]. */
 enum ek_status mcsem_device_fields(struct device *device, int slot, double complex *field);
+
+/* The sums [n][nfreq][1 + layers] of n of the slot's pairs from `first` on, as mcsem_device_pairs()
+ * computes them (none of E of magnetic dipoles), once the fields are there. */
+enum ek_status mcsem_device_sums(struct device *device, int slot, size_t first, size_t n,
+                                 double complex *sum);
 
 /* Starts on J'W^2 J of the first `shares` shares with weight [pairs][nfreq] (borrowed until the
  * result is fetched); this overwrites the slot's sums. mcsem_device_squares() waits for the lower

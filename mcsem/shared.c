@@ -325,6 +325,7 @@ enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
     TRY(shared_plan(s, earth, pair, npairs, nfreq, freq, density, worth, fits));
     if (!*fits)
         return EK_OK;
+    TRY(shared_weigh(s));
     TRY(take_room(s));
     forward_layers(earth, s->layer.at);
     for (int q = 0; q < nfreq; q++)

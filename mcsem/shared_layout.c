@@ -148,7 +148,6 @@ static void weigh_node(struct shared *s, int j)
 static enum ek_status place_views(struct shared *s)
 {
     const size_t room = PAIR_PART * ((size_t)s->earth->n + 2);
-    s->nviews = s->source.n * s->receiver.n;
     TRY(shared_reserve(&s->part, room * (size_t)s->nviews));
     for (int v = 0; v < s->nviews; v++) {
         s->view[v].part = s->part.at + (size_t)v * room;
@@ -173,12 +172,15 @@ enum ek_status shared_lay_out(struct shared *s, size_t npairs, int density, bool
     s->receiver = n.receiver;
     place_depths(&s->source, densities[density].depths);
     place_depths(&s->receiver, densities[density].depths);
+    s->nviews = s->source.n * s->receiver.n;
     s->nused = 0;
     for (int q = 0; q < PAIR_INTEGRALS; q++)
         s->place[q] = n.used[q] ? s->nused++ : -1;
-    TRY(place_nodes(s, &n, densities[density].spacing, fits));
-    if (!*fits)
-        return EK_OK;
+    return place_nodes(s, &n, densities[density].spacing, fits);
+}
+
+enum ek_status shared_weigh(struct shared *s)
+{
     TRY(shared_reserve(&s->weight, (size_t)s->nused * (size_t)s->nodes * (size_t)s->waves));
     for (int j = 0; j < s->nodes; j++)
         weigh_node(s, j);

@@ -60,9 +60,10 @@ struct shared {
 /* Ensures room for n numbers; the contents are lost. EK_UNAVAILABLE. */
 enum ek_status shared_reserve(struct shared_room *room, size_t n);
 
-/* Chooses nodes, wavenumbers and views, and fills in everything that depends on geometry alone. As
- * shared_make(). */
+/* Chooses nodes, wavenumbers and depths. As shared_make(). */
 enum ek_status shared_lay_out(struct shared *shared, size_t npairs, int density, bool *fits);
+/* Fills in the weights of the nodes, and the views. EK_UNAVAILABLE. */
+enum ek_status shared_weigh(struct shared *shared);
 
 /* Filter steps, rounded up, from the wavenumber grid of the last node to that of node j. */
 int shared_places(const struct shared *shared, int j);

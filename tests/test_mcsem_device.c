@@ -185,10 +185,10 @@ static struct survey *survey_of_cells(const struct earth *e)
 }
 
 /* Three threads feed one device. */
-static void cells_go_to_a_device_together(void **state)
+static void cells_together(const struct backend_ops *ops, enum cell_mode mode)
 {
-    static const struct cell_options options = {
-        CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-30, true};
+    const struct cell_options options = {
+        mode, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-30, true};
     int order[COLUMNS];
     static double sums[2][OF_SUMS];
     static double complex response[2][OF_CELLS * FREQUENCIES];
@@ -198,6 +198,7 @@ static void cells_go_to_a_device_together(void **state)
     struct earth *e;
     struct thread_pool pool;
     unsigned filters = 0;
+    int tables = 0;
     assert_int_equal(earth_open(COLUMNS, 1, UNKNOWN, 120, 1000, 1.5, &e), EK_OK);
     e->dx = 2000;
     e->nwater = 3; /* columns 5 and 12 have only one and two of them */
@@ -208,7 +209,7 @@ static void cells_go_to_a_device_together(void **state)
     e->seabed[5] = 400;
     e->seabed[12] = 800;
     struct survey *s = survey_of_cells(e);
-    assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
+    assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
     assert_int_equal(cell_open(s, e, &options, 1, NULL, &host), EK_OK);
     assert_int_equal(cell_open(s, e, &options, FEEDERS, b, &device), EK_OK);
     for (int k = 0; k < COLUMNS; k++)
@@ -229,16 +230,25 @@ static void cells_go_to_a_device_together(void **state)
             assert_memory_equal(response[0], response[1],
                                 pairs * FREQUENCIES * sizeof *response[0]);
             assert_int_equal(report[0].filter, report[1].filter);
+            assert_int_equal(report[0].density, report[1].density);
+            tables += report[0].density >= 0;
             filters |= pairs > 32 ? 1U << report[0].filter : 0;
         }
         thread_pool_dismiss(&pool);
     }
-    assert_true((filters & (filters - 1)) != 0); /* cells use different filters */
+    assert_true(mode == CELL_SHARED || (filters & (filters - 1)) != 0); /* not all the same */
+    assert_true((tables > 0) == (mode == CELL_SHARED));
     cell_close(device);
     cell_close(host);
     backend_close(b);
     survey_close(s);
     earth_close(e);
+}
+
+static void cells_go_to_a_device_together(void **state)
+{
+    for (enum cell_mode mode = CELL_EXACT; mode <= CELL_SHARED; mode++)
+        cells_together(*state, mode);
 }
 
 /* Runs the tests on the first device of each back end; with the fakes of the vendors' libraries,
