@@ -156,3 +156,41 @@ static inline json_t *job_certify(const struct job *job, struct certificate *c)
     unlink(job_file("out"));
     return root;
 }
+
+/* Some records against the forward model, if all data are displacements at stations. */
+static inline void assert_records(const struct job *job, const struct accepted *found)
+{
+    const struct stations *s = &job->stations;
+    const double n = s->ncomponents;
+    for (size_t k = 0; k < found->n; k += 1 + found->n / 5) {
+        const struct accepted_record *r = &found->record[k];
+        double x[JOB_AXES], chi2 = 0, most = 0, squares = 0;
+        job_parameters(job, r->trial, x);
+        for (int i = 0; i < s->n; i++) {
+            double left[3], u[3];
+            if (stations_scalar(s, i) || stations_difference(s, i) || stations_high(s, i) ||
+                stations_correlated(s, i))
+                return;
+            for (int c = 0; c < 3; c++)
+                left[c] = -s->observed[3 * i + c];
+            for (int source = 0; source < job->nsources; source++) {
+                model_forward(job->model, x + source * job->model->nparameters, s->east[i],
+                              s->north[i], u);
+                for (int c = 0; c < 3; c++)
+                    left[c] += u[c];
+            }
+            for (int c = 0; c < 3; c++)
+                if (!isnan(left[c])) {
+                    const double size = fabs(left[c] / s->sigma[3 * i + c]);
+                    most = fmax(most, size);
+                    chi2 += size * size;
+                    squares += left[c] * left[c];
+                }
+        }
+        const double misfit = job->accept.misfit == JOB_MISFIT_MAX ? most : sqrt(chi2 / n);
+        assert_true(fabs(r->most - most) <= 1e-9 * (1 + most));
+        assert_true(fabs(r->chi2 - chi2) <= 1e-9 * (1 + chi2));
+        assert_true(fabs(r->rms - sqrt(squares / n)) <= 1e-9 * sqrt(squares / n) + 1e-12);
+        assert_true(fabs(r->misfit - misfit) <= 1e-9 * (1 + misfit));
+    }
+}

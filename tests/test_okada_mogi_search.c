@@ -164,6 +164,7 @@ static size_t compare_methods(struct job *job)
     struct accepted parts = job_search(job, SEARCH_EXACT, 7);
     struct accepted shares = job_search(job, SEARCH_BRUTE, 5);
     const size_t n = brute.n;
+    assert_records(job, &brute);
     assert_same(&exact, &brute);
     assert_same(&parts, &brute);
     assert_same(&shares, &brute);
