@@ -338,13 +338,16 @@ static void check_shifts(struct invert *inv, const double *start, struct before 
         close_to(inv->earth->m[i], start[i] + at, 1, 1e-9);
 }
 
-static void scale_data(double by, double error)
+/* Data of another model, by `lift` higher everywhere. */
+static void change_data(double by, double lift, double error)
 {
     for (int c = 0; c < COLUMNS; c++)
         for (int i = 0; i < ROWS; i++) {
             data[c][i] = by * data[c][i] + error * normal_number();
-            for (int k = 0; k < NZ; k++)
+            for (int k = 0; k < NZ; k++) {
                 matrix[c][i][k] *= by;
+                data[c][i] += lift * matrix[c][i][k];
+            }
         }
 }
 
@@ -365,8 +368,8 @@ static void drawn_inversions_keep_the_rules(void **state)
                                          .cooling = drawn(0.05, 0.9),
                                          .coolest = pow(10, drawn(-6, -0.1)),
                                          .step = drawn(0.1, 1)};
-        const double offset = t % 3 ? drawn(-2.5, 2.5) : 0;
-        scale_data(pow(10, drawn(-1, 1)), drawn(0, 1));
+        const double offset = t % 3 ? drawn(-2.5, 2.5) : drawn(-0.7, 0.7);
+        change_data(pow(10, drawn(-1, 1)), t % 3 == 1 ? drawn(-2.5, 2.5) : 0, drawn(0, 1));
         for (int i = 0; i < UNKNOWNS; i++)
             earth->m[i] = offset + drawn(-0.3, 0.3);
         struct invert *inv = open_inversion(&o);
