@@ -228,6 +228,9 @@ static void compare_tight(const struct model *m, int most)
     double least = INFINITY;
     for (size_t i = 0; i < all.n; i++)
         least = fmin(least, all.record[i].misfit);
+    job->accept.below = least;
+    struct accepted none = job_search(job, SEARCH_EXACT, 1);
+    assert_int_equal(none.n, 0);
     job->accept.below = least * (1 + 1e-7);
     assert_true(compare_methods(job) > 0);
     accepted_free(&all);
