@@ -55,7 +55,6 @@ struct mig {
     double silent;                  /* traces without signal; NAN: unknown */
     float *column;                  /* [nz] scratch for a column of the image */
     double peak;                    /* largest absolute value of the image */
-    json_t *picture;                /* data of the HTML page */
     struct arena arena;             /* owns the arrays */
 };
 

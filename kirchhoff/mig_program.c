@@ -56,11 +56,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
         return EK_OK;
     if (!*verified && p->m->slabs == 1) /* a run that resumes from it would fail again */
         mig_checkpoint_remove(p);
-    if (!p->whole)
-        return EK_OK;
-    json_decref(p->picture);
-    p->picture = mig_page(p);
-    return mig_write(p);
+    return p->whole ? mig_write(p) : EK_OK;
 }
 
 static void remark(FILE *out, const void *st, const json_t *f)
@@ -90,10 +86,10 @@ static void remark(FILE *out, const void *st, const json_t *f)
                     left_out[i].text);
 }
 
-static enum ek_status view(const void *st, json_t **made)
+static enum ek_status view(void *st, json_t **made)
 {
-    const struct mig *p = st;
-    *made = json_incref(p->picture);
+    struct mig *p = st;
+    *made = p->whole ? mig_page(p) : NULL;
     return EK_OK;
 }
 

@@ -78,7 +78,6 @@ void mig_end(void *st)
 {
     struct mig *p = st;
     arena_free(&p->arena);
-    json_decref(p->picture);
     lsm_close(p->lsm);
     pthread_mutex_destroy(&p->saving.lock);
     pthread_cond_destroy(&p->saving.changed);
@@ -197,6 +196,7 @@ enum ek_status mig_reset(void *st)
     resum_clear(p->m->resum);
     p->m->image->silent = 0;
     p->steps = p->shown = 0;
+    p->whole = false;
     if (p->lsm)
         lsm_reset(p->lsm);
     for (size_t t = 0; t < p->n; t++)

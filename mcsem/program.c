@@ -284,7 +284,7 @@ static double work(const void *st)
     return ((const struct inversion *)st)->pairs_done;
 }
 
-static enum ek_status view(const void *st, json_t **out)
+static enum ek_status view(void *st, json_t **out)
 {
     return figures_open(st, out);
 }

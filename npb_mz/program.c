@@ -171,7 +171,7 @@ static enum ek_status interrupted(void *st)
 }
 
 /* The page takes the norms from the JSON. */
-static enum ek_status view(const void *st, json_t **out)
+static enum ek_status view(void *st, json_t **out)
 {
     (void)st;
     *out = json_pack("{s:f}", "tolerance", MZ_TOLERANCE);

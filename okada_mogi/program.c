@@ -603,7 +603,7 @@ static json_t *facts(const void *st)
     return o;
 }
 
-static enum ek_status view(const void *st, json_t **made)
+static enum ek_status view(void *st, json_t **made)
 {
     const struct program *p = st;
     return write_page(p->job, results_stats(p->results), made);

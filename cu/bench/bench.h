@@ -98,7 +98,7 @@ struct bench_program {
         /* The program's part of --report's page: name of an embedded text, and the data of the last
          * run that it draws (a new reference). Both or none. */
         const char *page;
-        enum ek_status (*view)(const void *st, json_t **view);
+        enum ek_status (*view)(void *st, json_t **view);
         /* The result is not wrong and has been written everywhere, so that saved states may be
          * deleted. On the first rank only. */
         void (*written)(void *st);
