@@ -77,10 +77,11 @@ refused 2 'wants all traces at once' "$bin" "$data" $least --part 0/2 --partial 
 refused 2 'leave out --divide' "$bin" "$data" $least --divide fold
 refused 2 'that of --dimension 3' "$bin" "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
 # One trace that has its wavelet elsewhere: all that it gives is rounded away, which is no failure. Nor is no signal at all.
+# (At few points: the filter's own rounding comes close to half of what counts.)
 { head -c 3600 "$work/small.segy"; tail -c +$((3601 + 200 * 3044)) "$work/small.segy" | head -c 3044; } >"$work/one.segy"
 { head -c 3840 "$work/one.segy"; head -c 2804 /dev/zero; } >"$work/zero.segy"
 for one in 'one samples' 'zero any.signal'; do
-    "$bin" "$work/${one% *}.segy" --velocity gradient:v0=1500,k=0.6 --grid 5x5x21:50x50x20@500,500,100 --deterministic --layout 1x1 \
+    "$bin" "$work/${one% *}.segy" --velocity gradient:v0=1500,k=0.6 --grid 3x3x9:50x50x20@500,500,100 --deterministic --layout 1x1 \
         --quiet --raw "$work/other" 2>"$work/err" && grep -q "empty: no trace has ${one#* }" "$work/err"
     check $? "an image of nothing, $one: $(cat "$work/err")"
 done
