@@ -144,14 +144,14 @@ static double half_share(const struct bootstrap *l, int cu)
 }
 
 /* Where launches matter: the cost of a range long enough, but at most half of this unit's share of
- * what is left; else 0. */
+ * what is left (all of it if that half would take less than its launch); else 0. */
 static double wanted_of(const struct bootstrap *l, int cu)
 {
     double wanted = l->unit[cu].wanted;
     if (WITHOUT(LONG_RANGES) || wanted * (double)l->tasks <= l->rest)
         return 0;
-    double most = half_share(l, cu);
-    return fmin(fmax(most, LAUNCH * wanted), wanted); /* at least as long as its launch */
+    const double half = half_share(l, cu), least = LAUNCH * wanted; /* as long as its launch */
+    return fmin(half < least ? fmax(2 * half, least) : half, wanted);
 }
 
 /* Place of the next task by size; n: none. */
