@@ -375,12 +375,6 @@ static void search_shapes(struct partition *d, struct search *s)
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
     partition_pick(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
-    if (good_enough(d, s))
-        return;
-    if (WITHOUT(FREE))
-        return;
-    partition_free(d);
-    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
 }
 
 static void try_memory(struct partition *d, struct search *s, int memory)

@@ -156,8 +156,6 @@ bool partition_cut(struct partition *d, enum partition_by by);
 double partition_price(struct partition *d);
 /* Picks the cheapest kind for each task at these prices. */
 void partition_pick(struct partition *d);
-/* Then lets a few tasks that are nearly as cheap elsewhere go anywhere. */
-void partition_free(struct partition *d);
 
 /* Budget of the next improvement. */
 long partition_budget(const struct partition *d);

@@ -49,7 +49,6 @@ static int place(struct partition *d, enum partition_by by, size_t t)
     return unit;
 }
 
-/* Tasks that may go anywhere come last, to fill what the others leave. */
 void partition_pack(struct partition *d, enum partition_by by, int *owner)
 {
     for (int g = 0; g < d->ngroups; g++) {
@@ -58,12 +57,8 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner)
         d->slowdown[g] = d->e->slowdown[d->group[g].unit[0]];
         d->begin[g] = estimate_launch(d->e, d->group[g].unit[0]);
     }
-    for (int free = 0; free <= 1; free++)
-        for (size_t i = 0; i < d->job->n; i++) {
-            size_t t = d->order[i];
-            if ((d->pick[t] == PARTITION_ANY) == free)
-                owner[t] = place(d, by, t);
-        }
+    for (size_t i = 0; i < d->job->n; i++)
+        owner[d->order[i]] = place(d, by, d->order[i]);
 }
 
 /* ---- stretches --------------------------------------------------------------------------------*/

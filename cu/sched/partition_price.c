@@ -8,9 +8,6 @@
 enum { ROUNDS = 2 };
 static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
 
-/* Tasks dearer elsewhere by more than this share are not freed. */
-static const double DEAR = 0.1;
-
 /* Price differences below this share do not count. */
 static const double ALIKE = 0.001;
 
@@ -82,29 +79,6 @@ static void balance(struct partition *d, int kind, double wanted, double precisi
             high = middle;
     }
     d->market[kind].price = (low + high) / 2;
-}
-
-/* How much dearer a task is on the second-best kind, as a share. */
-static double regret(const struct partition *d, size_t t)
-{
-    double least = price_of(d, d->pick[t], t), second = INFINITY;
-    for (int k = 0; k < d->e->nkinds; k++)
-        if (k != d->pick[t])
-            second = partition_less(second, price_of(d, k, t));
-    return least > 0 ? second / least - 1 : 0;
-}
-
-/* Frees the tasks with least regret, a few per unit: they fill the gaps that whole tasks leave. */
-void partition_free(struct partition *d)
-{
-    size_t few = (size_t)(d->job->ncu + 2 * d->e->nkinds);
-    for (size_t t = 0; t < d->job->n; t++)
-        d->scratch[t] = d->delta[t] = regret(d, t);
-    double most = few < d->job->n ? line_select(d->scratch, d->job->n, few) : INFINITY;
-    most = partition_less(most, DEAR);
-    for (size_t t = 0; t < d->job->n; t++)
-        if (d->delta[t] <= most)
-            d->pick[t] = PARTITION_ANY;
 }
 
 /* Seconds of the longest task on its fastest unit. */

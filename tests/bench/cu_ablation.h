@@ -43,7 +43,6 @@
     X(LAUNCHES)        /* ranges have a launch time */                                             \
     X(PRICES)          /* division by the linear programme's prices */                             \
     X(BY_COST)         /* a list by cost, where times differ */                                    \
-    X(FREE)            /* a list without launches and transfers */                                 \
     X(STRETCHES)       /* consecutive tasks for each memory node or unit */                        \
     X(BACK)            /* stretches from the back */                                               \
     X(ONE_MEMORY)      /* all on one memory node */                                                \
