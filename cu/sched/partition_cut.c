@@ -5,6 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+void partition_load(struct partition *d, const int *owner)
+{
+    memset(d->load, 0, 2 * (size_t)d->job->ncu * sizeof *d->load);
+    for (size_t t = 0; t < d->job->n; t++) {
+        int c = owner[t];
+        double sec = estimate_seconds(d->e, c, t);
+        if (d->launches && (t == 0 || owner[t - 1] != c))
+            sec += estimate_launch(d->e, c);
+        d->load[c] += sec;
+        d->full[c] += sec + partition_transfer(d, d->memory[c], t);
+    }
+}
+
 /* ---- lists ------------------------------------------------------------------------------------*/
 static bool suits(const struct partition_class *k, enum partition_by by, int pick)
 {
