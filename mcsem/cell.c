@@ -13,14 +13,6 @@ const char *const cell_modes[] = {"exact", "shared", NULL};
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-size_t cell_largest(const struct survey *s)
-{
-    size_t most = 1;
-    for (int c = 0; c < s->ncells; c++)
-        most = s->first[c + 1] - s->first[c] > most ? s->first[c + 1] - s->first[c] : most;
-    return most;
-}
-
 static void alloc_worker(struct arena *arena, struct cell_worker *k, size_t layers, size_t nfreq)
 {
     k->field = ARENA_NEW(arena, nfreq, double complex);
@@ -90,78 +82,7 @@ size_t cell_sums(int nz)
     return cell_sum_at(1 + nz, 0) + CELL_STATISTICS;
 }
 
-/* ---- pairs as the cell sees them ------------------------------------------------------------- */
-
-/* The depth at which a point keeps its height over the floor when moved to column c. `floor`: depth
- * of the floor below the point, 0: that of the column there. */
-static double depth_over(const struct earth *e, int c, const double *at, double floor)
-{
-    const double seabed = e->seabed[c];
-    const double below = floor > 0 ? floor : e->seabed[earth_find(e, at[0], at[1], true)];
-    const double z = at[2] - below + seabed;
-    const bool on_it = fabs(z - seabed) < CELL_CLEARANCE;
-    return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
-}
-
-static struct survey_pair shift_pair(const struct earth *e, int c, const struct survey_pair *p)
-{
-    struct survey_pair seen = *p;
-    seen.source[2] = depth_over(e, c, p->source, p->floor[0]);
-    seen.receiver[2] = depth_over(e, c, p->receiver, p->floor[1]);
-    return seen;
-}
-
-static void shift_pairs(struct cell_work *w)
-{
-    for (size_t i = 0; i < cell_pairs(w); i++)
-        w->pair[i] = shift_pair(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
-}
-
 /* ---- filling --------------------------------------------------------------------------------- */
-
-/* Stores a pair's fields and derivatives, which are `field_step` and `step` apart, as a row. */
-static void put_row(const struct cell_work *w, const double complex *field, int field_step,
-                    const double complex *derivative, int step, double *row)
-{
-    memset(row, 0, cell_row_size(w) * sizeof *row);
-    for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns, derivative += step) {
-        row[0] = creal(field[q * field_step]);
-        row[w->columns] = cimag(field[q * field_step]);
-        for (int l = 0; l < w->earth->nz; l++) {
-            row[1 + l] = creal(derivative[w->layers.sediments + l]);
-            row[w->columns + 1 + l] = cimag(derivative[w->layers.sediments + l]);
-        }
-    }
-}
-
-/* Adds the derivatives for vertical resistivities to a row that has those for horizontal ones, by
- * subtraction from those for both together. */
-static void add_vertical(const struct cell_work *w, const double complex *both, double *row)
-{
-    const int nz = w->earth->nz;
-    for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns, both += w->layers.n)
-        for (int l = 0; l < nz; l++) {
-            const double complex total = both[w->layers.sediments + l];
-            row[1 + nz + l] = creal(total) - row[1 + l];
-            row[w->columns + 1 + nz + l] = cimag(total) - row[w->columns + 1 + l];
-        }
-}
-
-enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
-                                 int filter, double *row)
-{
-    const struct survey *s = w->survey;
-    const bool vertical = w->earth->vertical;
-    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, filter,
-                     vertical ? FORWARD_HORIZONTAL : FORWARD_BELOW, k->field, k->derivative));
-    put_row(w, k->field, 1, k->derivative, w->layers.n, row);
-    if (!vertical)
-        return EK_OK;
-    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, filter, FORWARD_ALL,
-                     k->field, k->derivative));
-    add_vertical(w, k->derivative, row);
-    return EK_OK;
-}
 
 /* Number of the block's pairs in exact mode. */
 static size_t exact_pairs(const struct cell_work *w)
@@ -177,28 +98,6 @@ static enum ek_status compute_block_on_device(struct cell_work *w)
                                        false};
     return mcsem_device_pairs(w->device, &share, 1, w->survey->nfreq, w->survey->freq,
                               FORWARD_BELOW, w->sum);
-}
-
-void cell_put_sums(const struct cell_work *w, const double complex *sum, double *row)
-{
-    const int step = 1 + w->layers.n;
-    put_row(w, sum, step, sum + 1, step, row);
-}
-
-double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex field,
-                  struct device_weight *to)
-{
-    const struct misfit_options *o = &w->options.misfit;
-    const struct misfit miss =
-        misfit_of(o, &w->survey->pair[pair], survey_at(w->survey, pair, q), field);
-    const double square = misfit_square(&miss), weight = sqrt(misfit_weight(o, square));
-    *to = (struct device_weight){.re = weight * creal(miss.factor),
-                                 .im = weight * cimag(miss.factor),
-                                 .has_re = miss.re,
-                                 .has_im = miss.im,
-                                 .residual_re = weight * creal(miss.residual),
-                                 .residual_im = weight * cimag(miss.residual)};
-    return square;
 }
 
 /* Weighs row i of the block; the field in column 0 moves to the response. */
@@ -317,18 +216,6 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-void cell_select(struct cell_work *w, const double *m, int c)
-{
-    w->cell = c;
-    w->near = 0;
-    if (!cell_pairs(w))
-        return;
-    earth_column(w->earth, c, m + (size_t)c * (size_t)earth_unknowns(w->earth), &w->layers);
-    shift_pairs(w);
-    w->near =
-        w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
-}
-
 /* Copies the device's results for the first w->near pairs of the current cell. */
 static void copy_device_square(struct cell_work *w, const struct cell_call *c, int k)
 {
@@ -406,7 +293,7 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
                           const double complex *response, double *difference)
 {
     const int cell = cell_of(s, pair);
-    const struct survey_pair seen = shift_pair(earth, cell, &s->pair[pair]);
+    const struct survey_pair seen = cell_shift(earth, cell, &s->pair[pair]);
     const double floor = cell_floor(options, &seen);
     OWNED_MEMORY NEW(struct earth_layers, layers, 1, "out of memory for a pair");
     OWNED_MEMORY NEW(double complex, field, s->nfreq, "out of memory for a pair");

@@ -5,15 +5,12 @@
 enum { CHANNELS = 4, SAMPLES = CELL_SAMPLES, SAMPLE_FILTER = 3, FEW = 32 };
 enum { TRIALS = CELL_TRIALS };
 _Static_assert(CHANNELS + 2 == (int)SAMPLES && TRIALS * SAMPLES <= FEW, "cell_work.h");
-enum {
-    FEW_OTHERS = 4,
-    MANY = 50
-}; /* a table is too coarse if it cannot serve more than 4 + 2 % of the pairs */
+/* A table is too coarse if it cannot serve more than 4 + 2 % of the pairs. */
+enum { FEW_OTHERS = 4, MANY = 50 };
 #define CAUTION         2.0 /* the error may be larger than at the samples */
 #define NEAR_SPREADS    8.0
 #define NEAR_CLEARANCES 4.0
-#define EXACT_TOLERANCE                                                                            \
-    1e-7 /* difference of two filters; the error of the finer one is far smaller */
+#define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far smaller */
 
 struct samples {
     int n;
@@ -33,7 +30,7 @@ static void widen(struct span *s, double first, double last)
 
 /* A pair is near if it is closer than NEAR_SPREADS times the ranges of depths, or if its wire
  * passes almost above the receiver. */
-size_t cell_count_near(const struct cell_work *w)
+static size_t count_near(const struct cell_work *w)
 {
     struct span source = {INFINITY, 0}, receiver = source;
     double clearance = 0;
@@ -51,6 +48,23 @@ size_t cell_count_near(const struct cell_work *w)
         if (survey_offset(&w->pair[i]) - 0.5 * (w->pair[i].length + w->pair[i].span) < reach)
             near = i + 1;
     return near;
+}
+
+static void shift_pairs(struct cell_work *w)
+{
+    for (size_t i = 0; i < cell_pairs(w); i++)
+        w->pair[i] = cell_shift(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
+}
+
+void cell_select(struct cell_work *w, const double *m, int c)
+{
+    w->cell = c;
+    w->near = 0;
+    if (!cell_pairs(w))
+        return;
+    earth_column(w->earth, c, m + (size_t)c * (size_t)earth_unknowns(w->earth), &w->layers);
+    shift_pairs(w);
+    w->near = w->options.mode == CELL_SHARED && !w->earth->vertical ? count_near(w) : cell_pairs(w);
 }
 
 static void add_sample(struct samples *s, size_t pair)

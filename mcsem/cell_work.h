@@ -94,9 +94,6 @@ static inline double *cell_row(const struct cell_work *w, size_t i)
     return w->rows + i * cell_row_size(w);
 }
 
-/* Number of pairs of the largest cell. */
-size_t cell_largest(const struct survey *survey);
-
 static inline size_t cell_pairs(const struct cell_work *w)
 {
     return w->survey->first[w->cell + 1] - w->survey->first[w->cell];
@@ -107,6 +104,12 @@ static inline double cell_floor(const struct cell_options *o, const struct surve
     return p->magnetic ? o->floor / CELL_IMPEDANCE : o->floor;
 }
 
+/* ---- cell_pair.c: a pair of a cell ---- */
+
+/* Number of pairs of the largest cell. */
+size_t cell_largest(const struct survey *survey);
+/* The pair at its heights over the floor of column c. */
+struct survey_pair cell_shift(const struct earth *e, int c, const struct survey_pair *pair);
 /* Stores sums [nfreq][1 + layers] of a device as a row. */
 void cell_put_sums(const struct cell_work *w, const double complex *sum, double *row);
 /* Computes a pair's row in exact mode; `k` is the calling thread's worker. As forward_pair(). */
@@ -117,8 +120,6 @@ enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *
  * residual. */
 double cell_weigh(const struct cell_work *w, size_t pair, int q, double complex field,
                   struct device_weight *weight);
-/* Makes c the current cell: its layers, its pairs, and how many of them a table cannot serve. */
-void cell_select(struct cell_work *w, const double *m, int c);
 
 /* ---- cell_ahead.c: what the device computes ahead ---- */
 
@@ -130,9 +131,9 @@ enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_
 
 /* ---- cell_choose.c: how a cell is computed ---- */
 
-/* Number of pairs (sorted by offset) too close to the source for a table: there fields change too
- * fast with depth. */
-size_t cell_count_near(const struct cell_work *w);
+/* Makes c the current cell: its layers, its pairs, and how many of them a table cannot serve,
+ * being so close to the source that fields change too fast with depth. */
+void cell_select(struct cell_work *w, const double *m, int c);
 /* Chooses the filter for the pairs in exact mode, 0 .. w->near-1. */
 enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report);
 /* The same on a device: add_trials appends samples of the call's cells, with every candidate

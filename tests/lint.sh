@@ -74,6 +74,15 @@ report 'exit() in a library' "$(grep -nE '\b(exit|abort)\(' $(git ls-files 'src/
     grep -vE 'void abort\(void\)|^[^:]*:[0-9]+:(/| )\*')"
 report 'files without "path – purpose" in the first line' \
     "$(awk 'FNR == 1 && index($0, "/* " FILENAME " – ") == 0 { print FILENAME } { nextfile }' "${sources[@]}")"
+report 'files that call one another in a circle (make builds them)' "$(
+    for folder in $(git ls-files '*/*.c' | cut -d/ -f1 | grep -v tests | sort -u); do
+        find "${BUILD:-build}/$folder" -name '*.o' 2>/dev/null
+    done | xargs -r nm -AP | awk '
+        { sub(/:$/, "", $1) }
+        $3 == "U" { uses[$1 " " $2] }
+        $3 ~ /[A-TV-Z]/ { home[$2] = $1 }
+        END { for (use in uses) { split(use, of); if (of[2] in home && home[of[2]] != of[1]) print of[1], home[of[2]] } }' |
+        tsort 2>&1 >/dev/null | grep '\.o$')"
 # Tests link the archives of all programs: of two symbols with one name the linker would silently take
 # the first.
 report 'symbols that two archives define (make builds them)' "$(for a in "${BUILD:-build}"/lib*.a; do
