@@ -70,6 +70,7 @@ struct tt {
     double start;               /* clock_now() at the run's begin */
     int runs;                   /* repetitions so far, including this one */
     atomic_size_t finished;     /* shots */
+    atomic_bool refused;        /* a table could not be written */
     atomic_flag showing;        /* a thread is drawing the progress line */
     size_t mutual;              /* sources sampled for reciprocity, and the times … */
     double *between;            /* … between them, [mutual][mutual] s, 0: unknown (certify.h) */

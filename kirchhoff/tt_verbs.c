@@ -269,6 +269,15 @@ static void show_progress(struct tt *t)
     atomic_flag_clear(&t->showing);
 }
 
+/* All units may find the disk full together: one of them says so. */
+static enum ek_status write_table(struct tt *t, const struct ttable *table, const char *path)
+{
+    const enum ek_status st = MUTED(ttable_write(table, path));
+    char why[1024];
+    snprintf(why, sizeof why, "%s", status_message());
+    return !st || atomic_exchange(&t->refused, true) ? st : status_fail(st, "%s", why);
+}
+
 /* Writes a finished table to the folder, and its results to the record. */
 static enum ek_status keep_table(struct tt *t, struct ttable *table, size_t source,
                                  struct tt_record *r)
@@ -279,7 +288,7 @@ static enum ek_status keep_table(struct tt *t, struct ttable *table, size_t sour
     if (source == 0)
         keep_slice(t, table);
     tfolder_path(t->folder, source, path);
-    const enum ek_status st = ttable_write(table, path);
+    const enum ek_status st = write_table(t, table, path);
     r->end = clock_now() - t->start;
     r->finished = !st;
     atomic_fetch_add(&t->finished, 1);

@@ -173,11 +173,11 @@ check $? 'a full disk leaves a line'
 check $? 'and no half table'
 mkdir "$work/disk"
 if mount -t tmpfs -o size=10m none "$work/disk" 2>/dev/null; then # another process fills it
-    "$bin" $model --shots 12 --out "$work/disk/tt" --layout 1x1 2>"$work/err" &
+    "$bin" $model --shots 12 --out "$work/disk/tt" --layout 4x1 2>"$work/err" &
     while [ ! -e "$work/disk/tt/source-000000.tt" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
     head -c 10m /dev/zero >"$work/disk/other" 2>/dev/null
     wait $!
-    [ $? = 3 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'No space left' "$work/err" && ! ls "$work/disk/tt" | grep -q part
+    [ $? = 3 ] && [ "$(grep -c "No space left" "$work/err")" = 1 ] && ! ls "$work/disk/tt" | grep -q part
     check $? "a disk that fills: $(cat "$work/err")"
     rm "$work/disk/other"
     "$bin" $model --shots 12 --out "$work/disk/tt" --resume --json "$work/run.json" &&
