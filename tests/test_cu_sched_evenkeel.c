@@ -49,24 +49,30 @@ static void reference_results(void **state)
     json_decref(reference);
 }
 
+/* Seconds of the exchanges in the second half of the steps. What moves once, after a cold start,
+ * counts in the total alone. */
+static double late_exchange(const struct sim_case *c, const char *policy)
+{
+    struct sim_case half = *c;
+    half.steps /= 2;
+    return run(c, policy).communication - run(&half, policy).communication;
+}
+
 static void keeps_its_promise(const struct sim_case *c, const char *name, double ratio)
 {
     struct sim_result own = run(c, "evenkeel");
-    double best = INFINITY, exchange = 0;
+    double best = INFINITY;
     for (int p = 0; p < sched_count(); p++)
-        if (strcmp(sched_at(p)->name, "evenkeel")) {
-            const struct sim_result other = run(c, sched_at(p)->name);
-            best = fmin(best, other.total);
-            if (!strcmp(sched_at(p)->name, "clustered-guided"))
-                exchange = other.communication;
-        }
+        if (strcmp(sched_at(p)->name, "evenkeel"))
+            best = fmin(best, run(c, sched_at(p)->name).total);
     if (own.total > 1.001 * best)
         fail_msg("%s: evenkeel takes %g s in total, another one %g s", name, own.total, best);
     if (own.worst_ratio > ratio)
         fail_msg("%s: evenkeel is at %g times the bound", name, own.worst_ratio);
-    if (own.communication > 1.1 * exchange)
-        fail_msg("%s: evenkeel exchanges for %g s, clustered-guided for %g s", name,
-                 own.communication, exchange);
+    const double own_s = late_exchange(c, "evenkeel"),
+                 near_s = late_exchange(c, "clustered-guided");
+    if (own_s > 1.1 * near_s)
+        fail_msg("%s: evenkeel exchanges for %g s, clustered-guided for %g s", name, own_s, near_s);
 }
 
 /* Without EK_LONG every other one is run cold, the rest warm. */
