@@ -22,8 +22,8 @@
 struct eikonal;
 
 /* For tables on `grid`; low, high: corners of the box in which sources lie and waves may travel.
- * EK_USAGE: v is not positive; EK_UNAVAILABLE: memory. The velocity is borrowed. The caller owns
- * *e; close accepts NULL. */
+ * EK_USAGE: v is not positive; EK_UNAVAILABLE: memory; EK_STOPPED, without a message:
+ * stop_heard(). The velocity is borrowed. The caller owns *e; close accepts NULL. */
 enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],
                             const double high[3], struct eikonal **e);
 void eikonal_close(struct eikonal *e);

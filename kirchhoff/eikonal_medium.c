@@ -1,5 +1,6 @@
 /* kirchhoff/eikonal_medium.c – the box, its layout and the mean slowness of its cells. */
 #include "kirchhoff/eikonal_internal.h"
+#include "cu/rank/stop.h"
 
 static const float wall = 1e8F; /* s/m: where there is no cell */
 
@@ -117,45 +118,53 @@ static struct cell cell_at(const struct eikonal *e, const int at[3], const float
     return closer(e, at, parts);
 }
 
-/* Slowness at all nodes of the box; the caller frees it. */
-static enum ek_status sample(struct eikonal *e, float **slowness)
+/* Slowness at the nodes of a column of the box. */
+static enum ek_status sample_column(struct eikonal *e, int i, int j, float *slowness)
 {
     const struct grid *g = &e->grid;
-    NEW(float, s, grid_nodes(g), "out of memory for %zu nodes of an eikonal solver", grid_nodes(g));
-    *slowness = s;
-    e->least = INFINITY;
-    for (int i = 0; i < g->n[0]; i++)
-        for (int j = 0; j < g->n[1]; j++)
-            for (int k = 0; k < g->n[2]; k++) {
-                const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
-                                     grid_coordinate(g, 2, k)};
-                const double speed = velocity_at(e->velocity, x, NULL);
-                if (!(speed > 0))
-                    FAIL(EK_USAGE,
-                         "velocity %s is %g m/s at (%g, %g, %g) m; waves need it positive",
-                         e->velocity->text, speed, x[0], x[1], x[2]);
-                e->least = fmin(e->least, 1 / speed);
-                s[grid_index(g, i, j, k)] = (float)(1 / speed);
-            }
+    for (int k = 0; k < g->n[2]; k++) {
+        const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
+                             grid_coordinate(g, 2, k)};
+        const double speed = velocity_at(e->velocity, x, NULL);
+        if (!(speed > 0))
+            FAIL(EK_USAGE, "velocity %s is %g m/s at (%g, %g, %g) m; waves need it positive",
+                 e->velocity->text, speed, x[0], x[1], x[2]);
+        e->least = fmin(e->least, 1 / speed);
+        slowness[grid_index(g, i, j, k)] = (float)(1 / speed);
+    }
     return EK_OK;
 }
 
-static void fill_cells(struct eikonal *e, const float *slowness)
+/* The cells of a column; the last node along an axis begins none. */
+static enum ek_status fill_column(struct eikonal *e, int i, int j, float *slowness)
 {
     const struct grid *g = &e->grid;
     const int last = e->n[2] - 2;
-    int at[3];
-    for (at[0] = 0; at[0] < g->n[0] - 1; at[0]++)
-        for (at[1] = 0; at[1] < g->n[1] - 1; at[1]++)
-            for (at[2] = 0; at[2] < g->n[2] - 1; at[2]++) {
-                const struct cell c = cell_at(e, at, slowness);
-                for (int copy = 0; copy < COPIES; copy++) {
-                    const size_t place = eikonal_place_of(e, at, copy, last);
-                    e->cell[copy][place] = (float)c.slowness;
-                    for (int a = 0; a < 3 && e->layer[0][0]; a++)
-                        e->layer[copy][a][place] = (float)c.m[e->axis[a]];
-                }
-            }
+    int at[3] = {i, j, 0};
+    for (; i < g->n[0] - 1 && j < g->n[1] - 1 && at[2] < g->n[2] - 1; at[2]++) {
+        const struct cell c = cell_at(e, at, slowness);
+        for (int copy = 0; copy < COPIES; copy++) {
+            const size_t place = eikonal_place_of(e, at, copy, last);
+            e->cell[copy][place] = (float)c.slowness;
+            for (int a = 0; a < 3 && e->layer[0][0]; a++)
+                e->layer[copy][a][place] = (float)c.m[e->axis[a]];
+        }
+    }
+    return EK_OK;
+}
+
+/* Large models take minutes, so a run that is to stop does not wait for them. */
+static enum ek_status each_column(struct eikonal *e, float *slowness,
+                                  enum ek_status (*column)(struct eikonal *e, int i, int j,
+                                                           float *slowness))
+{
+    for (int i = 0; i < e->grid.n[0]; i++)
+        for (int j = 0; j < e->grid.n[1]; j++) {
+            if (stop_heard())
+                return EK_STOPPED;
+            TRY(column(e, i, j, slowness));
+        }
+    return EK_OK;
 }
 
 static void keep_speeds(struct eikonal *e, const float *slowness)
@@ -208,12 +217,15 @@ static void open_cells(struct eikonal *e)
 
 static enum ek_status fill(struct eikonal *e)
 {
-    OWNED_MEMORY float *slowness = NULL;
+    const size_t nodes = grid_nodes(&e->grid);
+    OWNED_MEMORY NEW(float, slowness, nodes, "out of memory for %zu nodes of an eikonal solver",
+                     nodes);
     TRY(lay_out(e));
     open_cells(e);
     TRY(arena_check(&e->arena, "an eikonal solver's cells"));
-    TRY(sample(e, &slowness));
-    fill_cells(e, slowness);
+    e->least = INFINITY;
+    TRY(each_column(e, slowness, sample_column));
+    TRY(each_column(e, slowness, fill_column));
     keep_speeds(e, slowness);
     return EK_OK;
 }

@@ -40,7 +40,7 @@ struct shot_job {
 };
 
 /* sources [n][3], m: the boxes enclose them. EK_USAGE: v is not positive everywhere in the outer
- * box. close is fine after a failed open. */
+ * box; EK_STOPPED: stop_heard() on some rank. close is fine after a failed open. Collective. */
 enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
                              const struct velocity *v, const struct shot_options *options, size_t n,
                              const double (*source)[3]);

@@ -1,5 +1,6 @@
 /* kirchhoff/shot_job.c – what the shots of a run share: limits of the front, the boxes of grid and
  * rays, the medium; and first arrivals. */
+#include "cu/rank/cluster.h"
 #include "kirchhoff/certify.h"
 #include "kirchhoff/shot.h"
 
@@ -105,9 +106,14 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
         low[a] = job->outer[0][a] - fmin(job->options.edge, 4 * grid_step(grid));
         high[a] = job->outer[1][a] + fmin(job->options.edge, 4 * grid_step(grid));
     }
-    if (options->first)
-        return eikonal_open(v, grid, job->outer[0], job->outer[1], &job->eikonal);
-    return ray_field_open(v, low, high, finest, &job->field);
+    const enum ek_status st =
+        options->first ? eikonal_open(v, grid, job->outer[0], job->outer[1], &job->eikonal)
+                       : ray_field_open(v, low, high, finest, &job->field);
+    const bool stops = cluster_any(st == EK_STOPPED); /* all ranks end, or none */
+    if (st == EK_STOPPED || (stops && !st))
+        return cluster_rank() ? EK_STOPPED
+                              : status_fail(EK_STOPPED, "interrupted while the model was sampled");
+    return st;
 }
 
 void shot_job_close(struct shot_job *job)

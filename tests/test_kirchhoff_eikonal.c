@@ -189,6 +189,7 @@ static void refusals(void **state)
     assert_int_equal(eikonal_solve(e, NULL, t), EK_STOPPED);
     ttable_close(t);
     eikonal_close(e);
+    assert_int_equal(eikonal_open(v, &g, low, high, &e), EK_STOPPED);
     velocity_close(v);
 }
 
