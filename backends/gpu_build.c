@@ -101,15 +101,13 @@ static enum ek_status make_module(const struct gpu_state *d, const char *text, c
     while (gpu_precompiled_find(v, text, options, d->info.arch, &i, &old))
         if (load_existing(d, NULL, old.code, old.size, p))
             return EK_OK;
-    const bool compiler = !MUTED(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c));
-    if (compiler)
+    const enum ek_status lacks = MUTED(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c));
+    if (!lacks)
         describe_maker(d, &c, maker);
     if (cache_load(&key, &old.code, &old.size) &&
-        load_existing(d, compiler ? maker : NULL, old.code, old.size, p))
+        load_existing(d, lacks ? NULL : maker, old.code, old.size, p))
         return EK_OK;
-    TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* fails, now with its message,
-                                                                      * if there is no compiler */
-    return compile_module(d, &c, maker, &key, text, options, p);
+    return lacks ? status_repeat(lacks) : compile_module(d, &c, maker, &key, text, options, p);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */

@@ -273,9 +273,7 @@ static void show_progress(struct tt *t)
 static enum ek_status write_table(struct tt *t, const struct ttable *table, const char *path)
 {
     const enum ek_status st = MUTED(ttable_write(table, path));
-    char why[1024];
-    snprintf(why, sizeof why, "%s", status_message());
-    return !st || atomic_exchange(&t->refused, true) ? st : status_fail(st, "%s", why);
+    return !st || atomic_exchange(&t->refused, true) ? st : status_repeat(st);
 }
 
 /* Writes a finished table to the folder, and its results to the record. */

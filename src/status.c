@@ -62,12 +62,8 @@ static void make_line(char line[LINE], const char *fmt, va_list ap)
             *line = '?';
 }
 
-enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
+enum ek_status status_repeat(enum ek_status st)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    make_line(message, fmt, ap);
-    va_end(ap);
     if (!muted && echoes) {
         signal(SIGTERM, SIG_DFL);
         nanosleep(&(struct timespec){5, 0}, NULL);
@@ -76,6 +72,15 @@ enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
     if (!muted)
         fprintf(stderr, "%s: %s\n", program, message);
     return st;
+}
+
+enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    make_line(message, fmt, ap);
+    va_end(ap);
+    return status_repeat(st);
 }
 
 void status_warn(const char *fmt, ...)

@@ -43,6 +43,9 @@ void status_echo(bool on);
 /* EK_MUTED(call) (MUTED() in this tree) gives the status of a call without printing its message. */
 enum ek_status status_unmute(enum ek_status st);
 #define EK_MUTED(call) (status_mute(+1), status_unmute(call))
+/* Fails again with the last recorded line: where only the caller knows whether a muted call's
+ * failure counts. Returns `st`. */
+enum ek_status status_repeat(enum ek_status st);
 
 /* Sets the name before every line; borrowed, default "evenkeel". One thread, at start. */
 void status_program(const char *name);

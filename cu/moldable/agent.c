@@ -177,9 +177,7 @@ static enum ek_status wait_for_former(struct agent *a)
              "node '%s': tasks of an earlier run in this folder are still running there; "
              "fuser %s.lock lists them",
              a->name, a->locked);
-    char why[1024]; /* the muted message */
-    snprintf(why, sizeof why, "%s", status_message());
-    return st ? status_fail(st, "%s", why) : EK_OK;
+    return st ? status_repeat(st) : EK_OK;
 }
 
 /* Removes the lock's file unless processes of our tasks still hold it. */
