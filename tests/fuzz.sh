@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-bin}" && pwd) || exit 2
+export BIN
 . tests/check.sh
 export SEEDS=$work/seeds CU_PROFILE_DIR=$work/profiles
 export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:use_sigaltstack=0 UBSAN_OPTIONS=halt_on_error=1
@@ -29,7 +30,6 @@ head -30 "$OLDPWD/tests/data/mcsem/fields.csv" >fields/a.csv
 "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 5x5x5:20m --shots 1 --out tt && cp tt/*.tt* ttable/
 "$BIN/kirchhoff-mig" --generate small --out data.segy
 } >/dev/null 2>&1
-for reader in $readers; do [ -n "$(ls "$reader")" ] || say "no seeds for $reader"; done
 head -c 500 /dev/zero | tr '\0' '\105' >velocity.f32 # 5x5x5 of the same float
 cat >velocity/a.json <<'END'
 {"n": [5, 5, 5], "step": [20, 20, 20], "origin": [0, 0, 0], "data": "velocity.f32", "order": "zyx", "smooth": 20, "scale": 1}
@@ -70,6 +70,7 @@ for text in 7x2+2 auto '{0:4}:3:4,{12}:4:1' 'threads(4)' '!{1},{2,3}:2' '10 x 71
     gradient:v0=1500,kx=0.1,ky=0,kz=0.6 lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 layers:0:1500,800:2500,smooth=100; do
     n=$((n + 1)); echo "$text" >words/$n
 done
+for reader in $readers; do [ -n "$(ls "$reader")" ] || say "no seeds for $reader"; done
 cd "$OLDPWD" || exit 1
 
 count=0 broken=0
