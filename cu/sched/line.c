@@ -2,6 +2,7 @@
 #include "cu/sched/line.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Few points that are off a line through the origin by no more than this are on it. */
@@ -108,9 +109,12 @@ struct line line_fit(const double *x, double *y, double *scratch, size_t m)
     memcpy(scratch, y, third * sizeof *scratch);
     double large = line_median(scratch, third);
     memcpy(scratch, y + m - third, third * sizeof *scratch);
-    double b = fmax(0, (large - line_median(scratch, third)) / wide);
+    const double b = fmax(0, (large - line_median(scratch, third)) / wide);
     for (size_t i = 0; i < m; i++)
         scratch[i] = y[i] - b * x[i];
-    double a = line_median(scratch, m);
-    return a < 0 ? line_through_origin(x, y, m) : (struct line){a, b};
+    const struct line best = {line_median(scratch, m), b};
+    memcpy(scratch, y, m * sizeof *y);
+    const struct line origin = line_through_origin(x, scratch, m);
+    const bool fits = b > 0 || misfit(best, x, y, m) < misfit(origin, x, y, m) / 2;
+    return best.a >= 0 && fits ? best : origin;
 }

@@ -17,9 +17,10 @@ struct line {
 
 /* Fits time as a line over size through m > 0 points, x descending (Tukey's resistant line: the
  * slope joins the medians of the outer thirds, the height is the median of the residuals). Work
- * neither takes less time for larger sizes nor negative time for small ones: a falling line, or one
- * with a < 0, is replaced by y = b x with the median ratio. y is reordered; scratch [m] is
- * overwritten space. */
+ * neither takes less time for larger sizes nor negative time for small ones: a line with a < 0 is
+ * replaced by y = b x with the median ratio, and a falling one likewise unless y = a is much
+ * nearer: among nearly equal sizes noise decides the slope, but a level line says that the largest
+ * task takes no longer than the smallest. y is reordered; scratch [m] is overwritten space. */
 struct line line_fit(const double *x, double *y, double *scratch, size_t m);
 /* The line y = b x with the median ratio; points at x = 0 say nothing. y is reordered. */
 struct line line_through_origin(const double *x, double *y, size_t m);
