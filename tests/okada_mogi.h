@@ -2,6 +2,7 @@
 #pragma once
 
 #include "okada_mogi/certify.h"
+#include "okada_mogi/judge.h"
 #include "okada_mogi/search.h"
 #include "src/demand.h"
 
@@ -114,7 +115,7 @@ static inline enum ek_status job_append(void *list, struct trial_range range,
     return EK_OK;
 }
 
-/* All records of a job in `batches` batches of uneven size. */
+/* All records of the trials that a job wants, in `batches` batches of uneven size. */
 static inline struct accepted job_search(const struct job *job, enum search_method method,
                                          int batches)
 {
@@ -124,16 +125,47 @@ static inline struct accepted job_search(const struct job *job, enum search_meth
     const struct search_sink sink = {job_append, &found};
     assert_int_equal(search_open(job, method, &s), EK_OK);
     assert_int_equal(search_worker_open(s, &w), EK_OK);
-    trial_number first = 0;
+    trial_number first = job->wanted.first;
     for (int b = 1; b <= batches; b++) {
-        const trial_number end =
-            job->trials * (trial_number)(b * b) / (trial_number)(batches * batches);
+        const trial_number end = job->wanted.first + job->wanted.count * (trial_number)(b * b) /
+                                                         (trial_number)(batches * batches);
         assert_int_equal(search_run(w, (struct trial_range){first, end - first}, &sink), EK_OK);
         first = end;
     }
     search_worker_close(w);
     search_close(s);
     return found;
+}
+
+/* The judge's verdict on every trial that a job wants. */
+static inline struct accepted job_judge_all(const struct job *job)
+{
+    struct accepted all = {0};
+    struct accepted_record r;
+    struct judge *judge;
+    assert_int_equal(judge_open(job, &judge), EK_OK);
+    for (trial_number t = job->wanted.first; t - job->wanted.first < job->wanted.count; t++)
+        if (judge_trial(judge, t, &r, NULL) && judge_accepts(job, &r, INFINITY))
+            assert_int_equal(accepted_add(&all, &r), EK_OK);
+    judge_close(judge);
+    return all;
+}
+
+/* Keeps as many of the best as the job asks for: which others were seen depends on the method. Of
+ * equals, the first trials are the better ones. */
+static inline void job_keep_best(const struct job *job, struct accepted *a)
+{
+    const size_t most = (size_t)job->accept.best;
+    if (!most)
+        return;
+    accepted_sort_best(a);
+    for (size_t i = 1; i < a->n; i++) {
+        const struct accepted_record *r = &a->record[i - 1];
+        assert_true(r[0].misfit < r[1].misfit ||
+                    (r[0].misfit == r[1].misfit && r[0].trial < r[1].trial));
+    }
+    a->n = a->n < most ? a->n : most;
+    accepted_sort(a);
 }
 
 static inline void assert_same(const struct accepted *a, const struct accepted *b)

@@ -170,8 +170,27 @@ static long check_proof(json_t *root, const double *at, bool *holds)
 
 /* ---- random jobs ------------------------------------------------------------------------------*/
 
+/* Differences of two points, which certificates leave out. */
+static void write_pairs(const double *truth)
+{
+    FILE *f = fopen(job_file("pairs.csv"), "w");
+    fputs("E_m,N_m,E2_m,N2_m,value_m,sigma_m,lE,lN,lU\n", f);
+    for (int i = 0; i < 3; i++) {
+        double at[4], u[2][3];
+        for (int k = 0; k < 4; k++)
+            at[k] = job_random(-5e3, 5e3);
+        model_forward(model_find("mogi"), truth, at[0], at[1], u[0]);
+        model_forward(model_find("mogi"), truth, at[2], at[3], u[1]);
+        fprintf(f, "%.17g,%.17g,%.17g,%.17g,%.17g,0.002,0.6,0,0.8\n", at[0], at[1], at[2], at[3],
+                0.6 * (u[1][0] - u[0][0]) + 0.8 * (u[1][2] - u[0][2]));
+    }
+    fclose(f);
+}
+
+/* Also with differences, if pairs.csv has been written. */
 static struct job *open_job(const double *truth, double noise, double k, bool rocks)
 {
+    const bool pairs = !access(job_file("pairs.csv"), F_OK);
     char text[4096];
     int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,z_m\n");
     for (int i = 0; i < 6; i++) {
@@ -189,14 +208,16 @@ static struct job *open_job(const double *truth, double noise, double k, bool ro
             snprintf(text + used, sizeof text - (size_t)used, ",0.002,0.002,0.004,%.17g\n", height);
     }
     job_write("stations.csv", text);
-    snprintf(text, sizeof text,
-             "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"heights\": true}, "
-             "\"accept\": {\"k_sigma\": %g}, "
-             "\"parameters\": [%s{\"name\": \"Es_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
-             "{\"name\": \"Ns_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
-             "{\"name\": \"d_m\", \"min\": 1000, \"max\": 7000, \"n\": 5}, "
-             "{\"name\": \"dV_m3\", \"min\": -2e7, \"max\": 2e7, \"n\": 5}]}",
-             k, rocks ? "{\"name\": \"nu\", \"min\": 0.2, \"max\": 0.3, \"n\": 2}, " : "");
+    snprintf(
+        text, sizeof text,
+        "{\"model\": \"mogi\", \"stations\": [{\"file\": \"stations.csv\", \"heights\": true}%s], "
+        "\"accept\": {\"k_sigma\": %g}, "
+        "\"parameters\": [%s{\"name\": \"Es_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
+        "{\"name\": \"Ns_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
+        "{\"name\": \"d_m\", \"min\": 1000, \"max\": 7000, \"n\": 5}, "
+        "{\"name\": \"dV_m3\", \"min\": -2e7, \"max\": 2e7, \"n\": 5}]}",
+        pairs ? ", \"pairs.csv\"" : "", k,
+        rocks ? "{\"name\": \"nu\", \"min\": 0.2, \"max\": 0.3, \"n\": 2}, " : "");
     job_write("job.json", text);
     struct job *job;
     assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
@@ -259,7 +280,10 @@ static void test_grid(void **state)
     for (int i = 0; i < 24; i++) {
         const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
                                 i % 2 ? 8e6 : -6e6, 0.25};
+        if (i % 2)
+            write_pairs(truth);
         struct job *job = open_job(truth, 0.01 * (i % 3), 3 + 4 * (i % 4), i % 5 == 1);
+        unlink(job_file("pairs.csv"));
         struct accepted found = job_search(job, SEARCH_BRUTE, 1);
         for (double effort = 1; effort < 1e6; effort *= 30) {
             struct certify_rest rest;

@@ -2,6 +2,7 @@
  * points of boxes, proofs are checked by other mathematics (quadrature of point sources with
  * derivatives in interval arithmetic, slips by trying all corners), and what they exclude is sought
  * by brute force. */
+#include "okada_mogi/slips.h"
 #include "tests/okada_mogi.h"
 
 #include <jansson.h>
@@ -114,6 +115,80 @@ static void test_order(void **state)
         assert_true(i == 0 || i == 5 || fabs(rest[0] / before - 0.25) < 0.1);
         assert_true(i < 5 || rest[0] == 0);
         before = rest[0];
+    }
+}
+
+/* ---- slips ------------------------------------------------------------------------------------*/
+
+/* Whether a convex piece holds u: it lies on no outer side, or on two sides of one, by more than
+ * rounding. */
+static bool piece_holds(const struct slips_piece *p, const double *u)
+{
+    double most = -INFINITY, least = INFINITY, size = 1e-30;
+    for (int i = 0; i < p->n; i++)
+        size = fmax(size, fmax(fabs(p->corner[i][0]), fabs(p->corner[i][1])));
+    for (int i = 0; i < p->n; i++) {
+        const double *a = p->corner[i], *b = p->corner[(i + 1) % p->n];
+        const double way[] = {b[0] - a[0], b[1] - a[1]}, length = hypot(way[0], way[1]);
+        const double off = length > 0 ? (way[0] * (u[1] - a[1]) - way[1] * (u[0] - a[0])) / length
+                                      : hypot(u[0] - a[0], u[1] - a[1]);
+        most = fmax(most, off);
+        least = fmin(least, off);
+    }
+    return p->n && (most < 1e-10 * size || least > -1e-10 * size) &&
+           (p->n > 2 || fmax(most, -least) < 1e-10 * size);
+}
+
+static bool slips_hold(const struct slips *s, const double *u)
+{
+    bool any = false;
+    for (int i = 0; i < s->n; i++)
+        any |= piece_holds(&s->piece[i], u);
+    return any;
+}
+
+static double either(double a, double b, double min, double max)
+{
+    const int how = (int)job_random(0, 4);
+    return how == 0 ? a : how == 1 ? b : job_random(min, max);
+}
+
+/* Every slip is among those listed, and stays there while its own data narrow them: windows that it
+ * just reaches, with responses anywhere within what is known of them. */
+static void test_slips(void **state)
+{
+    static const double turns[] = {-180, -90, 0, 30, 90, 135, 360};
+    for (int i = 0; i < 400; i++) {
+        const struct model *m = model_find(i % 8 ? "okada" : "mogi");
+        const int turning = model_amplitude(m) - 1;
+        const double scale = pow(10, job_random(-3, 3)), from = turns[(int)job_random(0, 5)],
+                     least = scale * either(0, -1, -1, 1);
+        const struct model_range amplitude = {least, least + scale * either(0, 1, 0, 2)},
+                                 direction = {
+                                     from, from + either(0, turns[(int)job_random(2, 7)], 0, 360)};
+        for (int k = 0; k < 20; k++) {
+            struct slips s = {.n = 0};
+            double x[MODEL_PARAMETERS] = {0}, w[MODEL_BASES] = {0}, u[2] = {0};
+            const double size = either(amplitude.min, amplitude.max, amplitude.min, amplitude.max);
+            x[turning] = either(direction.min, direction.max, direction.min, direction.max);
+            model_weigh(m, x, w);
+            for (int b = 0; b < m->nbasis; b++)
+                u[b] = size * w[b];
+            slips_list(m, amplitude, direction, &s);
+            assert_true(slips_hold(&s, u));
+            for (int datum = 0; datum < 5; datum++) {
+                struct model_range g[MODEL_BASES] = {{0, 0}};
+                double seen = 0;
+                for (int b = 0; b < m->nbasis; b++) {
+                    const double low = job_random(-1, 1), wide = either(0, 0.1, 0, 1);
+                    g[b] = (struct model_range){low, low + wide};
+                    seen += u[b] * either(low, low + wide, low, low + wide);
+                }
+                const double below = scale * either(0, 0, 0, 1), above = scale * either(0, 0, 0, 1);
+                assert_true(slips_narrow(&s, g, seen - below, seen + above));
+                assert_true(slips_hold(&s, u));
+            }
+        }
     }
 }
 
@@ -516,7 +591,7 @@ static struct job *open_job(const double *truth, unsigned free_ones, bool inside
 {
     static const double before[] = {3000, 3000, 2000, 20, 20, 2000, 2000, 1},
                         behind[] = {4000, 2500, 4000, 25, 5, 4000, 4000, 1.5};
-    const bool opens = truth[at_of[OPENING]] > 0;
+    const bool opens = truth[at_of[OPENING]] != 0;
     const struct model *m = model_find("okada");
     char text[4096];
     write_stations(opens ? model_with(m, "opening_m", 9) : m, truth);
@@ -608,24 +683,25 @@ static void test_proofs(void **state)
     assert_true(certified >= rounds() / 4);
 }
 
-/* Dikes and sills, some of which also slip or have an unknown opening. */
+/* Dikes and sills, some of which close, also slip or have an unknown opening. */
 static void test_openings(void **state)
 {
     static const unsigned bits[] = {128 + 1, 1, 4, 16, 1, 2 + 4, 5, 128 + 8, 128 + 4, 5};
     int certified = 0;
     job_seed = 5;
     for (int i = 0; i < rounds(); i++) {
-        const double range[MODEL_PARAMETERS][2] = {{-3e3, 3e3},
-                                                   {-3e3, 3e3},
-                                                   {6e3, 8e3},
-                                                   {0, 360},
-                                                   {i % 3 ? 50 : 25, i % 3 ? 80 : 25},
-                                                   {5e3, 8e3},
-                                                   {4e3, 6e3},
-                                                   {-180, 180},
-                                                   {i % 3 == 1 ? 0.6 : 0, i % 3 == 1 ? 0.6 : 0},
-                                                   {0.25, 0.25},
-                                                   {1.5, 2.5}};
+        const double range[MODEL_PARAMETERS][2] = {
+            {-3e3, 3e3},
+            {-3e3, 3e3},
+            {6e3, 8e3},
+            {0, 360},
+            {i % 3 ? 50 : 25, i % 3 ? 80 : 25},
+            {5e3, 8e3},
+            {4e3, 6e3},
+            {-180, 180},
+            {i % 3 == 1 ? 0.6 : 0, i % 3 == 1 ? 0.6 : 0},
+            {0.25, 0.25},
+            {i % 4 < 2 ? 1.5 : -2.5, i % 4 < 2 ? 2.5 : -1.5}};
         certified += prove_one(i, range, bits[i % 10]);
     }
     assert_true(certified >= rounds() / 4);
@@ -652,7 +728,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remainders), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_quadrature), cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_openings)};
+        cmocka_unit_test(test_slips),      cmocka_unit_test(test_quadrature),
+        cmocka_unit_test(test_proofs),     cmocka_unit_test(test_openings)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

@@ -41,6 +41,13 @@ static void ranges_against_a_map(void **state)
             const bool in_gap = g < gaps.n && t >= (size_t)gaps.range[g].first;
             assert_int_equal(in_gap, !map[t] && t >= 10 && t < TRIALS - 20);
         }
+        size_t together = trial_together(gaps.range, gaps.n); /* gaps do not touch */
+        assert_int_equal(together, 1);
+        for (size_t g = 1; g < gaps.n; g++) { /* until one is moved to its predecessor */
+            gaps.range[g].first = gaps.range[g - 1].first + gaps.range[g - 1].count;
+            together = trial_together(gaps.range, gaps.n);
+            assert_int_equal(together, g + 1);
+        }
         ranges_free(&r);
         ranges_free(&gaps);
     }
