@@ -220,11 +220,9 @@ static void controls_are_those_of_dense_least_squares(void **state)
 static void controls_that_say_nothing_are_refused(void **state)
 {
     static const char *const wrong[] = {
-        "column,layer,fixed\n9,0,1\n",
-        "column,layer,fixed\n0,4,1\n",
-        "column,layer,rho_min\n,,2000\n",
-        "column,layer,rho_max\n,,-1\n",
-        "column,fixed\n1,1\n",
+        "column,layer,fixed\n9,0,1\n",    "column,layer,fixed\n0,4,1\n",
+        "column,layer,rho_min\n,,2000\n", "column,layer,rho_min,rho_max\n,,2,2\n",
+        "column,layer,rho_max\n,,-1\n",   "column,fixed\n1,1\n",
         "column,layer,fixed\n0.5,1,1\n",
     };
     const struct prior_options usually = {.differences = 1}, high = {1, .horizons = "-5"};
