@@ -48,6 +48,25 @@ two_ranks() { # FAKEMPI_CUDA, messages in devices' memory, arguments…
     grep -E 'fake(gpu|mpi):' "$work/err" && say "two ranks $*: the fakes complain"
     [ "$(grep -cE "memory: ($messages) sent, ($messages) received" "$work/err")" = 2 ] || say "two ranks $*: $(cat "$work/err")"
 }
+two_nodes() { # memory node of cuda:0: cpus 0 and 1 as a machine in hwloc's XML
+    local node sets
+    cat <<END
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+<object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3">
+END
+    for node in 0 1; do
+        sets=$(printf ' %s="0x'$((node + 1))'"' cpuset complete_cpuset nodeset complete_nodeset)
+        printf '<object type="Package" os_index="%s"%s><object type="NUMANode" os_index="%s"%s local_memory="1073741824"/>\n' $node "$sets" $node "$sets"
+        [ $node != $1 ] || cat <<END
+<object type="Bridge" bridge_type="0-1" depth="0" bridge_pci="0000:[80-ff]">
+<object type="PCIDev" pci_busid="0000:a0:00.0" pci_type="0302 [10de:2330] [0000:0000] a1" pci_link_speed="0.0"/></object>
+END
+        printf '<object type="Core" os_index="%s"%s><object type="PU" os_index="%s"%s/></object></object>\n' $node "$sets" $node "$sets"
+    done
+    echo '</object></topology>'
+}
 
 if [ -n "${EK_LONG:-}" ]; then # this alone
     verified bt-mz cuda:0 0x0+1 --class W
@@ -63,6 +82,16 @@ if [ -n "${EK_LONG:-}" ]; then # this alone
     # the process.
     POCL_DEVICES='basic basic' verified mogi opencl:0,opencl:1 0x0+2 okada_mogi/examples/campi.json
     exit $failed
+fi
+
+# With several memory nodes, a device's thread runs beside it, and the unit elsewhere.
+if taskset -c 0,1 true 2>/dev/null; then
+    for node in 0 1; do
+        two_nodes $node >"$work/machine.xml"
+        HWLOC_THISSYSTEM=1 HWLOC_XMLFILE=$work/machine.xml CU_DISPLAY_ENV=true taskset -c 0,1 "$BIN/bt-mz" --class S --layout 1x1+1 --devices cuda:0 \
+            >"$work/out" 2>&1 || say "two memory nodes, the device on $node: exit $?: $(cat "$work/out")"
+        grep -qF "OMP_PLACES = '{$((1 - node))}:2:$((2 * node - 1))'" "$work/out" || say "two memory nodes, the device on $node: $(grep PLACES "$work/out")"
+    done
 fi
 
 # Each program alone on two GPUs, on one of the other vendor, and on a mixed node.
