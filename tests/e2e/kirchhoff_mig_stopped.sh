@@ -67,6 +67,16 @@ for run in "$long 21x21x81:20x20x10@1300,1300,400" "$long 4x4x31:100x100x20@1300
     check $? 'interrupted several times, the same image'
 done
 
+# Least squares killed after its last migration: image, fold and checks come from what was saved.
+last="$data $long 3x2x21:100x100x20@1300,1300,700 --weight modelling --lsm 1"
+"$bin" $last --raw "$work/whole" --json "$work/whole.json"
+CU_FAULT=rank:0@step:2 "$bin" $last --raw "$work/last" --save-every 0.0001 2>"$work/err"
+[ -e "$work/last.checkpoint" ] && [ ! -e "$work/last.f32" ]
+check $? "killed after its last migration: $(cat "$work/err")"
+"$bin" $last --raw "$work/last" --json "$work/last.json" && cmp -s "$work/whole.f32" "$work/last.f32" && cmp -s "$work/whole.fold.f32" "$work/last.fold.f32" &&
+    grep -q '"verified": true' "$work/last.json" && [ "$(number dot_test "$work/whole.json")" = "$(number dot_test "$work/last.json")" ]
+check $? "resumed after its last migration: $(grep -e verified -e dot_test "$work/last.json")"
+
 # An image in slabs, for want of memory: the same bits on cores and devices, interrupted and not, and what is beyond the aperture.
 for run in ${EK_LONG:+"--classes 3 --class-width 300 --layout 1x1"} "--aperture 150 --layout 1x1+1 --devices host:0"; do
     slabs="$data --velocity gradient:v0=2000,k=0.5 --chunk 32 --deterministic --quiet --grid 13x7x45:50x50x10@1000,1300,400 $run"
