@@ -210,29 +210,34 @@ static double change_of(const struct estimate *e, size_t t)
     return sec > 0 && k->sample[t]->sec > 0 ? log(sec / k->sample[t]->sec) : NAN;
 }
 
-/* By how much (logarithm) each unit was misjudged, by least squares over the changes in e->x:
- * damped Jacobi iteration. e->expected receives the number of changes that tell it. */
+/* By how much (logarithm) each unit was misjudged, by the changes in e->x: least squares, but what
+ * is off by more than SUDDEN counts as if by that (Huber), because a unit may have slowed since.
+ * Damped Jacobi iteration. e->expected receives the number of changes that tell it. */
 static void find_misjudged(struct estimate *e, double *off)
 {
     enum { TURNS = 50 };
     const double settled = 1e-4;
-    double *sum = e->seen, *count = e->expected, change = INFINITY;
+    double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = INFINITY;
     memset(off, 0, (size_t)e->ncu * sizeof *off);
     for (int turn = 0; turn < TURNS && change > settled; turn++) {
         change = 0;
         memset(sum, 0, (size_t)e->ncu * sizeof *sum);
         memset(count, 0, (size_t)e->ncu * sizeof *count);
+        memset(weight, 0, (size_t)e->ncu * sizeof *weight);
         for (size_t t = 0; t < e->n; t++) {
             const int now = e->owner[t], then = e->before[t];
             if (isnan(e->x[t]))
                 continue;
-            sum[now] += e->x[t] + off[then];
-            sum[then] += off[now] - e->x[t];
+            const double w = 1 / fmax(log(SUDDEN), fabs(e->x[t] + off[then] - off[now]));
+            sum[now] += w * (e->x[t] + off[then]);
+            sum[then] += w * (off[now] - e->x[t]);
+            weight[now] += w;
+            weight[then] += w;
             count[now]++;
             count[then]++;
         }
         for (int c = 0; c < e->ncu; c++) {
-            const double better = count[c] > 0 ? (off[c] + sum[c] / count[c]) / 2 : 0;
+            const double better = count[c] > 0 ? (off[c] + sum[c] / weight[c]) / 2 : 0;
             change = fmax(change, fabs(better - off[c]));
             off[c] = better;
         }
