@@ -52,6 +52,11 @@ rm -f "$file"
 CU_FAULT=unit:1@step:40 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule dynamic \
     --checkpoint "$file" --every 10 --json "$work/json" >/dev/null 2>&1 || say 'lost device: fails'
 grep -q '"steps_repeated": 9' "$work/json" || say "lost device: $(grep repeated "$work/json")"
+# What is saved after that is of the right step, too.
+CU_FAULT=unit:1@step:25,rank:0@step:45 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule dynamic \
+    --checkpoint "$file" --every 10 >/dev/null 2>&1
+[ -e "$file" ] && "$BIN/bt-mz" --class S --layout 1x1 --checkpoint "$file" --json "$work/json" >"$work/out" 2>&1 &&
+    grep -q '"steps": 20,' "$work/json" || say "lost device, then killed: $(cat "$work/out"; grep '"steps' "$work/json")"
 
 # Invalid names, folders that cannot be written and invalid numbers of steps are reported before
 # anything is computed.

@@ -19,11 +19,13 @@ from() { # the step at which the last launch resumed, of 60
 }
 alone() { [ "$what" ] && ! pgrep -f "$work" >/dev/null || say "$what: left behind: $(pgrep -af "$work")"; }
 
-one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
-CU_FAULT=rank:0@step:35 same 'one process' '' bt-mz --class S
+both="--class S --layout 1x1+1 --devices host:0 --schedule static"
+one=$("$BIN/bt-mz" $both --json - | norms)
+CU_FAULT=rank:0@step:35 same 'one process' '' bt-mz $both
 [ "$(launched)" = 1 ] && ! grep 'never happened' "$work/err" || say "one process: $(cat "$work/err")"
 from 30
 alone
+one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
 "$BIN/bt-mz" --class S --launch 'mpirun -n 2' >"$work/err" 2>&1
 [ $? = 2 ] || say '--launch alone is not exit 2'
 "$BIN/bt-mz" --class S --survive 10 --compare static,dynamic >"$work/err" 2>&1
@@ -80,7 +82,7 @@ code=\$?
 exit \$code
 END2
 if unshare --uts hostname a-node 2>/dev/null; then
-    CU_FAULT=rank:1@step:35 same 'a lost node' "$run 2 unshare --uts bash $work/node" bt-mz --class S
+    CU_FAULT=rank:0@slow:20,rank:1@step:35 same 'a lost node' "$run 2 unshare --uts bash $work/node" bt-mz --class S --ranks-schedule heft
     [ -s "$work/lost" ] && [ "$(launched)" = 1 ] && from 30 || say "$what: $(cat "$work/lost" "$work/err")"
     for _ in $(seq 100); do [ -z "$(keepers)" ] && break; sleep 0.1; done
     alone
