@@ -128,14 +128,17 @@ static void levels_pass_what_lies_below(void **state)
     assert_int_equal(filter_bank_open(&o, &b), EK_OK);
     for (int level = 1; level < MIGRATE_LEVELS; level++) {
         const double cutoff = filter_bank_cutoff(b, level);
-        double most[2] = {0, 0};
-        for (int above = 0; above < 2; above++) {
-            float *x = filled(b, above ? fmin(cutoff + 8, 115) : 0.5 * cutoff);
-            for (size_t i = 0; i < b->stride; i++)
-                most[above] = fmax(most[above], fabs((double)x[(size_t)level * b->stride + i]));
+        double most[3] = {0, 0, 0};
+        for (int at = 0; at < 3; at++) { /* below, above, in the middle of the last 30 % */
+            float *x = filled(b, at == 0   ? 0.5 * cutoff
+                                 : at == 1 ? fmin(cutoff + 8, 115)
+                                           : 0.85 * cutoff);
+            const size_t ends = at == 2 ? b->stride / 3 : 0;
+            for (size_t i = ends; i < b->stride - ends; i++)
+                most[at] = fmax(most[at], fabs((double)x[(size_t)level * b->stride + i]));
             free(x);
         }
-        assert_true(most[0] > 0.9 && most[1] < 0.02);
+        assert_true(most[0] > 0.9 && most[1] < 0.02 && fabs(most[2] - 0.5) < 0.02);
     }
     filter_bank_close(b);
 }

@@ -256,6 +256,9 @@ static void mutes_are_linear(void **state)
                     : t > 0.45 + 1e-9 ? sample[i] == 1
                                       : sample[i] <= 1);
     }
+    /* They fade in smoothly, symmetrically about the middle. */
+    assert_true(sample[51] < 0.15F && fabsf(sample[51] + sample[54] - 1) < 1e-5F &&
+                fabsf(sample[52] + sample[53] - 1) < 1e-5F);
     /* Without a taper, samples from the mute time itself on are whole, however sums of times round.
      */
     for (int d = -30; d <= 60; d++)

@@ -322,13 +322,14 @@ static double tapered(const struct migrate_options *o, double source, double rec
     const double degrees = acos(-1) / 180;
     const double s = atan2(x - source, z), g = atan2(x - receiver, z);
     const double half = fabs(s - g) / 2, dip = fabs(s + g) / 2;
-    const double reach = o->aperture_base + z * tan(fmin(o->dip, 89.9) * degrees);
+    const double reach =
+        fmin(o->aperture, o->aperture_base + z * tan(fmin(o->dip, 89.9) * degrees));
     const double inside =
         (reach - fabs(x - (source + receiver) / 2)) / fmax(o->taper * reach, 1e-3);
     const struct {
         double is, most;
     } limit[] = {{half, o->angle / 2 * degrees}, {dip, o->dip * degrees}};
-    double left = isfinite(o->aperture_base) ? fmin(fmax(inside, 0), 1) : 1;
+    double left = isfinite(reach) ? fmin(fmax(inside, 0), 1) : 1;
     for (int i = 0; i < 2; i++) {
         const double end = pow(cos(limit[i].most), 2);
         const double full = pow(cos(fmax(limit[i].most - 5 * degrees, 0)), 2);
@@ -368,7 +369,8 @@ static void limits_are_exact_at_each_depth(void **state)
         o.taper = i % 2 ? 0.2 : 0;
         o.dip = i % 3 == 0 ? 90 : drawn(&seed, 10, 60);
         o.angle = i % 3 == 1 ? 180 : drawn(&seed, 40, 140);
-        o.aperture_base = i % 4 ? INFINITY : drawn(&seed, 50, 500);
+        o.aperture_base = i % 4 > 1 ? INFINITY : drawn(&seed, 50, 500);
+        o.aperture = i % 5 ? INFINITY : fabs(x - (put.sx + put.gx) / 2) + drawn(&seed, 5, 500);
         o.trust_geometry = true;
         struct migrate *m = migrated(&o);
         for (int k = 0; k < 100; k++) {
