@@ -68,7 +68,7 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels) $(level
 models   := $(shell sed -n 's/^MODEL(\(.*\))/\1/p' okada_mogi/model_list.h)
 leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs solvers) \
  $(addprefix okada_mogi/,$(models) search_brute search_single search_rows search_join join_table methods) \
- $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum nodes_fill tables_linear ray fill eikonal_line) \
+ $(addprefix mcsem/,forward matmul shared shared_rows) $(addprefix kirchhoff/,sum nodes_fill tables_linear ray fill eikonal_line) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))

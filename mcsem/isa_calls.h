@@ -37,6 +37,11 @@ ISA_CALL(enum ek_status, shared_plan,
          (struct shared * shared, const struct earth_layers *layers, const struct survey_pair *pair,
           size_t npairs, int nfreq, const double *freq, int density, double *worth, bool *fits),
          (shared, layers, pair, npairs, nfreq, freq, density, worth, fits))
+ISA_CALL(enum ek_status, shared_place,
+         (struct shared * shared, const struct earth_layers *layers, const struct survey_pair *pair,
+          int nfreq, const double *freq, const struct shared_needs *needs, int density,
+          double *worth, bool *fits),
+         (shared, layers, pair, nfreq, freq, needs, density, worth, fits))
 ISA_CALL(void, shared_rows,
          (const struct shared *shared, int thread, size_t first, int n, double *rows),
          (shared, thread, first, n, rows))

@@ -13,19 +13,6 @@ enum { SLOT_PLAIN = PAIR_FUNCTIONS, SLOT_LESS, SLOTS };
     700.0 /* cost of a wavenumber and layer of a pair in exact mode, in multiply-adds */
 enum { NODE_BLOCK = 8, COLUMN_BLOCK = 24 };
 
-enum ek_status shared_reserve(struct shared_room *r, size_t n)
-{
-    if (n <= r->n)
-        return EK_OK;
-    free(r->at);
-    r->n = 0;
-    r->at = aligned_alloc(64, (n * sizeof *r->at + 63) / 64 * 64);
-    if (!r->at)
-        FAIL(EK_UNAVAILABLE, "out of memory for a cell's table (%zu bytes)", n * sizeof *r->at);
-    r->n = n;
-    return EK_OK;
-}
-
 enum ek_status shared_open(int layers, int width, struct shared **shared)
 {
     NEW(struct shared, s, 1, "out of memory for a cell's table");
@@ -301,9 +288,10 @@ static double cost(const struct shared *s)
     return product / (PAIR_WORK * s->filter->n * s->earth->n);
 }
 
-enum ek_status shared_plan(struct shared *s, const struct earth_layers *earth,
-                           const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, double *worth, bool *fits)
+enum ek_status shared_place(struct shared *s, const struct earth_layers *earth,
+                            const struct survey_pair *pair, int nfreq, const double *freq,
+                            const struct shared_needs *needs, int density, double *worth,
+                            bool *fits)
 {
     s->earth = earth;
     s->pair = pair;
@@ -311,10 +299,23 @@ enum ek_status shared_plan(struct shared *s, const struct earth_layers *earth,
     s->freq = freq;
     s->nz = earth->n - earth->sediments;
     s->columns = shared_columns(s->nz);
-    TRY(shared_lay_out(s, npairs, density, fits));
+    TRY(shared_lay_out(s, needs, density, fits));
     *worth -= *fits ? cost(s) : 0;
     *fits = *fits && *worth >= 0;
     return EK_OK;
+}
+
+enum ek_status shared_plan(struct shared *s, const struct earth_layers *earth,
+                           const struct survey_pair *pair, size_t npairs, int nfreq,
+                           const double *freq, int density, double *worth, bool *fits)
+{
+    struct shared_needs needs = shared_nothing;
+    struct pair_element element[PAIR_ELEMENTS];
+    double share[PAIR_ELEMENTS];
+    *fits = true;
+    for (size_t p = 0; p < npairs && *fits; p++)
+        *fits = shared_look(earth, &pair[p], &needs, element, share) > 0;
+    return *fits ? shared_place(s, earth, pair, nfreq, freq, &needs, density, worth, fits) : EK_OK;
 }
 
 enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,

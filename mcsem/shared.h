@@ -18,6 +18,7 @@
 enum { SHARED_STENCIL = 12, SHARED_DENSITIES = 3 };
 
 struct shared;
+struct shared_needs; /* shared_table.h */
 
 /* For earths of up to `layers` layers, with `width` threads. EK_UNAVAILABLE: memory. */
 enum ek_status shared_open(int layers, int width, struct shared **shared);
@@ -33,10 +34,14 @@ enum ek_status shared_make(struct shared *shared, const struct earth_layers *lay
                            const double *freq, int density, double *worth, struct thread_pool *pool,
                            bool *fits);
 
-/* The same without making the table. */
+/* The same without making the table; shared_place: for pairs with these needs. */
 enum ek_status shared_plan(struct shared *shared, const struct earth_layers *layers,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
                            const double *freq, int density, double *worth, bool *fits);
+enum ek_status shared_place(struct shared *shared, const struct earth_layers *layers,
+                            const struct survey_pair *pair, int nfreq, const double *freq,
+                            const struct shared_needs *needs, int density, double *worth,
+                            bool *fits);
 
 /* Fields and derivatives of pairs first .. first+n-1, n <= SHARED_ROWS: rows
  * [n][nfreq][2][columns], real parts first; column 0 is the field, column 1 + k the derivative for

@@ -1,5 +1,5 @@
 /* mcsem/shared_layout.c – the range that a cell's pairs need, and the layout of the table for
- * it. */
+ * it, which is the same where a device makes the table. */
 #include "mcsem/shared_table.h"
 
 #include "mcsem/forward.h"
@@ -14,40 +14,78 @@ static const struct {
 enum { MOST_WAVES = 4 * PAIR_WAVES };
 #define SKIN_DEPTHS 6.0 /* beyond this many, nodes are evenly spaced in r */
 
-/* Ranges of offset and depth, and integrals, that the pairs need. */
-struct needs {
-    double r_first, r_last;
-    struct shared_depths source, receiver;
-    bool used[PAIR_INTEGRALS];
-};
+const struct shared_needs shared_nothing = {.r_first = INFINITY,
+                                            .source = {0, INFINITY, -INFINITY, {0}},
+                                            .receiver = {0, INFINITY, -INFINITY, {0}}};
 
-static void widen(struct shared_depths *d, double z)
+enum ek_status shared_reserve(struct shared_room *r, size_t n)
 {
-    d->first = fmin(d->first, z);
-    d->last = fmax(d->last, z);
+    if (n <= r->n)
+        return EK_OK;
+    free(r->at);
+    r->n = 0;
+    r->at = aligned_alloc(64, (n * sizeof *r->at + 63) / 64 * 64);
+    if (!r->at)
+        FAIL(EK_UNAVAILABLE, "out of memory for a cell's table (%zu bytes)", n * sizeof *r->at);
+    r->n = n;
+    return EK_OK;
 }
 
-/* Includes a pair; false: a table cannot serve it. */
-static bool look_at(const struct shared *s, const struct survey_pair *p, struct needs *n)
+static void widen(struct shared_depths *d, double first, double last)
 {
-    struct pair_element element[PAIR_ELEMENTS];
+    d->first = fmin(d->first, first);
+    d->last = fmax(d->last, last);
+}
+
+int shared_look(const struct earth_layers *earth, const struct survey_pair *p,
+                struct shared_needs *n, struct pair_element *element, double *share)
+{
     struct pair_term term[PAIR_TERMS];
-    double share[PAIR_ELEMENTS];
-    const double seabed = s->earth->z[s->earth->sediments - 1];
-    const int points = pair_elements(p, s->earth, SHARED_WIRE_TOLERANCE, element, share);
+    const double seabed = earth->z[earth->sediments - 1];
+    const int points = pair_elements(p, earth, SHARED_WIRE_TOLERANCE, element, share);
     if (points > PAIR_ELEMENTS || p->receiver[2] >= seabed || p->loop)
-        return false;
-    widen(&n->receiver, p->receiver[2]);
+        return 0;
+    widen(&n->receiver, p->receiver[2], p->receiver[2]);
     for (int k = 0; k < points; k++) {
         if (!(element[k].r > 0) || element[k].z >= seabed)
-            return false;
-        widen(&n->source, element[k].z);
+            return 0;
+        widen(&n->source, element[k].z, element[k].z);
         n->r_first = fmin(n->r_first, element[k].r);
         n->r_last = fmax(n->r_last, element[k].r);
         for (int t = pair_terms(&element[k], term) - 1; t >= 0; t--)
             n->used[term[t].integral] = true;
     }
-    return true;
+    return points;
+}
+
+void shared_join(struct shared_needs *n, const struct shared_needs *other)
+{
+    n->r_first = fmin(n->r_first, other->r_first);
+    n->r_last = fmax(n->r_last, other->r_last);
+    widen(&n->source, other->source.first, other->source.last);
+    widen(&n->receiver, other->receiver.first, other->receiver.last);
+    for (int q = 0; q < PAIR_INTEGRALS; q++)
+        n->used[q] |= other->used[q];
+}
+
+int shared_points(const struct earth_layers *earth, const struct survey_pair *p,
+                  struct pair_element element[SHARED_POINTS], double share[SHARED_POINTS])
+{
+    const int points = p->length > 0 ? 3 : 1;
+    struct survey_pair point = *p;
+    double axis[3];
+    pair_axis(p->azimuth, p->dip, axis);
+    point.length = point.span = 0;
+    for (int i = 0; i < points; i++) {
+        struct pair_element near[PAIR_NEAR]; /* the first one is enough */
+        double all[PAIR_NEAR];
+        for (int d = 0; d < 3; d++)
+            point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
+        pair_elements(&point, earth, SHARED_WIRE_TOLERANCE, near, all);
+        element[i] = near[0];
+        share[i] = points == 1 ? 1 : i ? 0.25 : 0.5;
+    }
+    return points;
 }
 
 static void place_depths(struct shared_depths *d, int n)
@@ -60,18 +98,18 @@ static void place_depths(struct shared_depths *d, int n)
 
 /* Fields are smooth in ln r near the source, where they are powers of r, and in r far away, where
  * they decay with the skin depth. */
-static double stretch(const struct shared *s, double r)
+double shared_stretch(const struct shared *s, double r)
 {
     return log(r) + r / s->bend;
 }
 
-/* The inverse of stretch(), by Newton's method from a guess below it, where the function is
+/* The inverse of shared_stretch(), by Newton's method from a guess below it, where the function is
  * steeper. */
 static double offset_at(const struct shared *s, double stretched, double guess)
 {
     double r = guess;
     for (int step = 0; step < 60; step++) {
-        const double move = (stretched - stretch(s, r)) / (1 / r + 1 / s->bend);
+        const double move = (stretched - shared_stretch(s, r)) / (1 / r + 1 / s->bend);
         r = fmax(r + move, 0.1 * r);
         if (fabs(move) < 1e-14 * r)
             break;
@@ -81,12 +119,17 @@ static double offset_at(const struct shared *s, double stretched, double guess)
 
 double shared_position(const struct shared *s, double r)
 {
-    return (stretch(s, r) - stretch(s, s->node.at[0])) / s->spacing;
+    return (shared_stretch(s, r) - shared_stretch(s, s->node.at[0])) / s->spacing;
 }
 
 int shared_places(const struct shared *s, int j)
 {
     return (int)ceil(log(s->node.at[s->nodes - 1] / s->node.at[j]) / s->filter->step);
+}
+
+double shared_shift(const struct shared *s, int j)
+{
+    return shared_places(s, j) * s->filter->step - log(s->node.at[s->nodes - 1] / s->node.at[j]);
 }
 
 /* The smallest skin depth of the sediments. */
@@ -99,13 +142,13 @@ static double skin_depth(const struct shared *s)
 }
 
 /* Nodes extend beyond both ends, so that every stencil is complete. */
-static enum ek_status place_nodes(struct shared *s, const struct needs *n, double spacing,
+static enum ek_status place_nodes(struct shared *s, const struct shared_needs *n, double spacing,
                                   bool *fits)
 {
     const double before = SHARED_STENCIL / 2 - 0.5;
     s->spacing = spacing;
     s->bend = SKIN_DEPTHS * skin_depth(s);
-    const double first = stretch(s, n->r_first), last = stretch(s, n->r_last);
+    const double first = shared_stretch(s, n->r_first), last = shared_stretch(s, n->r_last);
     s->nodes = SHARED_STENCIL + 1 + (int)ceil((last - first) / spacing);
     TRY(shared_reserve(&s->node, (size_t)s->nodes));
     for (int j = 0; j < s->nodes; j++)
@@ -128,8 +171,7 @@ static void weigh_node(struct shared *s, int j)
     double w[2][HANKEL_POINTS];
     const double r = s->node.at[j];
     const int places = shared_places(s, j);
-    hankel_weights(s->filter, places * s->filter->step - log(s->node.at[s->nodes - 1] / r), w[0],
-                   w[1]);
+    hankel_weights(s->filter, shared_shift(s, j), w[0], w[1]);
     for (int q = 0; q < PAIR_INTEGRALS; q++) {
         if (s->place[q] < 0)
             continue;
@@ -145,7 +187,7 @@ static void weigh_node(struct shared *s, int j)
     }
 }
 
-static enum ek_status place_views(struct shared *s)
+enum ek_status shared_cut(struct shared *s)
 {
     const size_t room = PAIR_PART * ((size_t)s->earth->n + 2);
     TRY(shared_reserve(&s->part, room * (size_t)s->nviews));
@@ -157,26 +199,20 @@ static enum ek_status place_views(struct shared *s)
     return EK_OK;
 }
 
-enum ek_status shared_lay_out(struct shared *s, size_t npairs, int density, bool *fits)
+enum ek_status shared_lay_out(struct shared *s, const struct shared_needs *n, int density,
+                              bool *fits)
 {
-    struct needs n = {.r_first = INFINITY,
-                      .source = {0, INFINITY, -INFINITY, {0}},
-                      .receiver = {0, INFINITY, -INFINITY, {0}}};
-    *fits = true;
-    for (size_t p = 0; p < npairs && *fits; p++)
-        *fits = look_at(s, &s->pair[p], &n);
-    if (!*fits)
-        return EK_OK;
     TRY(hankel_open(densities[density].filter, &s->filter));
-    s->source = n.source;
-    s->receiver = n.receiver;
+    s->which = densities[density].filter;
+    s->source = n->source;
+    s->receiver = n->receiver;
     place_depths(&s->source, densities[density].depths);
     place_depths(&s->receiver, densities[density].depths);
     s->nviews = s->source.n * s->receiver.n;
     s->nused = 0;
     for (int q = 0; q < PAIR_INTEGRALS; q++)
-        s->place[q] = n.used[q] ? s->nused++ : -1;
-    return place_nodes(s, &n, densities[density].spacing, fits);
+        s->place[q] = n->used[q] ? s->nused++ : -1;
+    return place_nodes(s, n, densities[density].spacing, fits);
 }
 
 enum ek_status shared_weigh(struct shared *s)
@@ -184,5 +220,5 @@ enum ek_status shared_weigh(struct shared *s)
     TRY(shared_reserve(&s->weight, (size_t)s->nused * (size_t)s->nodes * (size_t)s->waves));
     for (int j = 0; j < s->nodes; j++)
         weigh_node(s, j);
-    return place_views(s);
+    return shared_cut(s);
 }

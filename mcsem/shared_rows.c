@@ -1,35 +1,18 @@
 /* mcsem/shared_rows.c – interpolates pairs from a cell's table. */
 #include "mcsem/matmul.h"
 #include "mcsem/shared_table.h"
+#include "src/kernel.h"
 
+#include "mcsem/kernels/table.h"
 #include <complex.h>
 
-/* Lagrange weights for position t among nodes 0 .. SHARED_STENCIL-1: the products of the distances
- * from all nodes before and behind, over those of the nodes themselves. */
-static void lagrange(double t, double *weight)
-{
-    double before = 1, behind = 1, scale = 1;
-    for (int i = 0; i < SHARED_STENCIL; i++) {
-        weight[i] = before;
-        before *= t - i;
-    }
-    for (int i = 1; i < SHARED_STENCIL; i++)
-        scale /= i;
-    for (int i = SHARED_STENCIL - 1; i >= 0; i--) {
-        weight[i] *= behind * scale;
-        behind *= i - t;
-        scale *= (double)i / (SHARED_STENCIL - i);
-    }
-}
+_Static_assert((int)SHARED_STENCIL == TABLE_STENCIL && (int)SHARED_DEPTHS == TABLE_DEPTHS,
+               "table_plan.h");
 
-/* Lagrange weights in depth. */
 static void lagrange_depth(const struct shared_depths *d, double z, double *weight)
 {
-    for (int i = 0; i < d->n; i++) {
-        weight[i] = 1;
-        for (int j = 0; j < d->n; j++)
-            weight[i] *= j == i ? 1 : (z - d->z[j]) / (d->z[i] - d->z[j]);
-    }
+    for (int i = 0; i < d->n; i++)
+        weight[i] = table_across(d->z, d->n, i, z);
 }
 
 /* Nodes needed: begin .. end-1. */
@@ -49,8 +32,8 @@ static void add_point(const struct shared *s, const struct pair_element *element
     struct pair_term term[PAIR_TERMS];
     double along[SHARED_STENCIL], source[SHARED_DEPTHS];
     const double t = shared_position(s, element->r);
-    const int first = (int)t - (SHARED_STENCIL / 2 - 1), n = pair_terms(element, term);
-    lagrange(t - first, along);
+    const int first = table_begin(t), n = pair_terms(element, term);
+    table_along(t - first, along);
     lagrange_depth(&s->source, element->z, source);
     for (int k = 0; k < n; k++)
         for (int v = 0; v < s->nviews; v++) {
@@ -71,7 +54,7 @@ static void weigh_pair(const struct shared *s, const struct survey_pair *p, stru
     const int n = pair_elements(p, s->earth, SHARED_WIRE_TOLERANCE, element, share);
     struct window own = {s->nodes, 0};
     for (int k = 0; k < n; k++) {
-        const int first = (int)shared_position(s, element[k].r) - (SHARED_STENCIL / 2 - 1);
+        const int first = table_begin(shared_position(s, element[k].r));
         own.begin = first < own.begin ? first : own.begin;
         own.end = first + SHARED_STENCIL > own.end ? first + SHARED_STENCIL : own.end;
     }
@@ -126,24 +109,14 @@ static void add_parts(const struct shared *s, const struct pair_element *element
 
 void shared_parts(const struct shared *s, size_t pair, double *parts, double *size)
 {
-    const struct survey_pair *p = &s->pair[pair];
-    struct survey_pair point = *p;
-    struct pair_element element[2 + PAIR_NEAR]; /* the middle and the ends of the wire */
-    const int points = p->length > 0 ? 3 : 1;
-    double axis[3];
-    pair_axis(p->azimuth, p->dip, axis);
-    point.length = point.span = 0;
-    for (int i = 0; i < points; i++) {
-        double all[PAIR_NEAR];
-        for (int d = 0; d < 3; d++)
-            point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
-        pair_elements(&point, s->earth, SHARED_WIRE_TOLERANCE, &element[i], all);
-    }
+    struct pair_element element[SHARED_POINTS];
+    double share[SHARED_POINTS];
+    const int points = shared_points(s->earth, &s->pair[pair], element, share);
     for (int q = 0; q < s->nfreq; q++) {
         double complex field = 0;
         parts[q] = 0;
         for (int i = 0; i < points; i++)
-            add_parts(s, &element[i], points == 1 ? 1 : i ? 0.25 : 0.5, q, &parts[q], &field);
+            add_parts(s, &element[i], share[i], q, &parts[q], &field);
         size[q] = modulus(field);
     }
 }

@@ -20,6 +20,14 @@ struct shared_depths {
     double z[SHARED_DEPTHS];
 };
 
+/* Ranges of offset and depth, and integrals, that pairs need. */
+struct shared_needs {
+    double r_first, r_last;
+    struct shared_depths source, receiver;
+    bool used[PAIR_INTEGRALS];
+};
+extern const struct shared_needs shared_nothing;
+
 /* Working memory of one thread. */
 struct shared_scratch {
     struct shared_room slot;   /* [slots][waves][2 columns] functions of the wavenumber */
@@ -37,6 +45,7 @@ struct shared {
     const double *freq;
     /* the table's layout */
     const struct hankel *filter;
+    int which;               /* number of the filter */
     double spacing, bend;    /* nodes are evenly spaced in ln r + r / bend */
     int nodes, waves;        /* waves: a multiple of PAIR_GROUP */
     struct shared_room node; /* [nodes] offsets, ascending */
@@ -60,14 +69,35 @@ struct shared {
 /* Ensures room for n numbers; the contents are lost. EK_UNAVAILABLE. */
 enum ek_status shared_reserve(struct shared_room *room, size_t n);
 
-/* Chooses nodes, wavenumbers and depths. As shared_make(). */
-enum ek_status shared_lay_out(struct shared *shared, size_t npairs, int density, bool *fits);
-/* Fills in the weights of the nodes, and the views. EK_UNAVAILABLE. */
+/* Adds a pair to the needs; returns the number of its elements, which are stored with their shares
+ * (room for PAIR_ELEMENTS), or 0: a table cannot serve it. shared_join adds the needs of others.
+ * Any thread. */
+int shared_look(const struct earth_layers *earth, const struct survey_pair *pair,
+                struct shared_needs *needs, struct pair_element *element, double *share);
+void shared_join(struct shared_needs *needs, const struct shared_needs *others);
+
+/* The points, and their shares, of which shared_parts() adds up a pair: the middle and the ends of
+ * its wire. Returns their number. */
+enum { SHARED_POINTS = 3 };
+int shared_points(const struct earth_layers *earth, const struct survey_pair *pair,
+                  struct pair_element element[SHARED_POINTS], double share[SHARED_POINTS]);
+
+/* Chooses nodes, wavenumbers and depths for the needs of pairs over shared->earth at shared->freq.
+ * As shared_make(). */
+enum ek_status shared_lay_out(struct shared *shared, const struct shared_needs *needs, int density,
+                              bool *fits);
+/* Cuts the layers for each view. shared_weigh: also fills in the weights of the nodes.
+ * EK_UNAVAILABLE. */
+enum ek_status shared_cut(struct shared *shared);
 enum ek_status shared_weigh(struct shared *shared);
 
 /* Filter steps, rounded up, from the wavenumber grid of the last node to that of node j. */
 int shared_places(const struct shared *shared, int j);
+/* The shift of node j's filter. */
+double shared_shift(const struct shared *shared, int j);
 
+/* What is evenly spaced, ln r + r / bend. */
+double shared_stretch(const struct shared *shared, double r);
 /* The position of offset r among the nodes, which are numbered from 0. */
 double shared_position(const struct shared *shared, double r);
 
