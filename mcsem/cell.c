@@ -66,6 +66,7 @@ void cell_close(struct cell_work *w)
     for (int t = 0; w->worker && t < w->width; t++)
         forward_close(w->worker[t].forward);
     shared_close(w->shared);
+    mcsem_device_close_tables(w->device);
     mcsem_device_close(w->device);
     arena_free(&w->arena);
     free(w);
@@ -216,18 +217,43 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-/* Copies the device's results for the first w->near pairs of the current cell. */
+/* Copies the device's responses of n pairs of the current cell from pair `first` on, which are
+ * number `from` of the call's fields and number `at` of those weighed. */
+static void copy_responses(struct cell_work *w, const struct cell_call *c, size_t first, size_t n,
+                           size_t from, size_t at)
+{
+    const size_t nfreq = (size_t)w->survey->nfreq;
+    memcpy(w->response + first * nfreq, c->field + from * nfreq, n * nfreq * sizeof *w->response);
+    memcpy(w->squares + first * nfreq, c->squares + at * nfreq, n * nfreq * sizeof *w->squares);
+}
+
+/* Copies the device's results for the pairs of the current cell that it has computed. */
 static void copy_device_square(struct cell_work *w, const struct cell_call *c, int k)
 {
     const int unknowns = earth_unknowns(w->earth);
     const double *from = c->triangle + (size_t)k * cell_sum_at(1 + unknowns, 0);
-    const size_t nfreq = (size_t)w->survey->nfreq, n = w->near * nfreq;
-    const size_t first = (size_t)(c->share[k].pair - c->pair) * nfreq;
+    const size_t near = c->share[k].n, first = (size_t)(c->share[k].pair - c->pair);
+    const struct device_span *span = &c->table[k].span;
     for (int i = 0; i <= unknowns; i++)
         memcpy(w->square + (size_t)i * (size_t)w->columns, from + cell_sum_at(i, 0),
                (size_t)(i + 1) * sizeof *from);
-    memcpy(w->response, c->field + first, n * sizeof *w->response);
-    memcpy(w->squares, c->squares + first, n * sizeof *w->squares);
+    copy_responses(w, c, 0, near, first, first);
+    copy_responses(w, c, near, span->n, c->tabled + span->first, c->pairs + span->first);
+}
+
+/* The device has computed all pairs of cell c. */
+static void take_from_device(struct cell_work *w, int c, const struct cell_call *call, int k,
+                             double *sums, struct cell_report *report)
+{
+    const struct cell_table *t = &call->table[k];
+    w->cell = c;
+    copy_device_square(w, call, k);
+    report->exact = call->share[k].n + t->cancelled;
+    report->filter = call->share[k].n ? call->share[k].filter : 0;
+    report->density = 0;
+    report->difference = t->difference;
+    report->ahead = true;
+    put_sums(w, sums);
 }
 
 enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
@@ -239,14 +265,19 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
     w->response = response;
     memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
     TRY(cell_ahead_next(w, c, &ahead, &k));
+    if (ahead && ahead->table[k].good) {
+        take_from_device(w, c, ahead, k, sums, report);
+        return EK_OK;
+    }
     cell_select(w, m, c);
     if (!cell_pairs(w))
         return EK_OK;
     if (w->near < cell_pairs(w)) {
         const bool checked = ahead && ahead->checks;
+        const struct cell_table *table = ahead ? &ahead->table[k] : NULL;
         const double complex *exact =
             checked ? ahead->exact + ahead->check_at[k] * cell_numbers(w) : NULL;
-        TRY(cell_choose_density(w, pool, exact, report));
+        TRY(cell_choose_density(w, pool, exact, table && table->sample.n ? table : NULL, report));
         if (report->density < 0)
             w->near = cell_pairs(w);
     }

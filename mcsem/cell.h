@@ -30,6 +30,7 @@ struct cell_report {
     int filter;        /* their filter (hankel.h) */
     int density;       /* of the table for the other pairs (shared.h), -1: no table */
     double difference; /* largest difference of the two modes in the samples checked */
+    bool ahead;        /* a device has made the table and served all pairs, with other cells' */
     double cpu_s;      /* of all threads of the unit; set by the caller of cell_compute() */
 };
 

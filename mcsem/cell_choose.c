@@ -12,11 +12,6 @@ enum { FEW_OTHERS = 4, MANY = 50 };
 #define NEAR_CLEARANCES 4.0
 #define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far smaller */
 
-struct samples {
-    int n;
-    size_t pair[SAMPLES];
-};
-
 /* A range of depths. */
 struct span {
     double first, last;
@@ -67,7 +62,7 @@ void cell_select(struct cell_work *w, const double *m, int c)
     w->near = w->options.mode == CELL_SHARED && !w->earth->vertical ? count_near(w) : cell_pairs(w);
 }
 
-static void add_sample(struct samples *s, size_t pair)
+static void add_sample(struct cell_samples *s, size_t pair)
 {
     for (int k = 0; k < s->n; k++)
         if (s->pair[k] == pair)
@@ -90,9 +85,9 @@ static size_t farthest_in_depth(const struct survey_pair *pair, size_t first, si
 
 /* Samples of pairs first .. last-1: the nearest one of each kind of channel (E and H, horizontal
  * and vertical), the farthest one, the one whose source is farthest from the mean depth. */
-static struct samples choose_samples(const struct survey_pair *pair, size_t first, size_t last)
+struct cell_samples cell_choose_samples(const struct survey_pair *pair, size_t first, size_t last)
 {
-    struct samples s = {0};
+    struct cell_samples s = {0};
     bool seen[CHANNELS] = {false};
     for (size_t i = first; i < last; i++) {
         const struct survey_pair *p = &pair[i];
@@ -113,7 +108,7 @@ enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *repor
     w->filter = report->filter = CELL_FEW_FILTER;
     if (w->near <= FEW)
         return EK_OK;
-    const struct samples s = choose_samples(w->pair, 0, w->near);
+    const struct cell_samples s = cell_choose_samples(w->pair, 0, w->near);
     report->filter = SAMPLE_FILTER;
     for (int k = 0; k < s.n; k++) {
         const struct survey_pair *p = &w->pair[s.pair[k]];
@@ -134,7 +129,7 @@ int cell_add_trials(struct cell_call *c, struct device_share *to)
     for (const struct device_share *share = c->share; share < c->share + c->cells; share++) {
         if (share->n <= FEW)
             continue;
-        const struct samples s = choose_samples(share->pair, 0, share->n);
+        const struct cell_samples s = cell_choose_samples(share->pair, 0, share->n);
         for (int i = 0; i < s.n; i++)
             tried[i] = share->pair[s.pair[i]];
         for (int filter = 0; filter < TRIALS; filter++)
@@ -182,17 +177,15 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *c, const struct de
  * the block. */
 struct comparison {
     struct cell_work *work;
-    struct samples sample;
+    struct cell_samples sample;
     const double complex *exact; /* sums of the samples by a device, or NULL */
     bool computed;               /* the exact rows are there */
     double worst[SAMPLES], error[SAMPLES];
 };
 
-/* Largest difference of a sample's rows, field or derivative, relative to `sizes` [nfreq] (NULL:
- * the field's size), or to `floor` if that is larger. */
-static double difference(const struct cell_work *w, int sample, const double *sizes, double floor)
+double cell_difference(const struct cell_work *w, const double *a, const double *b,
+                       const double *sizes, double floor)
 {
-    const double *a = cell_row(w, 2 * (size_t)sample), *b = a + cell_row_size(w);
     double worst = 0;
     for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
         const double size = fmax(sizes ? sizes[q] : hypot(b[0], b[w->columns]), floor);
@@ -221,8 +214,8 @@ static void compare_phase(void *arg, int thread)
         else if (!c->computed)
             k->status = cell_fill_exactly(w, k, pair, SAMPLE_FILTER, cell_row(w, row + 1));
         shared_parts(w->shared, pair - w->near, k->parts, k->size);
-        c->worst[i] = difference(w, i, NULL, floor);
-        c->error[i] = difference(w, i, k->parts, floor);
+        c->worst[i] = cell_difference(w, cell_row(w, row), cell_row(w, row + 1), NULL, floor);
+        c->error[i] = cell_difference(w, cell_row(w, row), cell_row(w, row + 1), k->parts, floor);
     }
 }
 
@@ -243,10 +236,10 @@ static enum ek_status check_shared(struct comparison *c, struct thread_pool *poo
     return EK_OK;
 }
 
-/* Whether the table's error may exceed the tolerance after the parts of a field cancel. */
-static bool error_dominates(const struct cell_work *w, double parts, double size, double floor)
+bool cell_error_dominates(const struct cell_work *w, double error, double parts, double size,
+                          double floor)
 {
-    return CAUTION * w->error * parts > w->options.tolerance * fmax(size, floor);
+    return CAUTION * error * parts > w->options.tolerance * fmax(size, floor);
 }
 
 bool cell_cancels(const struct cell_work *w, size_t pair, const double *row)
@@ -254,7 +247,7 @@ bool cell_cancels(const struct cell_work *w, size_t pair, const double *row)
     const double floor = cell_floor(&w->options, &w->pair[pair]);
     const double *parts = w->parts + pair * (size_t)w->survey->nfreq;
     for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns)
-        if (error_dominates(w, parts[q], hypot(row[0], row[w->columns]), floor))
+        if (cell_error_dominates(w, w->error, parts[q], hypot(row[0], row[w->columns]), floor))
             return true;
     return false;
 }
@@ -271,7 +264,7 @@ static void count_phase(void *arg, int thread)
         bool cancels = false;
         shared_parts(w->shared, i - w->near, parts, k->size);
         for (int q = 0; q < w->survey->nfreq; q++)
-            cancels = cancels || error_dominates(w, parts[q], k->size[q], floor);
+            cancels = cancels || cell_error_dominates(w, w->error, parts[q], k->size[q], floor);
         k->exact += cancels;
     }
 }
@@ -285,7 +278,12 @@ static size_t count_cancelled(struct cell_work *w, struct thread_pool *pool)
     return n;
 }
 
-static double worth_of(const struct cell_work *w)
+size_t cell_few_others(size_t pairs, int density)
+{
+    return density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
+}
+
+double cell_worth(const struct cell_work *w)
 {
     return w->options.always ? INFINITY : (double)(cell_pairs(w) - w->near);
 }
@@ -293,7 +291,7 @@ static double worth_of(const struct cell_work *w)
 enum ek_status cell_reject_table(struct cell_work *w)
 {
     const struct survey *s = w->survey;
-    double worth = worth_of(w);
+    double worth = cell_worth(w);
     bool fits = true;
     if (w->near < cell_pairs(w))
         TRY(shared_plan(w->shared, &w->layers, w->pair + w->near, cell_pairs(w) - w->near, s->nfreq,
@@ -308,20 +306,20 @@ void cell_add_samples(const struct cell_work *w, struct survey_pair *pair, struc
     *to = (struct device_share){w->layers, pair, 0, SAMPLE_FILTER, false};
     if (w->near == cell_pairs(w))
         return;
-    const struct samples s = choose_samples(w->pair, w->near, cell_pairs(w));
+    const struct cell_samples s = cell_choose_samples(w->pair, w->near, cell_pairs(w));
     for (; to->n < (size_t)s.n; to->n++)
         pair[to->n] = w->pair[s.pair[to->n]];
 }
 
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
-                                   const double complex *exact, struct cell_report *report)
+                                   const double complex *exact, const struct cell_table *coarsest,
+                                   struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
     struct comparison c = {
-        .work = w, .sample = choose_samples(w->pair, w->near, cell_pairs(w)), .exact = exact};
-    double worth = worth_of(w); /* less what failed attempts cost */
-    for (int density = 0; density < SHARED_DENSITIES; density++) {
-        const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
+        .work = w, .sample = cell_choose_samples(w->pair, w->near, cell_pairs(w)), .exact = exact};
+    double worth = coarsest ? coarsest->worth - SAMPLES : cell_worth(w); /* less failed attempts */
+    for (int density = coarsest ? 1 : 0; density < SHARED_DENSITIES; density++) {
         bool fits;
         TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs, w->survey->nfreq,
                         w->survey->freq, density, &worth, pool, &fits));
@@ -329,7 +327,8 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
             break;
         worth -= SAMPLES;
         TRY(check_shared(&c, pool, &report->difference));
-        if (report->difference <= w->options.tolerance && count_cancelled(w, pool) <= few) {
+        if (report->difference <= w->options.tolerance &&
+            count_cancelled(w, pool) <= cell_few_others(pairs, density)) {
             report->density = density;
             return EK_OK;
         }

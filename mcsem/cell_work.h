@@ -4,6 +4,7 @@
 #include "mcsem/cell.h"
 #include "mcsem/device.h"
 #include "mcsem/shared.h"
+#include "mcsem/tables.h"
 
 /* Working memory of one thread. */
 struct cell_worker {
@@ -11,11 +12,39 @@ struct cell_worker {
     double complex *field, *derivative; /* [nfreq], [nfreq][layers] */
     double *parts, *size;               /* [nfreq] as shared_parts() */
     size_t exact;                       /* pairs of the cell that the table cannot serve */
-    enum ek_status status;              /* of this thread in the last phase */
+    struct shared_needs needs;          /* of the pairs looked at: */
+    bool unfit, full;      /* no table can serve one of them; no room for its elements */
+    enum ek_status status; /* of this thread in the last phase */
+};
+
+/* Filter where there are too few pairs for trials; samples of a cell; filters tried on them (if
+ * these disagree, the finest one is used). */
+enum { CELL_FEW_FILTER = 4, CELL_SAMPLES = 6, CELL_TRIALS = HANKEL_FILTERS - 1 };
+
+/* Pairs that a cell with a table on a device takes in a call beyond its own, at most: samples, once
+ * in exact mode and once from the table, and what fills up groups. */
+enum { CELL_ROUND = CELL_SAMPLES + 16 };
+
+/* Numbers of sampled pairs. */
+struct cell_samples {
+    int n;
+    size_t pair[CELL_SAMPLES];
+};
+
+/* A cell's table on the device: its pairs among those of all tables of the call (none: the host
+ * makes the table, or there is none), and what comparing samples with exact mode tells. */
+struct cell_table {
+    struct device_span span;
+    struct cell_samples sample; /* numbers in the span */
+    double worth;               /* what a denser one may cost */
+    bool good;                  /* dense enough; else the host goes on */
+    double difference, error;   /* as in struct cell_report and struct cell_work */
+    size_t cancelled;           /* pairs that exact mode has computed again */
 };
 
 /* One call of the device: the pairs of several cells, followed by those with which tables are to be
- * compared, and by samples of later cells, each with several filters. */
+ * compared, by samples of later cells, each with several filters, and by the pairs that tables of
+ * these cells serve. */
 struct cell_call {
     int cells, shares;              /* the first `cells` shares are those of the cells */
     int checks;                     /* shares to compare tables with */
@@ -31,18 +60,21 @@ struct cell_call {
     struct survey_pair *pair;       /* [batch] the cells' pairs, in the order of the shares */
     struct survey_pair *sample;     /* [DEVICE_SQUARES][CELL_SAMPLES] of this call's cells */
     bool has_trials; /* samples travel with an earlier call, so that the filters will be known */
-    double complex *field;        /* [2 batch][nfreq] fields of all shares */
-    double *squares;              /* [batch][nfreq] squared residuals */
-    struct device_weight *weight; /* [batch][nfreq] */
+    double complex *field; /* [2 batch][nfreq] fields of all shares */
+    struct tables tables;
+    struct cell_table *table;     /* [DEVICE_SQUARES] */
+    size_t tabled;                /* index in `field` of the first pair that a table serves */
+    double *parts;                /* [batch][nfreq][2] mcsem_device_parts() */
+    double complex *interpolated; /* as `exact`, from the tables */
+    unsigned char *cancels; /* [batch] whether the parts of a pair cancel, see cell_tables.c */
+    double *squares;        /* [batch][nfreq] squared residuals; tables' pairs come last */
+    struct device_weight *weight; /* [batch][nfreq] the same */
     double *triangle;             /* [DEVICE_SQUARES][columns (columns + 1) / 2] */
 };
 
 /* Calls in use, from the one whose cells are being consumed to the one whose samples come next. */
 enum { CELL_AHEAD = 2, CELL_CALLS = 2 * CELL_AHEAD + 1 };
 
-/* Filter where there are too few pairs for trials; samples of a cell; filters tried on them (if
- * these disagree, the finest one is used). */
-enum { CELL_FEW_FILTER = 4, CELL_SAMPLES = 6, CELL_TRIALS = HANKEL_FILTERS - 1 };
 _Static_assert((CELL_TRIALS + 2) * DEVICE_SQUARES <= DEVICE_SHARES, "a call's shares");
 
 struct cell_work {
@@ -54,14 +86,18 @@ struct cell_work {
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
     struct device *device;    /* NULL: the workers compute the pairs in exact mode */
+    bool tables;              /* the device makes tables */
     struct cell_call *call;   /* [CELL_CALLS] a ring */
     struct thread_pool *pool; /* threads that feed the device */
     int turn;        /* number of the call whose cells are being consumed, from -CELL_AHEAD */
     const double *m; /* unknowns of the announced cells */
     const int *list; /* [nlist] the announced cells, of which the first ndone are done */
     size_t nlist, ndone;
-    double complex *sum; /* [block][nfreq][1 + layers] field and derivatives of one block */
-    size_t batch, block; /* largest number of pairs of a device call, and of a block */
+    double complex *sum;       /* [block][nfreq][1 + layers] field and derivatives of one block */
+    struct survey_pair *again; /* [batch] pairs to compute again, */
+    struct device_share *again_share; /* [DEVICE_SQUARES] */
+    double complex *again_field;      /* [batch][nfreq] */
+    size_t batch, block;              /* largest number of pairs of a device call, and of a block */
     struct survey_pair
         *pair; /* [pairs of the largest cell] at their heights over this cell's seabed */
     struct earth_layers layers;
@@ -129,6 +165,19 @@ enum ek_status cell_ahead_open(struct cell_work *w, struct backend *device, int 
 enum ek_status cell_ahead_next(struct cell_work *w, int cell, const struct cell_call **call,
                                int *k);
 
+/* ---- cell_tables.c: tables that the device makes ---- */
+
+/* Gets ready for them, if there is memory. */
+enum ek_status cell_tables_open(struct cell_work *w);
+/* Pairs of the current cell in a call, at most; 0: the device makes no table for it. */
+size_t cell_table_pairs(const struct cell_work *w);
+/* Adds the current cell's table and pairs to the call, as its cell number c->cells; sets w->near to
+ * all pairs as cell_reject_table(). *fits = false: no room. */
+enum ek_status cell_table_add(struct cell_work *w, struct cell_call *c, bool *fits);
+/* Judges the tables of a call in this slot, whose fields are there, and has the device compute
+ * again what cancels. */
+enum ek_status cell_tables_judge(struct cell_work *w, struct cell_call *c, int slot);
+
 /* ---- cell_choose.c: how a cell is computed ---- */
 
 /* Makes c the current cell: its layers, its pairs, and how many of them a table cannot serve,
@@ -146,10 +195,26 @@ void cell_judge_trials(struct cell_work *w, struct cell_call *call,
  * there will be no table. */
 void cell_add_samples(const struct cell_work *w, struct survey_pair *pair,
                       struct device_share *share);
+/* Samples of pairs first .. last-1. */
+struct cell_samples cell_choose_samples(const struct survey_pair *pair, size_t first, size_t last);
+/* Largest difference of two rows, field or derivative, relative to `sizes` [nfreq] (NULL: the
+ * second one's field), or to `floor` if that is larger. */
+double cell_difference(const struct cell_work *w, const double *row, const double *exact,
+                       const double *sizes, double floor);
+/* Whether an error of the table relative to the parts of a field may exceed the tolerance after
+ * these cancel. */
+bool cell_error_dominates(const struct cell_work *w, double error, double parts, double size,
+                          double floor);
+/* How many of a table's pairs may need exact mode. */
+size_t cell_few_others(size_t pairs, int density);
+/* What a table may cost, in pairs of exact mode. */
+double cell_worth(const struct cell_work *w);
 /* Makes the coarsest table that is good enough for the other pairs; none: report->density = -1.
- * `exact`: the sums of cell_add_samples()'s pairs, or NULL: the unit's threads compute them. */
+ * `exact`: the sums of cell_add_samples()'s pairs, or NULL: the unit's threads compute them.
+ * `coarsest`: the device's table, which was not good enough, or NULL. */
 enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
-                                   const double complex *exact, struct cell_report *report);
+                                   const double complex *exact, const struct cell_table *coarsest,
+                                   struct cell_report *report);
 /* Sets w->near to all pairs if it is clear beforehand that there will be no table. */
 enum ek_status cell_reject_table(struct cell_work *w);
 /* Whether the parts of a pair's field, which the table gave as `row`, cancel so far that the

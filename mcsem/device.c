@@ -1,19 +1,13 @@
 /* mcsem/device.c – host threads pack the geometry of pairs into batches, the device computes plans
  * and sums from them. While the device computes a group of batches, one per host thread, the
  * threads pack the next group. */
-#include "mcsem/device.h"
+#include "mcsem/device_internal.h"
 #include "cu/team/thread_pool.h"
 #include "src/kernel.h"
 
 #include "mcsem/kernels/exact_plan.h"
 
-/* Buffers, kernels. */
-enum { FILTERS, WEIGHTS, DEEPEST, SCRATCH, SPANS, CASE_WEIGHTS, TRIANGLES, BUFFERS };
 enum { PLANS, WAVES, ADD, ROWS, SQUARES, KERNELS };
-/* Groups of batches in progress. Events, numbered one after another: a group's batches are
- * computed, or sent; the sums of a slot are ready; weights are sent; squares are ready. */
-enum { GROUPS = 2, EVENT_COMPUTED = 0, EVENT_SENT = GROUPS, EVENT_SUMS = EVENT_SENT + GROUPS };
-enum { EVENT_WEIGHTS = EVENT_SUMS + DEVICE_SLOTS, EVENT_SQUARES };
 enum { GROUP = 64 };
 static const struct backend_kernel kernels[KERNELS] = {
     [PLANS] = {"exact_plans", {GROUP, 1, 1}},
@@ -35,22 +29,6 @@ enum { MOST_FEEDERS = 16 };       /* threads that pack pairs */
 _Static_assert(HANKEL_SHIFTS == EXACT_SHIFTS && (int)PAIR_FUNCTIONS == EXACT_FUNCTIONS, "plan.h");
 _Static_assert(sizeof(struct device_weight) == EXACT_WEIGHT * sizeof(double), "plan.h");
 
-/* A call: its arguments and its results on the device. */
-struct slot {
-    const struct device_share *share;
-    int shares, nfreq;
-    size_t pairs;
-    enum forward_derivatives derivatives;
-    double *table, *line; /* [DEVICE_SHARES][4 * layers], [nfreq] */
-    struct backend_mem *tables, *lines, *sums, *fields;
-};
-
-/* Sizes of the parts of a batch's plans: the host sends numbers and rows, the device computes
- * weights and deepest layers. */
-struct counts {
-    size_t numbers, rows, weights, deepest;
-};
-
 /* A range of a slot's pairs to pack: the first one's share, index in it and number among all of the
  * slot's pairs, and how many are left. */
 struct cursor {
@@ -70,25 +48,6 @@ struct batch {
     enum ek_status status;
 };
 
-struct device {
-    struct backend *backend;
-    struct backend_program *program;
-    struct backend_mem *buffer[BUFFERS];
-    int layers, nfreq;
-    size_t most_pairs, next; /* largest number of pairs of a batch, number in the next one: small
-                                while the device is idle */
-    struct counts most;      /* of a batch */
-    int width;               /* batches of a group, one per thread */
-    struct thread_pool *pool;
-    struct batch *batches; /* [GROUPS][width] */
-    long turn;             /* number of groups so far */
-    struct arena arena;
-    struct slot slot[DEVICE_SLOTS];
-    int span[2 * DEVICE_SQUARES];
-    int squares;      /* shares being squared */
-    size_t triangles; /* numbers of their triangles */
-};
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Bytes of scratch memory for n pairs. */
@@ -99,15 +58,9 @@ static size_t scratch_bytes(const struct device *d, size_t n)
     return groups * EXACT_BESIDE * (size_t)exact_numbers(d->layers) * sizeof(double);
 }
 
-/* Largest number of pairs of a call with batches of n. */
-static size_t call_pairs(size_t n)
-{
-    return 2 * n + 64;
-}
-
 static size_t sums(const struct device *d, size_t n)
 {
-    return call_pairs(n) * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
+    return device_call_pairs(n) * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
 }
 
 static bool fits(const struct device *d, size_t n)
@@ -164,9 +117,10 @@ static enum ek_status open_host(struct device *d)
     return EK_OK;
 }
 
-static enum ek_status open_slot(struct device *d, struct slot *s)
+static enum ek_status open_slot(struct device *d, struct device_slot *s)
 {
-    const size_t cases = call_pairs(d->most_pairs) * (size_t)d->nfreq, layers = (size_t)d->layers;
+    const size_t cases = device_call_pairs(d->most_pairs) * (size_t)d->nfreq,
+                 layers = (size_t)d->layers;
     TRY(backend_alloc(d->backend, DEVICE_SHARES * 4 * layers * sizeof(double), &s->tables));
     TRY(backend_alloc(d->backend, (size_t)d->nfreq * sizeof(double), &s->lines));
     TRY(backend_alloc(d->backend, sums(d, d->most_pairs) * sizeof(double), &s->sums));
@@ -175,7 +129,7 @@ static enum ek_status open_slot(struct device *d, struct slot *s)
 
 static enum ek_status open_buffers(struct device *d)
 {
-    const size_t cases = call_pairs(d->most_pairs) * (size_t)d->nfreq,
+    const size_t cases = device_call_pairs(d->most_pairs) * (size_t)d->nfreq,
                  numbers = 1 + (size_t)d->layers;
     const size_t bytes[BUFFERS] = {[FILTERS] = sizeof(double[HANKEL_FILTERS][HANKEL_NUMBERS]),
                                    [WEIGHTS] = d->most.weights * sizeof(double),
@@ -248,7 +202,7 @@ void mcsem_device_close(struct device *d)
     (void)MUTED(mcsem_device_wait(d));
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
-    for (struct slot *s = d->slot; s < d->slot + DEVICE_SLOTS; s++) {
+    for (struct device_slot *s = d->slot; s < d->slot + DEVICE_SLOTS; s++) {
         backend_free(d->backend, s->tables);
         backend_free(d->backend, s->lines);
         backend_free(d->backend, s->sums);
@@ -267,6 +221,11 @@ void mcsem_device_close(struct device *d)
 size_t mcsem_device_batch(const struct device *d)
 {
     return d->most_pairs;
+}
+
+const struct backend_info *mcsem_device_info(const struct device *d)
+{
+    return &d->backend->info;
 }
 
 void mcsem_device_feed(struct device *d, struct thread_pool *pool)
@@ -373,7 +332,8 @@ static void add_plan(const struct device *d, struct batch *f, int filter, int sh
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static enum ek_status launch_batch(struct device *d, const struct slot *s, const struct batch *f)
+static enum ek_status launch_batch(struct device *d, const struct device_slot *s,
+                                   const struct batch *f)
 {
     const int nlayers = s->share->layers.n, nfreq = s->nfreq;
     const struct backend_arg plans[] = {
@@ -411,8 +371,8 @@ static enum ek_status launch_batch(struct device *d, const struct slot *s, const
 }
 
 /* Sends a batch of group `group` and launches its kernels. */
-static enum ek_status begin_batch(struct device *d, const struct slot *s, const struct batch *f,
-                                  int group)
+static enum ek_status begin_batch(struct device *d, const struct device_slot *s,
+                                  const struct batch *f, int group)
 {
     struct backend *b = d->backend;
     TRY(backend_send(b, BACKEND_FEED, f->numbers, f->number, f->used.numbers * sizeof *f->number));
@@ -436,8 +396,8 @@ enum ek_status mcsem_device_wait(struct device *d)
 }
 
 /* Packs pairs until the batch is full or all are packed. Any thread. */
-static enum ek_status fill_batch(const struct device *d, const struct slot *c, const double *freq,
-                                 struct batch *f)
+static enum ek_status fill_batch(const struct device *d, const struct device_slot *c,
+                                 const double *freq, struct batch *f)
 {
     struct cursor *at = &f->at;
     f->first = at->number;
@@ -475,7 +435,7 @@ static enum ek_status fill_batch(const struct device *d, const struct slot *c, c
  * batches that were full. */
 struct packing {
     struct device *d;
-    const struct slot *slot;
+    const struct device_slot *slot;
     const double *freq;
     struct batch *batches; /* [n] */
     int n;
@@ -545,7 +505,8 @@ static enum ek_status begin_group(struct packing *p, int group)
     return backend_record(d->backend, BACKEND_COMPUTE, EVENT_COMPUTED + group);
 }
 
-static enum ek_status begin_batches(struct device *d, const struct slot *s, const double *freq)
+static enum ek_status begin_batches(struct device *d, const struct device_slot *s,
+                                    const double *freq)
 {
     struct packing p = {.d = d, .slot = s, .freq = freq, .rest = {.left = s->pairs}};
     for (; p.rest.left || p.nleftover; d->turn++) {
@@ -559,14 +520,14 @@ static enum ek_status begin_batches(struct device *d, const struct slot *s, cons
     return EK_OK;
 }
 
-static enum ek_status begin(struct device *d, struct slot *s, const double *freq)
+static enum ek_status begin(struct device *d, struct device_slot *s, const double *freq)
 {
     const int nlayers = s->share->layers.n;
     for (int k = 0; k < s->shares; k++) {
         forward_layers(&s->share[k].layers, s->table + k * 4 * nlayers);
         s->pairs += s->share[k].n;
     }
-    if (s->pairs > call_pairs(d->most_pairs))
+    if (s->pairs > device_call_pairs(d->most_pairs))
         FAIL(EK_USAGE, "%s: %zu pairs in one call", d->backend->label, s->pairs);
     for (int q = 0; q < s->nfreq; q++)
         s->line[q] = forward_line(freq[q]);
@@ -582,11 +543,11 @@ enum ek_status mcsem_device_begin(struct device *d, int slot, const struct devic
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives)
 {
-    struct slot *s = &d->slot[slot];
+    struct device_slot *s = &d->slot[slot];
     s->share = share;
     s->shares = shares;
     s->nfreq = nfreq;
-    s->pairs = 0;
+    s->pairs = s->tabled = 0;
     s->derivatives = derivatives;
     const enum ek_status st = begin(d, s, freq);
     if (st) /* running commands must not read memory that the caller frees */
@@ -596,8 +557,7 @@ enum ek_status mcsem_device_begin(struct device *d, int slot, const struct devic
 
 /* ---- what comes back ------------------------------------------------------------------------- */
 
-/* Waits for an event and reads a buffer while later work is computed. */
-static enum ek_status fetch(struct device *d, int event, struct backend_mem *from, void *to,
+enum ek_status device_fetch(struct device *d, int event, struct backend_mem *from, void *to,
                             size_t bytes)
 {
     TRY(backend_after(d->backend, BACKEND_FEED, event));
@@ -606,7 +566,7 @@ static enum ek_status fetch(struct device *d, int event, struct backend_mem *fro
 }
 
 /* Applies the loop factor to the sums, n of each `numbers`. */
-static void scale_loops(const struct slot *c, size_t n, size_t numbers, double complex *sum)
+static void scale_loops(const struct device_slot *c, size_t n, size_t numbers, double complex *sum)
 {
     const size_t nfreq = (size_t)c->nfreq;
     for (const struct device_share *s = c->share; s < c->share + c->shares; s++)
@@ -616,9 +576,9 @@ static void scale_loops(const struct slot *c, size_t n, size_t numbers, double c
 
 enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *field)
 {
-    const struct slot *s = &d->slot[slot];
-    const size_t cases = s->pairs * (size_t)s->nfreq;
-    TRY(fetch(d, EVENT_SUMS + slot, s->fields, field, cases * sizeof *field));
+    const struct device_slot *s = &d->slot[slot];
+    const size_t cases = (s->pairs + s->tabled) * (size_t)s->nfreq;
+    TRY(device_fetch(d, EVENT_SUMS + slot, s->fields, field, cases * sizeof *field));
     scale_loops(s, 1, 1, field);
     return EK_OK;
 }
@@ -626,7 +586,7 @@ enum ek_status mcsem_device_fields(struct device *d, int slot, double complex *f
 enum ek_status mcsem_device_sums(struct device *d, int slot, size_t first, size_t n,
                                  double complex *sum)
 {
-    const struct slot *s = &d->slot[slot];
+    const struct device_slot *s = &d->slot[slot];
     const size_t pair = (size_t)s->nfreq * (1 + (size_t)s->share->layers.n) * sizeof *sum;
     const struct backend_rect part = backend_linear(0, first * pair, n * pair);
     TRY(backend_read(d->backend, BACKEND_FEED, sum, s->sums, &part));
@@ -639,25 +599,39 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
 {
     const int slot = DEVICE_SLOTS - 1;
     const size_t numbers = 1 + (size_t)share->layers.n;
-    const struct slot *s = &d->slot[slot];
+    const struct device_slot *s = &d->slot[slot];
     TRY(mcsem_device_begin(d, slot, share, shares, nfreq, freq, derivatives));
-    TRY(fetch(d, EVENT_SUMS + slot, s->sums, sum,
-              s->pairs * (size_t)s->nfreq * numbers * sizeof *sum));
+    TRY(device_fetch(d, EVENT_SUMS + slot, s->sums, sum,
+                     s->pairs * (size_t)s->nfreq * numbers * sizeof *sum));
     scale_loops(s, s->derivatives == FORWARD_FIELD ? 1 : numbers, numbers, sum);
     return EK_OK;
 }
 
 /* ---- squares --------------------------------------------------------------------------------- */
 
-static enum ek_status launch_squares(struct device *d, const struct slot *s, size_t pairs)
+/* Turns the sums of n pairs from `first` on into rows. */
+static enum ek_status launch_rows(struct device *d, const struct device_slot *s, size_t first,
+                                  size_t n)
 {
     const int nlayers = s->share->layers.n, sediments = s->share->layers.sediments;
-    const size_t columns = (size_t)(1 + nlayers - sediments), cases = pairs * (size_t)s->nfreq;
+    const size_t nfreq = (size_t)s->nfreq, columns = (size_t)(1 + nlayers - sediments);
+    const struct backend_arg rows[] = {backend_arg_mem(s->sums),
+                                       backend_arg_int(nlayers),
+                                       backend_arg_int(sediments),
+                                       backend_arg_int((int)(first * nfreq)),
+                                       backend_arg_int((int)((first + n) * nfreq)),
+                                       backend_arg_mem(d->buffer[CASE_WEIGHTS])};
+    return n ? backend_launch_items(d->backend, d->program, ROWS, n * nfreq * columns,
+                                    sizeof rows / sizeof *rows, rows)
+             : EK_OK;
+}
+
+static enum ek_status launch_squares(struct device *d, const struct device_slot *s)
+{
+    const int nlayers = s->share->layers.n, sediments = s->share->layers.sediments;
+    const size_t columns = (size_t)(1 + nlayers - sediments);
     const size_t tiles = (columns + EXACT_TILE - 1) / EXACT_TILE;
     d->triangles = (size_t)d->squares * (columns * (columns + 1) / 2);
-    const struct backend_arg rows[] = {backend_arg_mem(s->sums), backend_arg_int(nlayers),
-                                       backend_arg_int(sediments), backend_arg_int((int)cases),
-                                       backend_arg_mem(d->buffer[CASE_WEIGHTS])};
     const struct backend_arg squares[] = {backend_arg_mem(s->sums),
                                           backend_arg_int(nlayers),
                                           backend_arg_int(sediments),
@@ -665,35 +639,47 @@ static enum ek_status launch_squares(struct device *d, const struct slot *s, siz
                                           backend_arg_mem(d->buffer[SPANS]),
                                           backend_arg_int(d->squares),
                                           backend_arg_mem(d->buffer[TRIANGLES])};
-    TRY(backend_launch_items(d->backend, d->program, ROWS, cases * columns,
-                             sizeof rows / sizeof *rows, rows));
     return backend_launch_items(d->backend, d->program, SQUARES,
                                 (size_t)d->squares * (tiles * (tiles + 1) / 2),
                                 sizeof squares / sizeof *squares, squares);
 }
 
+/* Sends the weights of n pairs, to those of the slot from `first` on. */
+static enum ek_status send_weights(struct device *d, const struct device_slot *s, size_t first,
+                                   size_t n, const struct device_weight *weight)
+{
+    const size_t pair = (size_t)s->nfreq * sizeof *weight;
+    const struct backend_rect box = backend_linear(first * pair, 0, n * pair);
+    return backend_write(d->backend, BACKEND_FEED, d->buffer[CASE_WEIGHTS], weight, &box);
+}
+
 enum ek_status mcsem_device_square(struct device *d, int slot, int shares,
+                                   const struct device_span *table,
                                    const struct device_weight *weight)
 {
-    const struct slot *s = &d->slot[slot];
+    const struct device_slot *s = &d->slot[slot];
     struct backend *b = d->backend;
     size_t pairs = 0;
     for (int k = 0; k < shares; pairs += s->share[k++].n) {
-        d->span[2 * k] = (int)pairs;
-        d->span[2 * k + 1] = (int)s->share[k].n;
+        d->span[4 * k] = (int)pairs;
+        d->span[4 * k + 1] = (int)s->share[k].n;
+        d->span[4 * k + 2] = (int)(s->pairs + table[k].first);
+        d->span[4 * k + 3] = (int)table[k].n;
     }
     d->squares = shares;
     TRY(backend_send(b, BACKEND_FEED, d->buffer[SPANS], d->span,
-                     2 * (size_t)shares * sizeof *d->span));
-    TRY(backend_send(b, BACKEND_FEED, d->buffer[CASE_WEIGHTS], weight,
-                     pairs * (size_t)s->nfreq * sizeof *weight));
+                     4 * (size_t)shares * sizeof *d->span));
+    TRY(send_weights(d, s, 0, pairs, weight));
+    TRY(send_weights(d, s, s->pairs, s->tabled, weight + pairs * (size_t)s->nfreq));
     TRY(backend_record(b, BACKEND_FEED, EVENT_WEIGHTS));
     TRY(backend_after(b, BACKEND_COMPUTE, EVENT_WEIGHTS));
-    TRY(launch_squares(d, s, pairs));
+    TRY(launch_rows(d, s, 0, pairs));
+    TRY(launch_rows(d, s, s->pairs, s->tabled));
+    TRY(launch_squares(d, s));
     return backend_record(b, BACKEND_COMPUTE, EVENT_SQUARES);
 }
 
 enum ek_status mcsem_device_squares(struct device *d, double *to)
 {
-    return fetch(d, EVENT_SQUARES, d->buffer[TRIANGLES], to, d->triangles * sizeof *to);
+    return device_fetch(d, EVENT_SQUARES, d->buffer[TRIANGLES], to, d->triangles * sizeof *to);
 }

@@ -40,6 +40,9 @@ void mcsem_device_close(struct device *device);
 /* Number of pairs that fills the device; a call may have up to twice as many. */
 size_t mcsem_device_batch(const struct device *device);
 
+/* What its back end says of it. */
+const struct backend_info *mcsem_device_info(const struct device *device);
+
 /* Sets the threads that prepare pairs; NULL: the calling thread alone. */
 void mcsem_device_feed(struct device *device, struct thread_pool *pool);
 
@@ -57,13 +60,41 @@ enum ek_status mcsem_device_fields(struct device *device, int slot, double compl
 enum ek_status mcsem_device_sums(struct device *device, int slot, size_t first, size_t n,
                                  double complex *sum);
 
-/* Starts on J'W^2 J of the first `shares` shares with weight [pairs][nfreq] (borrowed until the
- * result is fetched); this overwrites the slot's sums. mcsem_device_squares() waits for the lower
+/* Starts on J'W^2 J of the first `shares` shares, and of as many spans of pairs that tables serve,
+ * table [shares], each share's followed by the span's. weight [pairs][nfreq] (borrowed until the
+ * result is fetched) are those of the shares, then of all pairs that tables serve. This overwrites
+ * the slot's sums. mcsem_device_squares() waits for the lower
  * triangles, row by row as in cell.h, [shares][columns (columns + 1) / 2], where the columns are
  * the field and the sediments. Only one square at a time. */
+struct device_span {
+    size_t first, n; /* first: among all that tables serve */
+};
 enum ek_status mcsem_device_square(struct device *device, int slot, int shares,
+                                   const struct device_span *table,
                                    const struct device_weight *weight);
 enum ek_status mcsem_device_squares(struct device *device, double *triangle);
+
+/* ---- device_tables.c: shared mode ----
+ *
+ * A call may end with pairs that are read from tables (tables.h): their sums and fields follow
+ * those of all shares. */
+
+/* Gets ready for calls of tables up to these limits; *ready = false: there is no memory for them.
+ */
+struct tables_limits;
+enum ek_status mcsem_device_open_tables(struct device *device, const struct tables_limits *most,
+                                        bool *ready);
+/* Before the device is closed; accepts NULL. */
+void mcsem_device_close_tables(struct device *device);
+/* Adds the tables of the call just begun in this slot, over the earths of its first shares. The
+ * tables are borrowed until the call has ended. */
+struct tables;
+enum ek_status mcsem_device_tables(struct device *device, int slot, const struct tables *tables);
+/* Waits for shared_parts() of these pairs, [pairs][nfreq][2] = parts, size. */
+enum ek_status mcsem_device_parts(struct device *device, int slot, double *parts);
+/* Replaces the sums of one of them by those of pair `from` of slot `other`, which are ready. */
+enum ek_status mcsem_device_replace(struct device *device, int slot, size_t pair, int other,
+                                    size_t from);
 
 /* Waits until the device is idle; all slots are then empty. */
 enum ek_status mcsem_device_wait(struct device *device);

@@ -2,74 +2,11 @@
  * gradient is the misfit's, and shared mode agrees with exact mode for random earths and pairs. */
 #include "mcsem/cell.h"
 #include "tests/isa.h"
-#include "tests/mcsem.h"
+#include "tests/mcsem_cells.h"
 
-enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + CELL_STATISTICS };
-static const double freq[FREQUENCIES] = {0.25, 1};
+enum { LAYERS = 5, SUMS = 21 + CELL_STATISTICS };
 static const struct cell_options exact = {
     CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15, true};
-
-static double uniform(double from, double to)
-{
-    return from + (to - from) * drand48();
-}
-
-/* ---- random cases ---------------------------------------------------------------------------- */
-
-/* One column: one or two layers of sea, sediments of 0.3 to 100 ohm m, some of them anisotropic. */
-static struct earth *random_earth(int nz)
-{
-    struct earth *e;
-    assert_int_equal(earth_open(1, 1, nz, uniform(20, 300), uniform(60, 2500), 1, &e), EK_OK);
-    e->nwater = 1 + (int)(lrand48() % 2);
-    e->water_top[1] = 0.4 * e->seabed[0];
-    e->water[1] = 0.25;
-    for (int k = 0; k < nz; k++) {
-        e->m[k] = uniform(log(0.3), log(lrand48() % 4 ? 10 : 100));
-        e->anisotropy[k] = lrand48() % 3 ? 1 : uniform(1, 4);
-    }
-    return e;
-}
-
-/* How the pairs of a survey are drawn. */
-struct kind {
-    double nearest, farthest, altitude, stray, dip, length;
-    bool all_channels, buoyant; /* also H and vertical channels; receivers up in the sea */
-};
-
-static struct survey_pair random_pair(const struct kind *k, const struct earth *e)
-{
-    const double towards = uniform(0, 2 * acos(-1)), seabed = e->seabed[0];
-    const double offset = exp(uniform(log(k->nearest), log(k->farthest)));
-    const double altitude = fmin(k->altitude, 0.5 * seabed);
-    struct survey_pair p = {
-        .source = {-offset / 2 * cos(towards), -offset / 2 * sin(towards),
-                   seabed - altitude + uniform(-k->stray, k->stray)},
-        .receiver = {offset / 2 * cos(towards), offset / 2 * sin(towards),
-                     k->buoyant ? uniform(0.9, 0.99) * seabed : seabed - CELL_CLEARANCE},
-        .azimuth = uniform(-acos(-1), acos(-1)),
-        .dip = uniform(-k->dip, k->dip),
-        .length = k->length,
-        .magnetic = k->all_channels && lrand48() % 2};
-    p.direction[k->all_channels ? lrand48() % 3 : lrand48() % 2] = 1;
-    return p;
-}
-
-static struct survey *random_survey(const struct kind *k, size_t npairs, const struct earth *e)
-{
-    struct survey *s;
-    assert_int_equal(survey_open(npairs, FREQUENCIES, &s), EK_OK);
-    memcpy(s->freq, freq, sizeof freq);
-    for (size_t i = 0; i < npairs; i++) {
-        const double scale = (s->pair[i] = random_pair(k, e)).magnetic ? 1e-9 : 1e-12;
-        for (int q = 0; q < FREQUENCIES; q++)
-            s->datum[i * FREQUENCIES + (size_t)q] = (struct survey_datum){
-                scale * uniform(-1, 1), scale * uniform(-1, 1),
-                lrand48() % 5 ? scale * uniform(0.02, 0.3) : INFINITY, SURVEY_BOTH};
-    }
-    assert_int_equal(survey_bin(s, e, true), EK_OK);
-    return s;
-}
 
 /* Computes the cell by a unit of `width` threads (one after another). */
 static void compute(const struct survey *s, const struct earth *e, const struct cell_options *o,
@@ -138,8 +75,8 @@ static void sums_are_the_product_of_the_jacobian(void **state)
 {
     for (int log_phase = 0; log_phase < 2; log_phase++)
         for (size_t npairs = 1; npairs <= 70; npairs += 69) { /* one pair; more than a block */
-            struct earth *e = random_earth(LAYERS);
-            struct survey *s = random_survey(&near_and_far, npairs, e);
+            struct earth *e = random_earth(1, LAYERS);
+            struct survey *s = random_survey(1, &near_and_far, npairs, e);
             struct cell_options o = exact;
             struct cell_report report;
             double sums[SUMS], other[SUMS], want[21] = {0};
@@ -193,8 +130,8 @@ static void check_gradient(const struct survey *s, struct earth *e, const struct
  * only one part of each datum. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
-    struct earth *e = random_earth(LAYERS);
-    struct survey *s = random_survey(&near_and_far, 10, e);
+    struct earth *e = random_earth(1, LAYERS);
+    struct survey *s = random_survey(1, &near_and_far, 10, e);
     for (int how = 0; how < 24; how++) {
         const struct cell_options o = {
             how % 2 ? CELL_SHARED : CELL_EXACT,
@@ -207,7 +144,7 @@ static void sums_have_the_misfit_s_gradient(void **state)
             earth_add_vertical(e);
         struct survey *of = s;
         if (how >= 16) {
-            of = random_survey(&near_and_far, 10, e);
+            of = random_survey(1, &near_and_far, 10, e);
             survey_select_part(of, (enum survey_part)(1 + (how - 16) / 2));
         }
         check_gradient(of, e, &o);
@@ -222,8 +159,8 @@ static void sums_have_the_misfit_s_gradient(void **state)
 static void wires_in_the_sediments_have_the_misfit_s_gradient(void **state)
 {
     static const struct kind dipping = {600, 6000, 40, 5, 0.6, 200, true, false};
-    struct earth *e = random_earth(LAYERS);
-    struct survey *s = random_survey(&dipping, 10, e);
+    struct earth *e = random_earth(1, LAYERS);
+    struct survey *s = random_survey(1, &dipping, 10, e);
     for (int how = 0; how < 2; how++) {
         const struct cell_options o = {
             how ? CELL_SHARED : CELL_EXACT, {MISFIT_LOG, MISFIT_SQUARE, 1}, 1e-6, 1e-15, true};
@@ -235,16 +172,7 @@ static void wires_in_the_sediments_have_the_misfit_s_gradient(void **state)
 
 /* ---- shared mode ----------------------------------------------------------------------------- */
 
-static const struct kind kinds[] = {
-    {500, 12000, 40, 0, 0, 0, false, false},       /* level points: one node in depth */
-    {500, 12000, 40, 5, 0.02, 270, false, false},  /* real wires */
-    {300, 9000, 30, 10, 0.1, 100, true, false},    /* all channels */
-    {300, 5000, 60, 5, 1.5, 0, true, true},        /* steep ones, receivers up in the sea */
-    {20, 800, 40, 5, 0.05, 100, false, false},     /* near ones: exact mode takes over */
-    {1000, 1000, 40, 0, 0, 0, true, false},        /* a single offset */
-    {15000, 40000, 40, 3, 0.02, 270, true, false}, /* far ones, below the floor */
-};
-enum { KINDS = sizeof kinds / sizeof *kinds, EARTHS = 3, MOST = 32 };
+enum { EARTHS = 3, MOST = 32 };
 
 /* Largest difference of responses, relative to max(|field|, floor). */
 static double difference(const struct survey *s, const double complex *a, const double complex *b)
@@ -285,8 +213,8 @@ static double difference_of_sums(int nz, const double *a, const double *b, doubl
 static void compare_modes(const struct kind *kind, int nz, size_t npairs)
 {
     static double complex one[MOST * FREQUENCIES], other[MOST * FREQUENCIES];
-    struct earth *e = random_earth(nz);
-    struct survey *s = random_survey(kind, npairs, e);
+    struct earth *e = random_earth(1, nz);
+    struct survey *s = random_survey(1, kind, npairs, e);
     struct cell_options shared = exact;
     struct cell_report report;
     double *sums[2];
@@ -320,8 +248,8 @@ static void shared_mode_is_exact_mode(void **state)
 static void any_number_of_threads_gives_the_same_table(void **state)
 {
     static double complex one[MOST * FREQUENCIES], other[MOST * FREQUENCIES];
-    struct earth *e = random_earth(20);
-    struct survey *s = random_survey(&kinds[2], MOST, e);
+    struct earth *e = random_earth(1, 20);
+    struct survey *s = random_survey(1, &kinds[2], MOST, e);
     struct cell_options o = exact;
     struct cell_report report;
     double a[231 + CELL_STATISTICS], b[231 + CELL_STATISTICS];
@@ -345,8 +273,8 @@ static void compute_shared(void *arg, double *to)
     struct cell_report report;
     o.mode = CELL_SHARED;
     srand48(12);
-    struct earth *e = random_earth(13);
-    struct survey *s = random_survey(&kinds[2], MOST, e);
+    struct earth *e = random_earth(1, 13);
+    struct survey *s = random_survey(1, &kinds[2], MOST, e);
     compute(s, e, &o, 1, to, response, &report);
     memcpy(to + cell_sums(13), response, sizeof response);
     survey_close(s);

@@ -19,21 +19,6 @@ FN int exact_least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A filter's weight at tap i, for a shift at `place`. */
-FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
-{
-    double t[EXACT_SHIFTS], sum = 0.0;
-    t[0] = 1.0;
-    t[1] = place;
-    UNROLL
-    for (int p = 2; p < EXACT_SHIFTS; p++)
-        t[p] = 2.0 * place * t[p - 1] - t[p - 2];
-    UNROLL
-    for (int p = EXACT_SHIFTS - 1; p >= 0; p--)
-        sum += t[p] * series[p * taps + i];
-    return sum;
-}
-
 /* The weights of a level's functions for wavenumber k, `stride` apart: the sum of its points'
  * additions, in order. */
 FN void exact_weigh(GLOBAL const double *series, int taps, GLOBAL const double *number,
@@ -163,14 +148,15 @@ KERNEL(exact_sums, 64, 1, 1)
         field[2 * at + number] = (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* Turns sums into rows of [r J] / sigma: weight [cases][EXACT_WEIGHT], a case is a pair at a
- * frequency; one work-item per column (the field, each derivative for the sediments). */
+/* Turns the sums of cases first .. last-1 into rows of [r J] / sigma: weight [cases][EXACT_WEIGHT],
+ * a case is a pair at a frequency; one work-item per column (the field, each derivative for the
+ * sediments). */
 KERNEL(exact_rows, 64, 1, 1)
-(GLOBAL double *sum, int nlayers, int sediments, int ncases, GLOBAL const double *weight)
+(GLOBAL double *sum, int nlayers, int sediments, int first, int last, GLOBAL const double *weight)
 {
     const int columns = 1 + nlayers - sediments, item = GID(0);
-    const int c = item % columns, nth = item / columns;
-    if (nth >= ncases)
+    const int c = item % columns, nth = first + item / columns;
+    if (nth >= last)
         return;
     GLOBAL double *at = sum + 2 * ((long)nth * (1 + nlayers) + exact_number(c, sediments));
     GLOBAL const double *w = weight + (long)nth * EXACT_WEIGHT;
@@ -181,9 +167,9 @@ KERNEL(exact_rows, 64, 1, 1)
     at[1] = c ? w[EXACT_HAS_IM] * (w[EXACT_RE] * y + w[EXACT_IM] * x) : w[EXACT_RESIDUAL_IM];
 }
 
-/* J'W^2 J of spans of pairs, span [nspans][2] = first pair, number: lower triangles, row by row.
- * One work-item per tile; each element is a chain of fused operations over pairs, frequencies, real
- * and imaginary parts, in the order of matmul.h. */
+/* J'W^2 J of two spans of pairs each, span [nspans][2][2] = first pair, number: lower triangles,
+ * row by row. One work-item per tile; each element is a chain of fused operations over pairs,
+ * frequencies, real and imaginary parts, in the order of matmul.h. */
 KERNEL(exact_squares, 64, 1, 1)
 (GLOBAL const double *row, int nlayers, int sediments, int nfreq, GLOBAL const int *span,
  int nspans, GLOBAL double *triangle)
@@ -205,9 +191,11 @@ KERNEL(exact_squares, 64, 1, 1)
         for (int b = 0; b < EXACT_TILE; b++)
             sum[a][b] = 0.0;
     }
-    const long begin = (long)span[2 * nth] * nfreq, end = begin + (long)span[2 * nth + 1] * nfreq;
-    for (long at = begin; at < end; at++) {
-        GLOBAL const double *from = row + 2 * at * (1 + nlayers);
+    const long some = (long)span[4 * nth + 1] * nfreq,
+               all_rows = some + (long)span[4 * nth + 3] * nfreq;
+    const long begin = (long)span[4 * nth] * nfreq, other = (long)span[4 * nth + 2] * nfreq - some;
+    for (long n = 0; n < all_rows; n++) {
+        GLOBAL const double *from = row + 2 * (n + (n < some ? begin : other)) * (1 + nlayers);
         UNROLL
         for (int part = 0; part < 2; part++) {
             UNROLL

@@ -33,23 +33,60 @@ FN struct field_view exact_view(struct exact_plan p, int n, double alone)
     return v;
 }
 
-/* The last layer that matters to each group of the nwaves wavenumbers ladder[] / longest, which
- * ascend: layers behind it contribute less than 1e-20 (EXACT_DEEP nepers) by a lower bound of the
- * loss on the way there and back, re g >= l min(1, sqrt(a)) and re g >= sqrt(w mu0 / 2 rho). */
+/* A filter's weight at tap i, for a shift at `place`. */
+FN double exact_tap(GLOBAL const double *series, int taps, int i, double place)
+{
+    double t[EXACT_SHIFTS], sum = 0.0;
+    t[0] = 1.0;
+    t[1] = place;
+    UNROLL
+    for (int p = 2; p < EXACT_SHIFTS; p++)
+        t[p] = 2.0 * place * t[p - 1] - t[p - 2];
+    UNROLL
+    for (int p = EXACT_SHIFTS - 1; p >= 0; p--)
+        sum += t[p] * series[p * taps + i];
+    return sum;
+}
+
+/* How far down layers from the base on have been looked at: before layer `seen`, and what is lost
+ * on the way there and back by a lower bound, in nepers, over the wavenumber and at least. */
 #define EXACT_DEEP 46.0
+struct exact_descent {
+    double by_wave, by_loss;
+    int seen;
+};
+
+FN struct exact_descent exact_surface(int base)
+{
+    struct exact_descent d;
+    d.by_wave = 0.0;
+    d.by_loss = 0.0;
+    d.seen = base;
+    return d;
+}
+
+/* Goes on to the last layer that matters to wavenumbers from `least` on: layers behind it
+ * contribute less than 1e-20 (EXACT_DEEP nepers), as re g >= l min(1, sqrt(a)) and re g >=
+ * sqrt(w mu0 / 2 rho). */
+FN struct exact_descent exact_descend(struct exact_descent d, int nlayers,
+                                      GLOBAL const double *layers, double least, double w)
+{
+    while (d.seen < nlayers - 1 && least * d.by_wave < EXACT_DEEP && d.by_loss < EXACT_DEEP) {
+        const struct line_layer l = line_layer(layers, d.seen++);
+        d.by_wave += 2.0 * l.d * fmin(1.0, sqrt(l.ratio));
+        d.by_loss += 2.0 * l.d * sqrt(0.5 * w * l.sigma);
+    }
+    return d;
+}
+
+/* That layer for each group of the nwaves wavenumbers ladder[] / longest, which ascend. */
 FN void exact_deepest(int nlayers, int base, GLOBAL const double *layers, int nwaves,
                       GLOBAL const double *ladder, double longest, double w, GLOBAL int *deepest)
 {
-    double by_wave = 0.0, by_loss = 0.0;
-    int seen = base; /* layers base .. seen-1 lose by_wave, by_loss */
+    struct exact_descent d = exact_surface(base);
     for (int g = nwaves / EXACT_STRANDS - 1; g >= 0; g--) {
-        const double least = ladder[g * EXACT_STRANDS] / longest;
-        while (seen < nlayers - 1 && least * by_wave < EXACT_DEEP && by_loss < EXACT_DEEP) {
-            const struct line_layer l = line_layer(layers, seen++);
-            by_wave += 2.0 * l.d * fmin(1.0, sqrt(l.ratio));
-            by_loss += 2.0 * l.d * sqrt(0.5 * w * l.sigma);
-        }
-        deepest[g] = seen;
+        d = exact_descend(d, nlayers, layers, ladder[g * EXACT_STRANDS] / longest, w);
+        deepest[g] = d.seen;
     }
 }
 

@@ -119,6 +119,21 @@ FAKEGPU_FAULT=lost:9 verified mcsem cuda:0 1x1+1x2 $exact "$work/other" --schedu
 grep -q '"units_lost": 1' "$work/json" || say 'mcsem: no unit is reported as lost'
 cmp -s "$work/model" "$work/other" || say 'mcsem: another model where a device died'
 
+# Shared mode: devices make the tables, several at a time; in a small one's memory there is room for none.
+shared="$work/survey --iterations 1 --target 20 --quiet --model-out"
+"$BIN/mcsem" $shared "$work/tables" --layout 1x1 2>/dev/null || say 'mcsem: no model in shared mode'
+for run in '2 4000 cuda:0 0x0+1x3 static' '1 4000 hip:0 1x1+1 dynamic' '0 50 cuda:0 0x0+1 static'; do
+    read -r eager memory device layout schedule <<<"$run"
+    FAKEGPU_EAGER=$eager FAKEGPU_MEMORY=$memory FAKEGPU_PRICE=h100 FAKEGPU_FILL=1 verified mcsem $device $layout $shared "$work/other" --schedule $schedule
+    cmp -s "$work/tables" "$work/other" || say "mcsem: another model in shared mode with $run"
+    tables=$(sed -n 's/^table_rows: \([0-9]*\) launches.*/\1/p' "$work/err")
+    case $memory,$schedule in
+    50,*) [ -z "$tables" ] || say "mcsem: $tables calls of tables in $memory MB" ;;
+    *,static) [ "${tables:-99}" -le 16 ] || say "mcsem: ${tables:-no} calls of tables of 55 cells" ;;
+    *) [ -n "$tables" ] || say "mcsem: no tables on $run" ;;
+    esac
+done
+
 # The pairs of all of a device's cells are batched together, so that they fill it.
 FAKEGPU_PRICE=h100 FAKEGPU_FILL=1 verified mcsem cuda:0 0x0+1 $exact "$work/other" --schedule static
 cmp -s "$work/model" "$work/other" || say 'mcsem: another model where cells go together'
