@@ -672,6 +672,68 @@ static void speeds_survive_a_death(void **state)
     }
 }
 
+struct drawn {
+    enum random_family family;
+    unsigned seed;
+};
+
+/* No worse than the best other policy. */
+static void keeps_up(const struct random_case *c)
+{
+    struct random_match m;
+    assert_int_equal(random_match(c, &m), EK_OK);
+    if (!(m.ratio < 1.02))
+        fail_msg("%s: %g of %s", c->text, m.ratio, m.rival);
+}
+
+/* One task in fifty takes twenty times as long, as if interrupted: the other tasks of its range
+ * tell what the unit's speed is. */
+static void interrupted_in_a_range(void **state)
+{
+    enum { FACTORS = 50 };
+    static const struct drawn once[] = {{RANDOM_LAUNCHES, 9980060}, {RANDOM_FIXED, 9980245},
+                                        {RANDOM_LAUNCHES, 9980497}, {RANDOM_LAUNCHES, 9980443},
+                                        {RANDOM_LAUNCHES, 9980087}, {RANDOM_LAUNCHES, 9980168},
+                                        {RANDOM_LAUNCHES, 9980111}, {RANDOM_LAUNCHES, 9980058}};
+    static struct random_case c;
+    double factor[FACTORS] = {20};
+    for (int i = 1; i < FACTORS; i++)
+        factor[i] = 1;
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        random_case(&c, once[i].family, once[i].seed, 128);
+        for (int u = 0; u < c.sim.ncu; u++) {
+            c.unit[u].noise = factor;
+            c.unit[u].nnoise = FACTORS;
+        }
+        keeps_up(&c);
+        random_close(&c);
+    }
+}
+
+/* Tasks differ and nobody says by how much: what they took on one kind of unit tells which of them
+ * are long on another. */
+static void undeclared_costs(void **state)
+{
+    enum { UNITS = 65, TASKS = 128 };
+    static const struct drawn once[] = {{RANDOM_ONE_MORE, 9980693}, {RANDOM_ONE_MORE, 9980418},
+                                        {RANDOM_SPEEDS, 9980691},   {RANDOM_TRANSFERS, 9980360},
+                                        {RANDOM_FACES, 9980338},    {RANDOM_MIXED, 9980041}};
+    static double seconds[UNITS][TASKS];
+    static struct random_case c;
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        random_case(&c, once[i].family, once[i].seed, TASKS);
+        for (int u = 0; u < c.sim.ncu; u++) {
+            for (size_t t = 0; t < c.sim.job.n; t++)
+                seconds[u][t] = sim_seconds(&c.sim, &c.unit[u], t);
+            c.unit[u].seconds = seconds[u];
+        }
+        c.sim.job.cost = NULL;
+        c.sim.cold = true;
+        keeps_up(&c);
+        random_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -697,6 +759,8 @@ int main(void)
         cmocka_unit_test(faces_cost_what_they_take),
         cmocka_unit_test(beside_others),
         cmocka_unit_test(long_tasks_on_alike_units),
+        cmocka_unit_test(interrupted_in_a_range),
+        cmocka_unit_test(undeclared_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
