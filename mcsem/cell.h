@@ -37,8 +37,9 @@ struct cell_report {
 struct cell_work; /* working memory of one unit */
 
 /* For all cells of a binned survey (borrowed, like the earth), on `width` threads. A device, if not
- * NULL, computes the pairs in exact mode with the same bits; with unknown vertical resistivities
- * all pairs are computed in exact mode on the host. Call on the unit's thread. EK_UNAVAILABLE. */
+ * NULL, computes the pairs in exact mode, and the coarsest tables and their pairs, with the same
+ * bits; with unknown vertical resistivities all pairs are computed in exact mode on the host. Call
+ * on the unit's thread. EK_UNAVAILABLE. */
 enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work);
