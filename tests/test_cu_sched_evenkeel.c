@@ -466,7 +466,8 @@ static void fine_steps(void **state)
  * node that costs no transfers and yet was put off; a slow unit that kept its last task as the only
  * one of its kind; a change late in a range taken for all of it; a task begun that a faster unit
  * would have ended first; a level line through noisy tasks of nearly one size; a unit that
- * slowed in the second step, for which another one was blamed. */
+ * slowed in the second step, for which another one was blamed; a change within the
+ * first task of all. */
 static void once_wrong(void **state)
 {
     static const struct {
@@ -485,7 +486,8 @@ static void once_wrong(void **state)
                 {RANDOM_MIXED, 1518, 128},       {RANDOM_TINY, 9030121, 128},
                 {RANDOM_DRIFT, 9030155, 128},    {RANDOM_SLOWDOWN, 9030041, 128},
                 {RANDOM_COLD, 9030176, 128},     {RANDOM_TAILS, 9600894, 128},
-                {RANDOM_MIXED, 9030063, 128}};
+                {RANDOM_MIXED, 9030063, 128},    {RANDOM_MIXED, 9700317, 128},
+                {RANDOM_SLOWDOWN, 9600743, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

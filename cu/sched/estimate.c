@@ -353,6 +353,15 @@ static bool worked(const struct estimate *e, int c)
     return e->expected[c] > 0 && e->seen[c] > 0;
 }
 
+/* Whether a slow unit may have become slow within its latest range: the one before was as expected,
+ * or, in a first step by declared speeds, there was none. */
+static bool may_have_slowed(const struct estimate *e, int c)
+{
+    const double former = e->ranges[c].former;
+    return e->sudden[c] ? former < SUDDEN * e->factor[c]
+                        : e->known && e->steps == 0 && !(former > 0);
+}
+
 /* A unit's factor changes when two of its last three steps agree; or one step, if the difference is
  * large and the latest range confirms it (else the tasks were other than expected, not the unit);
  * or the very first step in which it works. If its speed changed within the step, the latest range
@@ -381,12 +390,12 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     }
     if (e->sudden[c]) {
         usual = latest > 0 && fabs(log(latest / now)) > SURE * scatter ? latest : now;
-        if (usual > SLOWER && !e->again[c] && e->ranges[c].former < SUDDEN * e->factor[c] &&
-            !WITHOUT(DOUBT))
-            e->doubt[c] = 1 + sqrt(1 - 1 / usual);
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
     }
+    if (usual > SLOWER && !e->again[c] && (e->sudden[c] || (alone && far_off(now, chance))) &&
+        may_have_slowed(e, c) && !WITHOUT(DOUBT))
+        e->doubt[c] = 1 + sqrt(1 - 1 / usual);
     if (fabs(log(usual)) <= chance)
         usual = 1;
     e->factor[c] *= usual;
