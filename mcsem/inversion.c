@@ -71,7 +71,7 @@ enum ek_status inversion_read(struct inversion *s)
     if (s->model_in)
         TRY(read_model(s->model_in, s->start));
     const int empty = inversion_cells_without_data(s, NULL);
-    if (empty && cluster_rank() == 0)
+    if (empty && !s->forward_survey && cluster_rank() == 0)
         status_warn("%d of %d cells have no data; smoothness carries them (--json lists them)",
                     empty, s->survey->ncells);
     return EK_OK;

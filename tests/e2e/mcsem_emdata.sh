@@ -147,6 +147,8 @@ refuses 'a table of turned channels' 'line 10 is turned: end the name in .emdata
     paste <(grep '^[12] 1 1' "$work/clean.emdata") <(grep '^[12] 1 1' "$work/noisy.emdata") |
     awk '{ x[NR] = ($11 - $5) / $12 } END { exit !(NR == 4 && (x[1] - x[3])^2 > 1e-4 && (x[2] - x[4])^2 > 1e-4) }'
 check $? 'each channel has its own noise'
+"$bin" "$work/turned.emdata" --earth nx=2,dx=9999 --forward-survey --out "$work/clean.emdata" 2>"$work/err" && [ ! -s "$work/err" ]
+check $? 'fields of an earth need no data in its columns'
 "$bin" "$work/turned.emdata" --iterations 0 --quiet --responses "$work/turned.csv" && grep -q ',E,1,' "$work/turned.csv"
 check $? 'a turned channel is none of the axes'
 
