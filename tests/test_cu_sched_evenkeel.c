@@ -562,6 +562,28 @@ static void an_unknown_link(void **state)
     }
 }
 
+/* Many CPU units beside a device would do most, but not with few tasks; a few only slow it. Then
+ * the device does better alone. */
+static void a_device_alone(void **state)
+{
+    static const unsigned seeds[] = {9410134, 9600398, 9800082, 9950481};
+    static struct random_case c;
+    double span[30], alone[30];
+    struct sim_result r;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        random_case(&c, RANDOM_CROWD, seeds[i], 128);
+        assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
+        for (int u = 0; u < c.sim.ncu; u++)
+            if (c.unit[u].kind == CU_DEVICE)
+                c.unit[0] = c.unit[u];
+        c.sim.ncu = 1;
+        assert_int_equal(sim_run(&c.sim, "static", alone, &r), EK_OK);
+        if (!(span[c.sim.steps - 1] < 1.001 * alone[c.sim.steps - 1]))
+            fail_msg("%s: %g s, alone %g s", c.text, span[c.sim.steps - 1], *alone);
+        random_close(&c);
+    }
+}
+
 /* With busy neighbours slowing units, predictions fail; evenkeel returns to what has proved
  * fast. */
 static void busy_neighbours(void **state)
@@ -745,6 +767,7 @@ int main(void)
         cmocka_unit_test(launches_as_declared),
         cmocka_unit_test(a_device_not_worth_its_link),
         cmocka_unit_test(an_unknown_link),
+        cmocka_unit_test(a_device_alone),
         cmocka_unit_test(busy_neighbours),
         cmocka_unit_test(fewer_units),
         cmocka_unit_test(nobody_is_to_blame),

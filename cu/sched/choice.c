@@ -35,34 +35,49 @@ static double search(struct choice *c, const int *present, int *owner)
     return total_of(c, owner, cost);
 }
 
+/* The best partition on fewer units so far. */
+struct fewer {
+    double best; /* seconds of a step that it promises, or must; it is in c->other */
+    int work[2]; /* CPU units: -1: there is none */
+};
+
+/* Tries so many units, which take `least` seconds if tasks can be divided at will. */
+static void try_fewer(struct choice *c, const int work[2], double least, struct fewer *x)
+{
+    if (least > x->best)
+        return;
+    interference_set(c->interference, c->estimate, work);
+    choice_refresh(c);
+    const double total = search(c, NULL, c->rival);
+    if (total > x->best)
+        return;
+    int *rival = c->rival;
+    c->rival = c->other;
+    c->other = rival;
+    x->best = total;
+    memcpy(x->work, work, sizeof x->work);
+}
+
 /* Where busy neighbours slow one another, fewer units may do more. True if a partition on fewer
- * units promises less than `best`: then it is in c->other and the choice of units is settled. */
+ * units promises less than `best`: then it is in c->other and the choice of units is settled. Where
+ * already the first CPU unit costs more than it does, many may do most, but only with enough tasks
+ * to fill them: then none are tried, too. */
 static bool leave_out(struct choice *c, double best)
 {
     struct interference *f = c->interference;
-    int work[2], chosen[2] = {-1, -1};
+    struct fewer x = {best * (1 - WORTH * fmin(c->incumbent->caution, MOST_CAUTION)), {-1, -1}};
     if (!f->learns || !f->slow || WITHOUT(INTERFERENCE))
         return false;
-    best *= 1 - WORTH * fmin(c->incumbent->caution, MOST_CAUTION);
-    for (work[CU_DEVICE] = f->units[CU_DEVICE]; work[CU_DEVICE] >= 0; work[CU_DEVICE]--) {
-        double least, total;
-        work[CU_CPU] = interference_best(f, work[CU_DEVICE], &least);
-        if (least > best)
-            continue;
-        interference_set(f, c->estimate, work);
-        choice_refresh(c);
-        total = search(c, NULL, c->rival);
-        if (total > best)
-            continue;
-        int *rival = c->rival;
-        c->rival = c->other;
-        c->other = rival;
-        best = total;
-        memcpy(chosen, work, sizeof chosen);
+    for (int devices = f->units[CU_DEVICE]; devices >= 0; devices--) {
+        double least;
+        const int cpus = interference_best(f, devices, f->units[CU_CPU], &least);
+        try_fewer(c, (const int[]){cpus, devices}, least, &x);
+        if (cpus > 0 && devices > 0 && interference_best(f, devices, 1, &least) == 0)
+            try_fewer(c, (const int[]){0, devices}, least, &x);
     }
-    const bool found = chosen[CU_CPU] >= 0;
+    const bool found = x.work[CU_CPU] >= 0;
     if (found)
-        interference_settle(f, c->estimate, chosen);
+        interference_settle(f, c->estimate, x.work);
     else
         interference_apply(f, c->estimate);
     choice_refresh(c);

@@ -322,7 +322,7 @@ void interference_apply(struct interference *f, struct estimate *e)
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------*/
-int interference_best(const struct interference *f, int devices, double *seconds)
+int interference_best(const struct interference *f, int devices, int most_cpus, double *seconds)
 {
     double rate[2] = {0, 0}, most = 0;
     int work[2] = {0, devices}, best = 0;
@@ -335,7 +335,7 @@ int interference_best(const struct interference *f, int devices, double *seconds
             most = sum;
             best = work[CU_CPU];
         }
-        if (work[CU_CPU] == f->units[CU_CPU])
+        if (work[CU_CPU] == most_cpus)
             break;
         rate[CU_CPU] += 1 / f->all[f->member[CU_CPU][work[CU_CPU]]];
     }

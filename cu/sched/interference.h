@@ -42,9 +42,10 @@ double interference_most(const struct interference *f, int kind);
 double interference_makespan(const struct interference *f, const struct estimate *e,
                              const double *load);
 
-/* The number of CPU units that do most per second beside so many devices; *seconds is what all
- * tasks then take if they can be divided at will. After interference_apply(). */
-int interference_best(const struct interference *f, int devices, double *seconds);
+/* The number of CPU units, at most most_cpus, that do most per second beside so many devices;
+ * *seconds is what all tasks then take if they can be divided at will. After interference_apply().
+ */
+int interference_best(const struct interference *f, int devices, int most_cpus, double *seconds);
 
 /* Sets the slowdowns as if the fastest `work` units of each kind worked and the others were left
  * out: _set for a trial (interference_apply() restores them), _settle for good, _follow as in
