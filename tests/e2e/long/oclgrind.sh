@@ -50,4 +50,13 @@ clean kirchhoff-tt --velocity gradient:v0=2000,k=0.5 --grid 2x2x2:200 --shots 1 
 "$BIN/mcsem" --generate tiny --out "$work/tiny.csv" >"$work/out" || say 'mcsem: no survey'
 { sed -n 's/ 320 / 6 /;1,3p' "$work/tiny.csv"; echo '# rows 12'; sed -n 5,17p "$work/tiny.csv"; } >"$work/six.csv"
 clean mcsem "$work/six.csv" --iterations 1 --mode exact --quiet
+# Two cells by their tables, in several depths: wires, E and H.
+awk 'BEGIN { print "# earth nx=2,ny=1,x0=0,y0=0,dx=9000,dy=9000,nz=2,dz=100,seabed=1000,start=1"
+    print "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,component,freq_hz,re,im"
+    for (i = 0; i < 60; i++) { x = int(i / 30) * 9000; r = 1000 + i % 30 * 8
+        printf "%d,0,%d,0,0,100,%d,0,1000,%s,0.5,,\n", x - r, 970 + i % 3, x + r, substr("ExHyEz", i % 3 * 2 + 1, 2) } }' >"$work/cells.csv"
+"$BIN/mcsem" "$work/cells.csv" --forward-survey --noise 0.01 --out "$work/data.csv" || say 'mcsem: no fields'
+clean mcsem "$work/data.csv" --iterations 1 --cells "$work/cells" --quiet
+awk -F, 'NR > 1 && $7 { bad = 1 } END { exit bad || NR != 3 }' "$work/cells"
+check $? "mcsem: no table of $(cat "$work/cells")"
 exit $failed
