@@ -136,7 +136,7 @@ help:
 PIC      := -fPIC -fno-semantic-interposition
 $(addprefix $(BUILD)/,$(addsuffix /%.o,$(CORE))): CFLAGS += $(PIC)
 # So are fields of the layered earth; the library exports one function of them.
-fields_o := $(addprefix mcsem/,fields.o forward_parts.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
+fields_o := $(addprefix mcsem/,fields.o forward_parts.o shared_layout.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
 flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags)' | cmp -s - $@ || \
