@@ -22,6 +22,10 @@ enum { LOOKS = 1000 };
 /* A range this many times as long as the first tells hidden launches. */
 static const double LONGER = 1.5;
 
+/* A device's first range was hardly a launch if it took longer than this (seconds): no second one
+ * beyond its share is needed to tell. */
+static const double HARDLY = 1e-2;
+
 static double cost_of(const struct sched_job *job, size_t task)
 {
     return job->cost ? job->cost[task] : 1;
@@ -219,7 +223,8 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     if (WITHOUT(DOUBLING) || l->job->unit[cu].kind == CU_CPU || (is_slow(l, cu) && u->ranges != 1))
         return take(l, l->order[place], 1, 0);
     const bool compares = l->cpu_speed > 0 || l->devices == l->job->ncu;
-    return take(l, l->order[place], 2 * u->range, compares ? half_share(l, cu) : INFINITY);
+    return take(l, l->order[place], 2 * u->range,
+                compares || u->first > HARDLY ? half_share(l, cu) : INFINITY);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)
