@@ -467,7 +467,8 @@ static void fine_steps(void **state)
  * one of its kind; a change late in a range taken for all of it; a task begun that a faster unit
  * would have ended first; a level line through noisy tasks of nearly one size; a unit that
  * slowed in the second step, for which another one was blamed; a change within the
- * first task of all; two large tasks for a device that proved slow. */
+ * first task of all; two large tasks for a device that proved slow; help that slows
+ * those that are helped. */
 static void once_wrong(void **state)
 {
     static const struct {
@@ -489,7 +490,9 @@ static void once_wrong(void **state)
                 {RANDOM_MIXED, 9030063, 128},    {RANDOM_MIXED, 9700317, 128},
                 {RANDOM_SLOWDOWN, 9600743, 128}, {RANDOM_COLD, 9600587, 128},
                 {RANDOM_COLD, 9600841, 128},     {RANDOM_COLD, 9700841, 128},
-                {RANDOM_COLD, 9800214, 128}};
+                {RANDOM_COLD, 9800214, 128},     {RANDOM_CROWD, 9410162, 128},
+                {RANDOM_CROWD, 9600665, 128},    {RANDOM_MIXED, 9700101, 128},
+                {RANDOM_CROWD, 9900329, 128},    {RANDOM_CROWD, 9950859, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

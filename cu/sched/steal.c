@@ -238,6 +238,30 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     return SURE * (h->here + h->carried) < left && h->there > 2 * h->crossing;
 }
 
+/* While nothing is known of neighbours: several units of the victim's kind are all slower than
+ * expected, so that the busy units of the helper's kind may be why. Its help then costs them this
+ * many seconds. */
+static double slows_others(const struct steal *s, int cu, int victim, double here)
+{
+    const struct sched_unit *unit = s->d->job->unit;
+    double least = INFINITY;
+    int alike = 0, slowed = 0, beside = 1;
+    if (!s->d->e->known || s->d->e->steps > 0 || unit[cu].kind == unit[victim].kind)
+        return 0;
+    for (int c = 0; c < s->plan.ncu; c++) {
+        const struct steal_worker *w = &s->worker[c];
+        const bool busy = get(&w->until) > 0 && !w->left && !w->lost;
+        if (unit[c].kind == unit[cu].kind)
+            beside += busy && c != cu;
+        else if (get(&w->start) > 0) {
+            alike++;
+            slowed += busy;
+            least = fmin(least, get(&w->slower));
+        }
+    }
+    return alike > 1 && !WITHOUT(INTERFERENCE) ? slowed * (1 - 1 / least) / beside * here : 0;
+}
+
 /* How many of the victim's last tasks make helping worthwhile: one, or a few if they are small; 0:
  * it does not pay. */
 static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_range left,
@@ -252,7 +276,7 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
         if (i < left.end && task[i - 1] + 1 != task[i])
             return 0;
         add_task(s, cu, victim, task[i - 1], &h);
-        if (pays(s, cu, victim, &h, late, last))
+        if (slows_others(s, cu, victim, h.here) <= h.there && pays(s, cu, victim, &h, late, last))
             return left.end - i + 1;
     }
     return 0;
