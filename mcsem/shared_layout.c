@@ -83,6 +83,7 @@ int shared_points(const struct earth_layers *earth, const struct survey_pair *p,
             point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
         pair_elements(&point, earth, SHARED_WIRE_TOLERANCE, near, all);
         element[i] = near[0];
+        element[i].direction = p->direction; /* not that of the copy, which ends here */
         share[i] = points == 1 ? 1 : i ? 0.25 : 0.5;
     }
     return points;

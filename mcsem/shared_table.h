@@ -77,7 +77,7 @@ int shared_look(const struct earth_layers *earth, const struct survey_pair *pair
 void shared_join(struct shared_needs *needs, const struct shared_needs *others);
 
 /* The points, and their shares, of which shared_parts() adds up a pair: the middle and the ends of
- * its wire. Returns their number. */
+ * its wire. They refer to the pair. Returns their number. */
 enum { SHARED_POINTS = 3 };
 int shared_points(const struct earth_layers *earth, const struct survey_pair *pair,
                   struct pair_element element[SHARED_POINTS], double share[SHARED_POINTS]);

@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # LLVM, inside the kernel compilers, has signal stacks of its own. Where a library opened late has
 # thread-local variables, gcc 12's LeakSanitizer guesses where they lie, and may die of the guess.
-export ASAN_OPTIONS=use_sigaltstack=0:intercept_tls_get_addr=0
+export ASAN_OPTIONS=use_sigaltstack=0:intercept_tls_get_addr=0:detect_stack_use_after_return=1
 # Leaks of the vendors' libraries are not ours.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
