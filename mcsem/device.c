@@ -235,11 +235,6 @@ void mcsem_device_feed(struct device *d, struct thread_pool *pool)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-static int parts_of(const struct pair_view *v)
-{
-    return v->below + v->between + v->above;
-}
-
 /* Room that the current plan needs. */
 static struct counts plan_counts(const struct device *d, const struct batch *f)
 {
@@ -251,7 +246,7 @@ static struct counts plan_counts(const struct device *d, const struct batch *f)
                        .deepest = (size_t)d->nfreq * (nwaves / PAIR_GROUP)};
     const struct pair_point *point = p->point;
     for (size_t k = 0; k < levels; k++) {
-        n.numbers += (size_t)(PAIR_PART * parts_of(&p->level[k].view));
+        n.numbers += (size_t)(PAIR_PART * pair_parts(&p->level[k].view));
         for (int i = 0; i < p->level[k].points; i++, point++) {
             n.numbers += 1 + (size_t)point->additions;
             n.rows += EXACT_POINT + (size_t)point->additions;
@@ -297,7 +292,7 @@ static void add_levels(struct batch *f)
     f->used.rows += (size_t)(EXACT_LEVEL * f->plan.nlevels);
     for (int k = 0; k < f->plan.nlevels; k++, row += EXACT_LEVEL) {
         const struct pair_level *level = &f->plan.level[k];
-        const size_t parts = (size_t)(PAIR_PART * parts_of(&level->view));
+        const size_t parts = (size_t)(PAIR_PART * pair_parts(&level->view));
         forward_level(level, add_numbers(f, level->view.part, parts), (int)f->used.weights, row);
         row[EXACT_POINTS] = level->points;
         row[EXACT_FIRST] = (int)f->used.rows;

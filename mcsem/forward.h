@@ -79,8 +79,10 @@ double forward_line(double freq);
 void forward_layers(const struct earth_layers *layers, double *table);
 /* The filter to use for a pair where filter `which` is asked for. */
 int forward_filter(const struct survey_pair *pair, int which);
-/* Writes a level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; `parts` and `weights`
- * are the offsets of its parts and weights. forward_derive: the code for the derivatives wanted. */
+/* Writes a view, row [EXACT_VIEW], or a level of a plan, row [EXACT_LEVEL], as kernels/exact.h
+ * reads it; `parts` and `weights` are the offsets of its parts and weights. forward_derive: the
+ * code for the derivatives wanted. */
+void forward_view(const struct pair_view *view, int parts, int *row);
 void forward_level(const struct pair_level *level, int parts, int weights, int *row);
 int forward_derive(const struct earth_layers *layers, const struct pair_plan *plan,
                    enum forward_derivatives derivatives);

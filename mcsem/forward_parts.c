@@ -60,18 +60,22 @@ void forward_layers(const struct earth_layers *layers, double *table)
     }
 }
 
-void forward_level(const struct pair_level *level, int parts, int weights, int *row)
+void forward_view(const struct pair_view *v, int parts, int *row)
 {
-    const struct pair_view *v = &level->view;
     row[EXACT_BELOW] = v->below;
     row[EXACT_BETWEEN] = v->between;
     row[EXACT_ABOVE] = v->above;
     row[EXACT_SWAPPED] = v->swapped;
     row[EXACT_LOWER] = v->lower;
     row[EXACT_UPPER] = v->upper;
+    row[EXACT_PARTS] = parts;
+}
+
+void forward_level(const struct pair_level *level, int parts, int weights, int *row)
+{
+    forward_view(&level->view, parts, row);
     row[EXACT_IN_LOWER] = (int)level->in_lower;
     row[EXACT_IN_UPPER] = (int)level->in_upper;
-    row[EXACT_PARTS] = parts;
     row[EXACT_WEIGHTS] = weights;
 }
 

@@ -88,8 +88,13 @@ struct pair_view {
     int below, between, above; /* number of parts below both, between, above both */
     int lower, upper;          /* layers that contain the two depths */
     bool swapped;              /* the source is the lower one */
-    double *part;              /* [below + between + above][PAIR_PART] */
+    double *part;              /* [pair_parts()][PAIR_PART] */
 };
+
+static inline int pair_parts(const struct pair_view *view)
+{
+    return view->below + view->between + view->above;
+}
 
 /* An addition of a point to the weights of a function: its filter weights of J0 or J1 times a power
  * of the wavenumber and a scale. */

@@ -1,5 +1,6 @@
 /* mcsem/tables.c – packs tables and pairs. */
 #include "mcsem/tables.h"
+#include "mcsem/forward.h"
 #include "src/arena.h"
 #include "src/kernel.h"
 
@@ -165,20 +166,16 @@ static void pack_views(struct packing *p)
 {
     const size_t views = (size_t)p->s->nviews;
     p->cell[TABLE_MOST] = 0;
-    int *to = add_plans(p->t, &p->cell[TABLE_VIEWS], views * TABLE_VIEW);
+    int *to = add_plans(p->t, &p->cell[TABLE_VIEWS], views * EXACT_VIEW);
     int *choices =
         add_plans(p->t, &p->cell[TABLE_CHOICES], views * (size_t)p->functions * TABLE_CHOICE);
-    for (size_t v = 0; v < views; v++, to += TABLE_VIEW) {
+    for (size_t v = 0; v < views; v++, to += EXACT_VIEW) {
         const struct pair_view *view = &p->s->view[v];
-        const size_t parts = (size_t)(view->below + view->between + view->above);
-        to[TABLE_BELOW] = view->below;
-        to[TABLE_BETWEEN] = view->between;
-        to[TABLE_ABOVE] = view->above;
-        to[TABLE_SWAPPED] = view->swapped;
-        to[TABLE_LOWER] = view->lower;
-        to[TABLE_UPPER] = view->upper;
-        memcpy(add_numbers(p->t, &to[TABLE_PARTS], PAIR_PART * parts), view->part,
+        const size_t parts = (size_t)pair_parts(view);
+        int at;
+        memcpy(add_numbers(p->t, &at, PAIR_PART * parts), view->part,
                PAIR_PART * parts * sizeof(double));
+        forward_view(view, at, to);
         pack_choices(p, view, choices + v * (size_t)p->functions * TABLE_CHOICE);
         p->cell[TABLE_MOST] = (int)parts > p->cell[TABLE_MOST] ? (int)parts : p->cell[TABLE_MOST];
     }
@@ -280,7 +277,7 @@ static bool there_is_room(const struct tables *t, const struct shared *s, size_t
     return t->cells < t->most.cells && t->pairs + pairs <= t->most.pairs &&
            s->waves <= HANKEL_LADDER &&
            t->plans + nodes + TABLE_ALL * (1 + TABLE_INTEGRAL) +
-                   views * (TABLE_VIEW + ALL_FUNCTIONS * TABLE_CHOICE) <=
+                   views * (EXACT_VIEW + ALL_FUNCTIONS * TABLE_CHOICE) <=
                tables_plans(&t->most) &&
            t->numbers + TABLE_NODE + 2 * nodes + parts <= tables_numbers(&t->most);
 }

@@ -16,17 +16,27 @@ struct exact_plan {
     int magnetic; /* EXACT_E, … */
 };
 
-FN struct field_view exact_view(struct exact_plan p, int n, double alone)
+/* A view; its field has no factor rho_v, and is none of a magnetic dipole. */
+FN struct field_view exact_view(GLOBAL const int *view, GLOBAL const double *number)
+{
+    struct field_view v;
+    v.part = number + view[EXACT_PARTS];
+    v.below = view[EXACT_BELOW];
+    v.between = view[EXACT_BETWEEN];
+    v.above = view[EXACT_ABOVE];
+    v.swapped = view[EXACT_SWAPPED];
+    v.lower = view[EXACT_LOWER];
+    v.upper = view[EXACT_UPPER];
+    v.in_lower = 0.0;
+    v.in_upper = 0.0;
+    v.loop = 0;
+    return v;
+}
+
+FN struct field_view exact_level(struct exact_plan p, int n, double alone)
 {
     GLOBAL const int *level = p.level + EXACT_LEVEL * n;
-    struct field_view v;
-    v.part = p.number + level[EXACT_PARTS];
-    v.below = level[EXACT_BELOW];
-    v.between = level[EXACT_BETWEEN];
-    v.above = level[EXACT_ABOVE];
-    v.swapped = level[EXACT_SWAPPED];
-    v.lower = level[EXACT_LOWER];
-    v.upper = level[EXACT_UPPER];
+    struct field_view v = exact_view(level, p.number);
     v.in_lower = alone != 0.0 ? 0.0 : level[EXACT_IN_LOWER];
     v.in_upper = alone != 0.0 ? 0.0 : level[EXACT_IN_UPPER];
     v.loop = p.magnetic == EXACT_LOOP;
@@ -118,7 +128,7 @@ FN void exact_wave(struct line_field at, GLOBAL const double *layers, struct exa
     seed.tm = zero;
     seed.te = zero;
     for (int n = 0; n < p.nlevels; n++) {
-        const struct field_view v = exact_view(p, n, at.alone);
+        const struct field_view v = exact_level(p, n, at.alone);
         const struct field_weights w = exact_weights(p, n, k);
         const struct field_share tm = field_mode(at, v, w, zhat, layers, base.tm, LINE_TM, room);
         const struct field_share te = field_mode(at, v, w, zhat, layers, base.te, LINE_TE, room);

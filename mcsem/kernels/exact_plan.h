@@ -25,17 +25,20 @@
 #define EXACT_SCALES    2
 #define EXACT_POINT     3
 
-/* Integers of a level, the points of a wire at one depth: the members of a field_view, the offsets
- * of its parts and weights; on devices also the number of its points and where they begin. */
-#define EXACT_BELOW    0
-#define EXACT_BETWEEN  1
-#define EXACT_ABOVE    2
-#define EXACT_SWAPPED  3
-#define EXACT_LOWER    4
-#define EXACT_UPPER    5
-#define EXACT_IN_LOWER 6
-#define EXACT_IN_UPPER 7
-#define EXACT_PARTS    8
+/* Integers of a view: the members of a field_view, and the offset of its parts. */
+#define EXACT_BELOW   0
+#define EXACT_BETWEEN 1
+#define EXACT_ABOVE   2
+#define EXACT_SWAPPED 3
+#define EXACT_LOWER   4
+#define EXACT_UPPER   5
+#define EXACT_PARTS   6
+#define EXACT_VIEW    7
+
+/* Integers of a level, the points of a wire at one depth: its view, the view's other members, the
+ * offset of its weights; on devices also the number of its points and where they begin. */
+#define EXACT_IN_LOWER 7
+#define EXACT_IN_UPPER 8
 #define EXACT_WEIGHTS  9
 #define EXACT_POINTS   10
 #define EXACT_FIRST    11

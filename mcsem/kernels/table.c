@@ -92,13 +92,13 @@ KERNEL(table_functions, 64, 1, 1)
     const int cases = nfreq * waves, view = item / cases, nth = item % cases;
     if (view >= table_views(cell))
         return;
-    GLOBAL const int *at = plan + cell[TABLE_VIEWS] + TABLE_VIEW * view;
+    GLOBAL const int *at = plan + cell[TABLE_VIEWS] + EXACT_VIEW * view;
     GLOBAL const double *base = room + cell[TABLE_BASE] + 4L * nth;
     const double wave =
         filters[cell[TABLE_FILTER] + nth % waves] / number[cell[TABLE_NUMBERS] + TABLE_LAST];
     struct line_field f;
     struct field_room r;
-    struct field_view v;
+    const struct field_view v = exact_view(at, number);
     f.l2 = wave * wave;
     f.w = line[nth / waves];
     f.alone = 0.0;
@@ -107,16 +107,6 @@ KERNEL(table_functions, 64, 1, 1)
     r.kept = r.part;
     r.stride = EXACT_BESIDE;
     r.derive = FIELD_BASE;
-    v.part = number + at[TABLE_PARTS];
-    v.below = at[TABLE_BELOW];
-    v.between = at[TABLE_BETWEEN];
-    v.above = at[TABLE_ABOVE];
-    v.swapped = at[TABLE_SWAPPED];
-    v.lower = at[TABLE_LOWER];
-    v.upper = at[TABLE_UPPER];
-    v.in_lower = 0.0;
-    v.in_upper = 0.0;
-    v.loop = 0;
     for (int n = 0; n < functions; n++) {
         GLOBAL const int *choice =
             plan + cell[TABLE_CHOICES] + TABLE_CHOICE * (view * functions + n);

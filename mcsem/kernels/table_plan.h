@@ -59,15 +59,7 @@
 #define TABLE_NU       2
 #define TABLE_POWER    3
 #define TABLE_INTEGRAL 4
-/* At TABLE_VIEWS, for each view: the members of a field_view, and the offset of its parts. */
-#define TABLE_BELOW   0
-#define TABLE_BETWEEN 1
-#define TABLE_ABOVE   2
-#define TABLE_SWAPPED 3
-#define TABLE_LOWER   4
-#define TABLE_UPPER   5
-#define TABLE_PARTS   6
-#define TABLE_VIEW    7
+/* At TABLE_VIEWS, for each view: EXACT_VIEW integers (exact_plan.h). */
 /* At TABLE_CHOICES, for each view and function: which of field_weights it is, in that order, and
  * its sign; the mode; whether TE's V is taken without zhat. */
 #define TABLE_WEIGHT 0
