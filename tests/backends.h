@@ -191,6 +191,19 @@ static inline const char *fakes(void)
     return getenv("EVENKEEL_FAKES");
 }
 
+/* The tests of each back end that has a device; under with_fakes(), of the vendors' alone. */
+static inline int over_backends(int (*tests)(const struct backend_ops *ops))
+{
+    int failed = 0;
+    for (int b = 0; b < backend_count(); b++) {
+        const struct backend_ops *ops = backend_at(b);
+        const bool vendor = !strcmp(ops->name, "cuda") || !strcmp(ops->name, "hip");
+        if (devices_of(ops->name) && (!fakes() || vendor))
+            failed += tests(ops);
+    }
+    return failed;
+}
+
 /* Whether OpenCL has a cpu device, as PoCL's: it computes for the fakes. */
 static inline bool fakes_can_be(void)
 {

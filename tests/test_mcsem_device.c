@@ -251,32 +251,24 @@ static void cells_go_to_a_device_together(void **state)
         cells_together(*state, mode);
 }
 
-/* Runs the tests on the first device of each back end; with the fakes of the vendors' libraries,
- * on those only. */
+static int tests_of(const struct backend_ops *ops)
+{
+    const struct CMUnitTest tests[] = {
+        {"devices_have_the_host_s_bits", devices_have_the_host_s_bits, NULL, NULL, (void *)ops},
+        {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops},
+        {"long_wires_wait_for_the_next_batch", long_wires_wait_for_the_next_batch, NULL, NULL,
+         (void *)ops},
+        {"cells_go_to_a_device_together", cells_go_to_a_device_together, NULL, NULL, (void *)ops}};
+    /* Batches are the same code on all: without EK_LONG, one of the fakes, the slow host and, if
+     * there are fakes, PoCL are left out. */
+    const bool batches = getenv("EK_LONG") || (strcmp(ops->name, fakes() ? "hip" : "host") &&
+                                               (strcmp(ops->name, "opencl") || !fakes_can_be()));
+    return _cmocka_run_group_tests(ops->name, tests, LENGTH(tests) - 2 * !batches, NULL, NULL);
+}
+
 static int all_devices(void)
 {
-    int failed = 0;
-    for (int i = 0; i < backend_count(); i++) {
-        const struct backend_ops *ops = backend_at(i);
-        const bool vendor = !strcmp(ops->name, "cuda") || !strcmp(ops->name, "hip");
-        if (!devices_of(ops->name) || (fakes() && !vendor))
-            continue;
-        const struct CMUnitTest tests[] = {
-            {"devices_have_the_host_s_bits", devices_have_the_host_s_bits, NULL, NULL, (void *)ops},
-            {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops},
-            {"long_wires_wait_for_the_next_batch", long_wires_wait_for_the_next_batch, NULL, NULL,
-             (void *)ops},
-            {"cells_go_to_a_device_together", cells_go_to_a_device_together, NULL, NULL,
-             (void *)ops}};
-        /* Batches are the same code on all: without EK_LONG, one of the fakes, the slow host and,
-         * if there are fakes, PoCL are left out. */
-        const bool batches =
-            getenv("EK_LONG") || (strcmp(ops->name, fakes() ? "hip" : "host") &&
-                                  (strcmp(ops->name, "opencl") || !fakes_can_be()));
-        failed +=
-            _cmocka_run_group_tests(ops->name, tests, LENGTH(tests) - 2 * !batches, NULL, NULL);
-    }
-    return failed;
+    return over_backends(tests_of);
 }
 
 int main(void)

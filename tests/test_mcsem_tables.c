@@ -86,20 +86,16 @@ static void tables_have_the_host_s_bits(void **state)
     backend_close(b);
 }
 
-/* Of the first device of each back end; the fakes of the vendors' libraries by themselves. */
+static int tests_of(const struct backend_ops *ops)
+{
+    const struct CMUnitTest tests[] = {
+        {"tables_have_the_host_s_bits", tables_have_the_host_s_bits, NULL, NULL, (void *)ops}};
+    return _cmocka_run_group_tests(ops->name, tests, LENGTH(tests), NULL, NULL);
+}
+
 static int all_devices(void)
 {
-    int failed = 0;
-    for (int i = 0; i < backend_count(); i++) {
-        const struct backend_ops *ops = backend_at(i);
-        const bool vendor = !strcmp(ops->name, "cuda") || !strcmp(ops->name, "hip");
-        if (!devices_of(ops->name) || (fakes() && !vendor))
-            continue;
-        const struct CMUnitTest tests[] = {
-            {"tables_have_the_host_s_bits", tables_have_the_host_s_bits, NULL, NULL, (void *)ops}};
-        failed += _cmocka_run_group_tests(ops->name, tests, LENGTH(tests), NULL, NULL);
-    }
-    return failed;
+    return over_backends(tests_of);
 }
 
 int main(void)
