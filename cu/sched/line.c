@@ -2,7 +2,6 @@
 #include "cu/sched/line.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Few points that are off a line through the origin by no more than this are on it. */
@@ -113,8 +112,9 @@ struct line line_fit(const double *x, double *y, double *scratch, size_t m)
     for (size_t i = 0; i < m; i++)
         scratch[i] = y[i] - b * x[i];
     const struct line best = {line_median(scratch, m), b};
+    if (best.a >= 0 && b > 0)
+        return best;
     memcpy(scratch, y, m * sizeof *y);
     const struct line origin = line_through_origin(x, scratch, m);
-    const bool fits = b > 0 || misfit(best, x, y, m) < misfit(origin, x, y, m) / 2;
-    return best.a >= 0 && fits ? best : origin;
+    return best.a >= 0 && misfit(best, x, y, m) < misfit(origin, x, y, m) / 2 ? best : origin;
 }
