@@ -711,6 +711,36 @@ static void dead_and_frozen_processes_are_missed(void **state)
     waitpid(two, NULL, 0);
 }
 
+/* A process that dies while rank 0 does not listen: what it had still said comes first, and then
+ * that it is lost, so that nobody takes it for one that is there. */
+static void last_words_come_before_the_loss(void **state)
+{
+    static struct world w;
+    struct transport t, of_child;
+    bool gone = false;
+    int peer;
+    listen_here(&w);
+    const pid_t pid = fork();
+    if (!pid) {
+        if (transport_zmq_open(&w.family[1], &of_child, &gone) || gone)
+            _exit(1);
+        for (int i = 0; i < 3; i++)
+            of_child.ops->send(of_child.st, 0, "here", 4);
+        sleep(1); /* they are sent by a thread of the library */
+        raise(SIGKILL);
+    }
+    assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
+    assert_int_equal(hear(&t, 20, &peer), TRANSPORT_MESSAGE);
+    waitpid(pid, NULL, 0);
+    usleep(200000);
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(hear(&t, 20, &peer), TRANSPORT_MESSAGE);
+    assert_int_equal(hear(&t, 20, &peer), TRANSPORT_LOST);
+    assert_int_equal(peer, 1);
+    assert_int_equal(hear(&t, 0.1, &peer), TRANSPORT_NOTHING);
+    t.ops->close(t.st);
+}
+
 /* A process without the run's key is not heard, and a worker finds nobody if rank 0 is not
  * there. */
 static void strangers_are_refused(void **state)
@@ -747,6 +777,7 @@ int main(void)
         cmocka_unit_test(workers_of_another_job_get_no_task),
         cmocka_unit_test(messages_outlast_connections),
         cmocka_unit_test(dead_and_frozen_processes_are_missed),
+        cmocka_unit_test(last_words_come_before_the_loss),
         cmocka_unit_test(workers_die_and_come_back),
         cmocka_unit_test(strangers_are_refused),
     };

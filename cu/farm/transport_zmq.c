@@ -22,12 +22,18 @@ static const double CALLING = 30, REFUSED = 0.5, NOTICED = 10;
 /* A worker's connection, as its monitor sees it. */
 enum line_state { LINE_CALLING, LINE_UP, LINE_DOWN };
 
+/* A rank's connection, as rank 0 sees it. */
+struct rank_line {
+    int fd;     /* its descriptor; -1: none, or it belongs to a newer connection */
+    bool ended; /* but its last messages may still be waiting */
+};
+
 struct zmq_transport {
     const struct family *family;
     void *context, *socket, *monitor;
-    zmq_msg_t message; /* the last one received */
-    int peer;          /* its sender, where it is still to be delivered; else -1 */
-    int *fd;           /* rank 0: [size] descriptor of each rank's connection, -1: none */
+    zmq_msg_t message;      /* the last one received */
+    int peer;               /* its sender, where it is still to be delivered; else -1 */
+    struct rank_line *line; /* rank 0: [size]; a worker: NULL */
     /* worker: shared with the thread that reads the monitor */
     pthread_t thread;
     bool attended;
@@ -185,7 +191,7 @@ static void close_transport(void *st)
         zmq_close(t->monitor);
     if (t->context)
         zmq_ctx_term(t->context);
-    free(t->fd);
+    free(t->line);
     free(t);
 }
 
@@ -232,13 +238,14 @@ static enum ek_status open_router(struct zmq_transport *t)
 {
     char at[64];
     snprintf(at, sizeof at, "tcp://*:%s", strchr(t->family->call, ' ') + 1);
-    t->fd = malloc((size_t)t->family->size * sizeof *t->fd);
-    if (!t->fd)
+    t->line = malloc((size_t)t->family->size * sizeof *t->line);
+    if (!t->line)
         FAIL(EK_UNAVAILABLE, "out of memory for %d ranks", t->family->size);
     for (int r = 0; r < t->family->size; r++)
-        t->fd[r] = -1;
-    if (!open_monitor(t, ZMQ_EVENT_DISCONNECTED) || !set(t->socket, ZMQ_ROUTER_HANDOVER, 1) ||
-        !set(t->socket, ZMQ_ROUTER_MANDATORY, 1) || !set(t->socket, ZMQ_CURVE_SERVER, 1) ||
+        t->line[r] = (struct rank_line){.fd = -1};
+    if (!open_monitor(t, ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_ACCEPTED) ||
+        !set(t->socket, ZMQ_ROUTER_HANDOVER, 1) || !set(t->socket, ZMQ_ROUTER_MANDATORY, 1) ||
+        !set(t->socket, ZMQ_CURVE_SERVER, 1) ||
         !set_text(t->socket, ZMQ_CURVE_SECRETKEY, t->family->secret) ||
         !set(t->socket, ZMQ_USE_FD, t->family->listens) || zmq_bind(t->socket, at))
         FAIL(EK_UNAVAILABLE, "rank 0: cannot listen for the other ranks: %s", zmq_strerror(errno));
@@ -312,12 +319,13 @@ static int rank_of_id(const struct zmq_transport *t, zmq_msg_t *id)
     return rank > 0 && rank < t->family->size ? rank : -1;
 }
 
-/* Takes a waiting message into t->message, with its sender in t->peer. */
-static bool hold_message(struct zmq_transport *t)
+/* Takes a waiting message into t->message, with its sender in t->peer, -1: nobody. false: there is
+ * none. */
+static bool take_message(struct zmq_transport *t)
 {
     zmq_msg_t id;
     int peer = 0;
-    if (t->fd) {
+    if (t->line) {
         zmq_msg_init(&id);
         const bool there = zmq_msg_recv(&id, t->socket, ZMQ_DONTWAIT) >= 0;
         peer = there ? rank_of_id(t, &id) : -1;
@@ -328,46 +336,62 @@ static bool hold_message(struct zmq_transport *t)
     if (zmq_msg_recv(&t->message, t->socket, ZMQ_DONTWAIT) < 0)
         return false;
     t->peer = peer;
-    return peer >= 0;
-}
-
-/* Rank 0: reports a rank whose connection has ended. Called between taking a message and delivering
- * it: the message's descriptor may be one that another rank's ended connection had before. */
-static bool next_lost(struct zmq_transport *t, struct transport_event *e)
-{
-    int fd;
-    while (monitor_event(t->monitor, 0, &fd))
-        for (int r = 1; r < t->family->size; r++)
-            if (t->fd[r] == fd) {
-                t->fd[r] = -1;
-                *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = r};
-                return true;
-            }
-    return false;
-}
-
-static bool deliver(struct zmq_transport *t, struct transport_event *e)
-{
-    const int fd = zmq_msg_get(&t->message, ZMQ_SRCFD);
-    if (t->fd && t->fd[t->peer] >= 0 && t->fd[t->peer] != fd) { /* the rank has reconnected */
-        t->fd[t->peer] = fd;
-        *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = t->peer};
-        return true;
-    }
-    if (t->fd)
-        t->fd[t->peer] = fd;
-    *e = (struct transport_event){TRANSPORT_MESSAGE, t->peer, zmq_msg_data(&t->message),
-                                  zmq_msg_size(&t->message)};
-    t->peer = -1;
     return true;
 }
 
-/* Reports the end of a connection, and to a worker also that its own was renewed. */
+/* Rank 0: notes which connections have ended, and whether a newer one has the descriptor of one
+ * that did; false: nothing has happened. Called between taking a message and delivering it: its
+ * descriptor may be one that another rank's ended connection had before. */
+static bool note_ends(struct zmq_transport *t)
+{
+    bool noted = false;
+    for (int fd, event; (event = monitor_event(t->monitor, 0, &fd)); noted = true)
+        for (int r = 1; r < t->family->size; r++) {
+            struct rank_line *line = &t->line[r];
+            if (line->fd != fd)
+                continue;
+            if (event == ZMQ_EVENT_DISCONNECTED)
+                line->ended = true;
+            else if (line->ended)
+                line->fd = -1;
+        }
+    return noted;
+}
+
+/* Reports a rank whose connection has ended. Only when no message is waiting: one that a lost rank
+ * had sent before, delivered after this, would say that the rank is there. */
+static bool next_lost(struct zmq_transport *t, struct transport_event *e)
+{
+    for (int r = 1; r < t->family->size; r++)
+        if (t->line[r].ended) {
+            t->line[r] = (struct rank_line){.fd = -1};
+            *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = r};
+            return true;
+        }
+    return false;
+}
+
+static void deliver(struct zmq_transport *t, struct transport_event *e)
+{
+    const int fd = zmq_msg_get(&t->message, ZMQ_SRCFD);
+    struct rank_line *line = t->line ? &t->line[t->peer] : NULL;
+    if (line && line->fd != fd) {
+        const bool reconnected = line->fd >= 0 || line->ended;
+        *line = (struct rank_line){.fd = fd};
+        if (reconnected) {
+            *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = t->peer};
+            return;
+        }
+    }
+    *e = (struct transport_event){TRANSPORT_MESSAGE, t->peer, zmq_msg_data(&t->message),
+                                  zmq_msg_size(&t->message)};
+    t->peer = -1;
+}
+
+/* A worker: reports that its connection was renewed, or is lost. */
 static bool line_event(struct zmq_transport *t, struct transport_event *e)
 {
     const int greetings = atomic_load(&t->greetings);
-    if (t->fd)
-        return next_lost(t, e);
     if (greetings != t->greeted) {
         t->greeted = greetings;
         *e = (struct transport_event){.kind = TRANSPORT_RENEWED};
@@ -380,6 +404,20 @@ static bool line_event(struct zmq_transport *t, struct transport_event *e)
     return true;
 }
 
+/* The next event, if there is one. */
+static bool next_event(struct zmq_transport *t, struct transport_event *e)
+{
+    do {
+        while (t->peer < 0 && take_message(t))
+            ;
+        if (t->line ? t->peer < 0 && next_lost(t, e) : line_event(t, e))
+            return true;
+    } while (t->line && note_ends(t) && t->peer < 0); /* ended since: with its last messages? */
+    if (t->peer >= 0)
+        deliver(t, e);
+    return e->kind != TRANSPORT_NOTHING;
+}
+
 static enum ek_status receive(void *st, double seconds, struct transport_event *e)
 {
     struct zmq_transport *t = st;
@@ -389,15 +427,14 @@ static enum ek_status receive(void *st, double seconds, struct transport_event *
     for (;;) {
         zmq_pollitem_t item[] = {{.socket = t->socket, .events = ZMQ_POLLIN},
                                  {.socket = t->monitor, .events = ZMQ_POLLIN}};
-        if (t->peer < 0)
-            hold_message(t);
-        if (line_event(t, e) || (t->peer >= 0 && deliver(t, e)))
+        if (next_event(t, e))
             break;
         const double left = until - clock_now();
         if (left <= 0)
             break;
         const long wait = (long)(1e3 * left) + 1;
-        if (zmq_poll(item, t->fd ? 2 : 1, t->fd || wait < 100 ? wait : 100) < 0 && errno == EINTR)
+        if (zmq_poll(item, t->line ? 2 : 1, t->line || wait < 100 ? wait : 100) < 0 &&
+            errno == EINTR)
             break;
     }
     atomic_store(&t->calls, false);
@@ -410,7 +447,7 @@ static enum ek_status send_message(void *st, int peer, const void *data, size_t 
 {
     struct zmq_transport *t = st;
     char id[16];
-    if (t->fd) {
+    if (t->line) {
         const int n = snprintf(id, sizeof id, "%d", peer);
         if (zmq_send(t->socket, id, (size_t)n, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
             return EK_LOST;
