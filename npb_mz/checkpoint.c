@@ -202,16 +202,25 @@ static int write_part(const char *beside, const struct mz *mz, const struct head
     return why;
 }
 
+/* The same errno on all ranks, since the first that ends ends all, before others have said theirs.
+ * Where rank 0 has created no file the others have ENOENT, which is less than most. */
+static int worst_of_ranks(int why)
+{
+    double worst = why;
+    cluster_max(&worst, 1);
+    return (int)worst;
+}
+
 enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps,
                                   int step)
 {
     const struct header h = header_of(mz, steps, step);
-    const int why = write_part(c->beside, mz, &h);
-    if (cluster_any(why)) {
+    const int why = worst_of_ranks(write_part(c->beside, mz, &h));
+    if (why) {
         if (cluster_rank() == 0)
             unlink(c->beside);
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be written: %s; any older one is unchanged",
-             c->path, why ? strerror(why) : "another rank cannot write its part");
+             c->path, strerror(why));
     }
     if (cluster_rank() == 0)
         TRY(file_place(c->beside, c->path));

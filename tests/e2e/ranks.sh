@@ -85,6 +85,25 @@ for n in 2 1; do
     tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks: other norms after resuming"
 done
 
+# The disk is full for one rank only: nobody replaces the older checkpoint or leaves a partial one, all
+# end, and the ranks that have written their parts know why, too. (MPI itself must need no large file.)
+cat >"$work/full" <<'END'
+[ "$OMPI_COMM_WORLD_RANK" = "$FULL" ] && ulimit -S -f 1
+exec "$@"
+END
+for full in 0 1 3; do
+    cp "$work/state" "$work/full.state"
+    FULL=$full timeout 60 mpirun --oversubscribe -n $((full + 1 > 2 ? full + 1 : 2)) --mca btl self,tcp bash "$work/full" \
+        "$BIN/bt-mz" --class S --layout 1x1 --checkpoint "$work/full.state" --every 1 >"$work/out" 2>&1
+    rc=$?
+    [ $rc = 3 ] && grep -q '^bt-mz: checkpoint .*cannot be written: File too large; any older' "$work/out" &&
+        ! grep '^bt-mz: checkpoint' "$work/out" | grep -qv 'File too large'
+    check $? "a disk that is full for rank $full: exit $rc: $(cat "$work/out")"
+    cmp -s "$work/state" "$work/full.state"
+    check $? "a disk that is full for rank $full: the older checkpoint has changed"
+    ls "$work" | grep -q '\.part' && say "a disk that is full for rank $full: a partial file is left"
+done
+
 # Only one run at a time may use a checkpoint; a second one is refused and does not disturb it. Injected
 # faults make the run long without using cpu time.
 CU_FAULT=rank:0@slow:12,rank:1@slow:12 mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/one" --every 5 --quiet \
