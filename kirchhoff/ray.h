@@ -18,7 +18,8 @@ struct ray_field {
 
 /* Opens the medium for rays within the box low .. high, m. `cell`: coarsest step of the samples, m;
  * finer ones are used where the model itself is finer. EK_USAGE: v is not positive in the box, or
- * the samples would be too many; EK_UNAVAILABLE: memory. close is fine after a failed open. */
+ * the samples would be too many; EK_UNAVAILABLE: memory; EK_STOPPED, without a message:
+ * stop_heard(). close is fine after a failed open. */
 enum ek_status ray_field_open(const struct velocity *v, const double low[3], const double high[3],
                               double cell, struct ray_field *f);
 void ray_field_close(struct ray_field *f);

@@ -1,6 +1,7 @@
 /* kirchhoff/velocity.c – reads and evaluates velocity models. */
 #include "kirchhoff/velocity.h"
 #include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/opt.h"
 
@@ -257,22 +258,30 @@ bool velocity_same_layer(const struct velocity *v, double a, double b, double be
     return same;
 }
 
-enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, float **node)
+static enum ek_status fill_nodes(const struct velocity *v, const struct grid *g, float *at)
 {
-    float *made = malloc(grid_nodes(g) * 4 * sizeof *made), *at = made;
     double x[3], gradient[3];
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
     for (int i = 0; i < g->n[0]; i++)
-        for (int j = 0; j < g->n[1]; j++)
+        for (int j = 0; j < g->n[1]; j++) {
+            if (stop_heard())
+                return EK_STOPPED;
             for (int k = 0; k < g->n[2]; k++, at += 4) {
                 grid_place(g, i, j, k, x);
                 at[0] = (float)velocity_at(v, x, gradient);
                 for (int a = 0; a < 3; a++)
                     at[1 + a] = (float)gradient[a];
             }
-    *node = made;
+        }
     return EK_OK;
+}
+
+enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, float **node)
+{
+    float *made = malloc(grid_nodes(g) * 4 * sizeof *made);
+    if (!made)
+        FAIL(EK_UNAVAILABLE, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
+    const enum ek_status st = fill_nodes(v, g, made);
+    return HAND_OUT(st, made, node, free);
 }
 
 static enum ek_status node_range(const struct velocity *v, const double x[3], double *least,
@@ -298,11 +307,14 @@ enum ek_status velocity_range(const struct velocity *v, const struct grid *g, do
     for (int a = 0; a < 3; a++)
         step[a] = (corners || (column && a < 2)) && g->n[a] > 1 ? g->n[a] - 1 : 1;
     for (int i = 0; i < g->n[0]; i += step[0])
-        for (int j = 0; j < g->n[1]; j += step[1])
+        for (int j = 0; j < g->n[1]; j += step[1]) {
+            if (stop_heard())
+                return EK_STOPPED;
             for (int k = 0; k < g->n[2]; k += step[2]) {
                 grid_place(g, i, j, k, x);
                 TRY(node_range(v, x, &low, &high));
             }
+        }
     *least = low;
     *most = high;
     return EK_OK;

@@ -51,11 +51,11 @@ bool velocity_jumps(const struct velocity *v, double step);
 bool velocity_same_layer(const struct velocity *v, double a, double b, double beside);
 
 /* Computes v and grad v at the nodes of a grid, laid out as struct velocity's node; the caller
- * frees. EK_UNAVAILABLE: memory. */
+ * frees. EK_UNAVAILABLE: memory; EK_STOPPED, without a message: stop_heard(). */
 enum ek_status velocity_sample(const struct velocity *v, const struct grid *grid, float **node);
 
 /* Least and largest v at the nodes of a grid. EK_USAGE: one is not positive, so rays cannot be
- * traced. */
+ * traced; EK_STOPPED as above. */
 enum ek_status velocity_range(const struct velocity *v, const struct grid *grid, double *least,
                               double *most);
 

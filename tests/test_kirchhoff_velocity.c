@@ -1,5 +1,6 @@
 /* tests/test_kirchhoff_velocity.c – closed forms against reference values, models against their own
  * derivatives, tables and folders written, read back and damaged. */
+#include "cu/rank/stop.h"
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/tfolder.h"
@@ -506,16 +507,38 @@ static void test_folder(void **state)
     unscratch(root);
 }
 
+/* Sampling a large model takes long. */
+static void test_a_stop_ends_sampling(void **state)
+{
+    const struct grid g = {{3, 3, 3}, {0, 0, 0}, {100, 100, 100}};
+    struct velocity *v = model("lens:v0=2000,kz=0.5,dv=200,x=50,y=50,z=100,sigma=50");
+    float *node = NULL;
+    double least = -1, most = -1;
+    stop_request(); /* last, as it cannot be withdrawn */
+    assert_int_equal(velocity_sample(v, &g, &node), EK_STOPPED);
+    assert_int_equal(velocity_range(v, &g, &least, &most), EK_STOPPED);
+    assert_true(!node && least == -1 && most == -1);
+    velocity_close(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),    cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_cube),         cmocka_unit_test(test_cube_files),
-        cmocka_unit_test(test_grids),        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_rounded),      cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_outside_cube), cmocka_unit_test(test_segy_files),
+        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_cube_files),
+        cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_outside_cube),
+        cmocka_unit_test(test_segy_files),
+        cmocka_unit_test(test_a_stop_ends_sampling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
