@@ -316,8 +316,10 @@ check: needed
 # With TESTS=word, only unit tests whose name contains it are built, and programs unless it is test_….
 selected = $(if $(TESTS),$(foreach t,$(1),$(if $(findstring $(TESTS),$(notdir $(t))),$(t))),$(1))
 of_scripts = $(bins) $(if $(EK_LONG),$(benches)) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
+# Without EK_LONG they come first, with it the long searches of programs do.
+scripts  = $(if $(EK_LONG),$(sort $(wildcard tests/e2e/long/*.sh))) $(sort $(wildcard tests/e2e/*.sh))
 tests: $(if $(filter test_%,$(TESTS)),,$(of_scripts)) $(call selected,$(tests)) | $(fakes)
-	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(call selected,$(tests))
+	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(if $(EK_LONG),,$(scripts)) $(call selected,$(tests)) $(if $(EK_LONG),$(scripts))
 
 # Long tests: the long scripts, and the long parts of other tests.
 check-long: needed

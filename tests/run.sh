@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, two more at a time than there are
-# cores (at most 6, or JOBS), each with its own time limit and private caches; prints the seconds
-# that each took, of CPU and by the clock, what failed and, last, "N passed, N failed[, N skipped]".
-# Environment: BUILD, BIN, SAN as make sets them; EK_LONG=1 runs the long tests instead:
-# tests/e2e/long/*.sh and the long parts of tests that know EK_LONG; TESTS=word selects tests whose
+# tests/run.sh TEST… – runs unit tests (build/tests/test_…) and scripts (tests/e2e/….sh), two more at a
+# time than there are cores (at most 6, or JOBS), each with its own time limit and private caches; prints
+# the seconds that each took, of CPU and by the clock, what failed and, last, "N passed, N failed[, N
+# skipped]". Environment: BUILD, BIN, SAN as make sets them; EK_LONG=1 runs of these only the long tests:
+# tests/e2e/long/….sh, and tests that know EK_LONG with their long parts; TESTS=word selects tests whose
 # name contains it.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
@@ -55,31 +55,20 @@ $(grep -vE '^\[ (RUN|      OK)' "$log" | tail -40 | sed 's/^/         /')"
     fi
 }
 
-# With EK_LONG: the long scripts, and the tests that know EK_LONG and then do more.
-knows_long() { [ -z "${EK_LONG:-}" ] || grep -q EK_LONG "$1"; }
 names=() paths=()
-add() { # name, path
-    [[ $1 == *${TESTS:-}* ]] && names+=("$1") paths+=("$2")
+add() { # path
+    local name=${1##*/} text=tests/${1##*/}.c
+    [[ $1 != *.sh ]] || { text=$1 name=e2e/${1##*e2e/} name=${name%.sh}; }
+    [[ $name == *${TESTS:-}* ]] || return
+    [ -z "${EK_LONG:-}" ] || [[ $1 == */long/* ]] || grep -q EK_LONG "$text" || return
+    names+=("$name") paths+=("$1")
 }
-scripts() {
-    for script in ${EK_LONG:+tests/e2e/long/*.sh}; do
-        add "e2e/long/$(basename "$script" .sh)" "$script"
-    done
-    for script in tests/e2e/*.sh; do
-        knows_long "$script" && add "e2e/$(basename "$script" .sh)" "$script"
-    done
-}
-programs() {
-    for program; do
-        knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
-    done
-}
+for path; do add "$path"; done
 # The longest first, so that others run beside them: these (those that wait most, then those that
-# compute most), then scripts; with EK_LONG the long searches of programs before the other scripts.
+# compute most), then as they are given.
 longest=(e2e/{okada_nodes,fakegpu,kirchhoff_mig_stopped,cu_run,memory,kirchhoff_mig,ranks,cu_run_faults,survive,mcsem_surveys,mcsem,replay,kirchhoff_killed,machine,mcsem_emdata}
     test_{mcsem_device,cu_sched_evenkeel,backends_laws,backends_cache,okada_mogi_search} e2e/{library,kirchhoff_tt,signals,capacity,kirchhoff_job})
 [ -z "${EK_LONG:-}" ] || longest=(e2e/{okada_nodes,memory,long/mcsem_uncertainty,cu_run_faults,long/oclgrind,replay,survive,mcsem})
-if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 order=()
 for long in "${longest[@]}"; do
     for i in "${!names[@]}"; do [ "${names[i]}" = "$long" ] && order+=("$i"); done
