@@ -1,6 +1,7 @@
 /* src/file.c – files are replaced entirely or not at all. */
 #include "src/file.h"
 #include "src/base.h"
+#include "src/sort.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,41 +23,55 @@ struct file {
 
 /* ---- inputs -----------------------------------------------------------------------------------*/
 
-/* Kept open so that the inode number of a deleted input is not reused. */
-static struct {
-    pthread_mutex_t lock;
-    int *fd;
-    size_t n;
-} inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* Sorted. Each is kept open, if a descriptor is to be had, so that its number is not reused once it
+ * is deleted. */
+static struct input {
+    dev_t device;
+    ino_t number;
+} * inputs;
+static size_t ninputs;
+static pthread_mutex_t inputs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+SORT_BY(by_device, struct input, SORT_UP(device) ?: SORT_UP(number))
+
+/* Its place among the inputs, or where it would be. */
+static size_t place_of(struct input in)
+{
+    size_t begin = 0, end = ninputs;
+    SORT_BISECT(begin, end, by_device(&inputs[middle], &in) < 0)
+    return begin;
+}
+
+static bool is_at(size_t place, struct input in)
+{
+    return place < ninputs && !by_device(&inputs[place], &in);
+}
 
 static bool is_input(const char *path)
 {
-    struct stat st, in;
-    bool found = false;
+    struct stat st;
     if (stat(path, &st))
         return false;
-    LOCKED(&inputs.lock);
-    for (size_t i = 0; i < inputs.n && !found; i++)
-        found = !fstat(inputs.fd[i], &in) && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
-    return found;
+    const struct input in = {st.st_dev, st.st_ino};
+    LOCKED(&inputs_lock);
+    return is_at(place_of(in), in);
 }
 
 void file_input(const char *path)
 {
     struct stat st;
-    const int fd = is_input(path) ? -1 : open(path, O_PATH | O_CLOEXEC); /* once is enough */
-    if (fd < 0)
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
         return;
-    LOCKED(&inputs.lock);
-    int *more = NULL;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-        more = realloc(inputs.fd, (inputs.n + 1) * sizeof *more);
-    if (more) {
-        inputs.fd = more;
-        more[inputs.n++] = fd;
-    } else {
-        close(fd);
-    }
+    const struct input in = {st.st_dev, st.st_ino};
+    LOCKED(&inputs_lock);
+    const size_t at = place_of(in);
+    struct input *more = is_at(at, in) ? NULL : realloc(inputs, (ninputs + 1) * sizeof *more);
+    if (!more)
+        return;
+    inputs = more;
+    memmove(more + at + 1, more + at, (ninputs++ - at) * sizeof *more);
+    more[at] = in;
+    open(path, O_PATH | O_CLOEXEC); /* until the process ends */
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/

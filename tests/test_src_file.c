@@ -270,6 +270,37 @@ static void inputs_are_not_overwritten(void **state)
     status_mute(-1);
     assert_text(in_folder("in"), "data");
     assert_int_equal(file_replace_text(in_folder("none"), "x"), EK_OK);
+    file_input("/dev/null");
+    assert_int_equal(file_replace_text("/dev/null", "x"), EK_OK);
+}
+
+/* More inputs than descriptors, in no order. Last, as later files may get the numbers of those that
+ * could not be kept open. */
+static void all_of_many_inputs_are_kept(void **state)
+{
+    enum { MANY = 60 };
+    struct rlimit before, few;
+    char name[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i * 37 % MANY);
+        assert_int_equal(file_replace_text(in_folder(name), "data"), EK_OK);
+    }
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 20;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i * 7 % MANY);
+        file_input(in_folder(name));
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    status_mute(+1);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        assert_int_equal(file_replace_text(in_folder(name), "x"), EK_USAGE);
+        assert_text(in_folder(name), "data");
+    }
+    status_mute(-1);
 }
 
 static void links_keep_pointing_and_devices_stay(void **state)
@@ -387,6 +418,7 @@ int main(void)
         TEST(reading_gives_every_byte),
         TEST(failures_to_open_say_whose_they_are),
         TEST(names_in_a_file_lie_beside_it),
+        TEST(all_of_many_inputs_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
