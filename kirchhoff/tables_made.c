@@ -47,7 +47,7 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
 {
     const int rank = cluster_rank(), ranks = cluster_size();
     enum ek_status worst = EK_OK;
-    char said[512] = "";
+    OWNED_MEMORY char *said = NULL;
     int made = 0;
     progress_begin("travel times", t->nodes, "tables");
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
@@ -61,14 +61,14 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
         if (st && !now)
 #pragma omp critical(tables_made)
             if (!worst) {
-                snprintf(said, sizeof said, "%s", status_message());
+                said = strdup(status_message());
 #pragma omp atomic write
                 worst = st;
             }
     }
     progress_end();
     if (worst && worst != EK_STOPPED)
-        return status_fail(worst, "%s", said);
+        return status_fail(worst, "%s", said ? said : "out of memory for travel times");
     if (!cluster_any(worst == EK_STOPPED))
         return EK_OK;
     return cluster_rank() ? EK_STOPPED

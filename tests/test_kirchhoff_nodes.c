@@ -5,9 +5,12 @@
 #include "kirchhoff/nodes.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
+#include "src/file.h"
 #include "src/random.h"
 #include "tests/isa.h"
 #include "tests/kirchhoff.h"
+
+#include <sys/resource.h>
 
 enum { STEP = 4, ENDS = 4, CASES = 12, MOST = 6000 };
 
@@ -221,9 +224,36 @@ static void tables_have_the_closed_forms(void **state)
     }
 }
 
+/* A long name does not push out why a table of the run's own cannot be written. */
+static void a_lost_table_says_why(void **state)
+{
+    static const char lens[] = "lens:v0=2000,dv=10,x=0,y=0,z=0,sigma=99";
+    const struct grid g = {.n = {2, 2, 2}, .origin = {0, 0, 0}, .step = {50, 50, 50}};
+    const struct tfolder_surface surface = {.n = {1, 1}, .step = {100, 100}};
+    struct traveltime_cache *t;
+    struct rlimit before, none;
+    char root[64], folder[1024];
+    scratch(root);
+    snprintf(folder, sizeof folder, "%s/%0200d/%0200d/%0200d/", root, 0, 0, 0);
+    file_make_folders(folder);
+    setenv("TMPDIR", folder, 1);
+    assert_int_equal(traveltime_cache_compute(lens, &g, &surface, 1 << 30, &t), EK_OK);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_fails(tables_made(t, 1), EK_UNAVAILABLE);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    unsetenv("TMPDIR");
+    assert_non_null(strstr(status_message(), "Too many open files; choose another place"));
+    traveltime_cache_close(t);
+    unscratch(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_depth),
-                                       cmocka_unit_test(tables_have_the_closed_forms)};
+                                       cmocka_unit_test(tables_have_the_closed_forms),
+                                       cmocka_unit_test(a_lost_table_says_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
