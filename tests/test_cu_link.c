@@ -104,6 +104,8 @@ static void exchanges_tell_what_faces_cost(void **state)
         exchange_note(&x, &truth, 1e-4); /* an exchange in which no faces cross */
         assert_scale(&x, 1);
         exchange_moved(&x, ten);
+        exchange_note(&x, &truth, 1e-4 + 3 * times[i] * said()); /* the first one has more to do */
+        assert_scale(&x, fmin(1, 3 * times[i]));
         exchange_note(&x, &truth, 1e-4 + times[i] * said());
         assert_scale(&x, times[i]);
         exchange_note(&x, &truth, 1e-4 + times[i] * said());
@@ -129,6 +131,38 @@ static void an_exchange_may_have_more_to_do(void **state)
     }
 }
 
+/* Moves that tell the link anew do not change what faces were measured to cost. */
+static void another_link(void **state)
+{
+    const struct sched_link links[] = {{1e-9, 1 / 8e9}, {1e-3, 0}, {0, 0}};
+    struct exchange x = EXCHANGE_UNTIMED;
+    exchange_note(&x, &truth, 1e-4);
+    exchange_moved(&x, ten);
+    for (int i = 0; i < 2; i++)
+        exchange_note(&x, &truth, 4e-4);
+    for (int i = 0; i < 3; i++) {
+        const struct sched_link face = exchange_face(&x, &links[i]);
+        assert_true(fabs(exchange_seconds(&face, ten) - 3e-4) < 1e-12);
+    }
+}
+
+/* Exchanges that are interrupted for 8 ms say nothing, but one that takes 0.1 s is believed. */
+static void interrupted_exchanges(void **state)
+{
+    struct exchange x = EXCHANGE_UNTIMED;
+    exchange_note(&x, &truth, 1e-4);
+    for (int i = 0; i < 5; i++) {
+        exchange_moved(&x, ten);
+        exchange_note(&x, &truth, 8e-3);
+        assert_scale(&x, 1);
+        exchange_note(&x, &truth, 1e-4 + said());
+        assert_scale(&x, 1);
+    }
+    exchange_moved(&x, ten);
+    exchange_note(&x, &truth, 0.1 + 1e-4);
+    assert_scale(&x, 0.1 / said());
+}
+
 /* A link declared free says nothing about faces: each gets an equal share of the time. */
 static void faces_of_a_free_link(void **state)
 {
@@ -136,6 +170,8 @@ static void faces_of_a_free_link(void **state)
     struct exchange x = EXCHANGE_UNTIMED;
     exchange_note(&x, &none, 1e-4);
     exchange_moved(&x, ten);
+    exchange_note(&x, &none, 3e-4);
+    assert_true(exchange_face(&x, &none).latency == 0);
     exchange_note(&x, &none, 3e-4);
     assert_true(fabs(exchange_face(&x, &none).latency - 2e-5) < 1e-12);
 }
@@ -163,6 +199,8 @@ int main(void)
         cmocka_unit_test(one_size_tells_one_factor),
         cmocka_unit_test(exchanges_tell_what_faces_cost),
         cmocka_unit_test(an_exchange_may_have_more_to_do),
+        cmocka_unit_test(another_link),
+        cmocka_unit_test(interrupted_exchanges),
         cmocka_unit_test(faces_of_a_free_link),
         cmocka_unit_test(the_busiest_link_counts),
     };

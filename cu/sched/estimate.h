@@ -30,6 +30,18 @@ enum { ESTIMATE_SAMPLES = 3, ESTIMATE_ROWS = 32 };
 /* A unit with a larger factor counts as slow. */
 #define ESTIMATE_SLOW 1.1
 
+/* The operating system interrupts a unit for a time between these (seconds). */
+#define ESTIMATE_BRIEF 5e-4
+#define ESTIMATE_SLICE 2e-2
+
+/* What took so much longer than expected may have been interrupted: that alone proves no change. */
+static inline bool estimate_doubts(double seconds, double expected)
+{
+    const double more = seconds - expected;
+    return seconds > 30 * expected ||
+           (seconds > 3 * expected && more > ESTIMATE_BRIEF && more < ESTIMATE_SLICE);
+}
+
 /* The tasks on one kind of unit. Seconds are those of a unit of slowdown 1. */
 struct estimate_kind {
     enum cu_kind kind;
@@ -62,6 +74,7 @@ struct estimate_ranges {
     unsigned count, before;       /* ranges so far; those before this step */
     double first, former, latest; /* measured / expected seconds of the first and the last two
                                      ranges of this step; 0: none */
+    bool doubted;                 /* the latest range may have been interrupted */
     double began, clock; /* start of the latest range, and busy seconds so far in this step,
                             transfers excluded */
 };
@@ -70,6 +83,7 @@ struct estimate {
     size_t n;
     int ncu, nkinds, steps;        /* steps analysed */
     bool changed;                  /* some unit's speed changed in the last step */
+    bool disturbed;                /* some task was interrupted in it */
     bool known;                    /* all units have a declared speed or a profile */
     const double *cost;            /* [n] declared, or NULL */
     const struct sched_unit *unit; /* [ncu] the job's */
@@ -89,6 +103,7 @@ struct estimate {
     double *seconds;                   /* [n] of this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it in this step */
     int *before;                       /* [n] unit that executed it last before */
+    unsigned char *interrupted;        /* [n] whether something else ran on the unit meanwhile */
     float *range;                      /* [n] its share of its range's time */
     size_t *length;                    /* [n] tasks from it to the end of its range */
     float *start;                      /* [n] when it began, in busy seconds of its unit */

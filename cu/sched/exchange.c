@@ -1,6 +1,6 @@
 /* cu/sched/exchange.c – learns the cost of faces from timed exchanges. */
 #include "cu/sched/exchange.h"
-#include "cu/sched/line.h"
+#include "cu/sched/estimate.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,18 +38,29 @@ void exchange_moved(struct exchange *x, struct exchange_load load)
     x->count = 0;
 }
 
-/* Usual seconds: the latest exchange, or the median of three. */
+struct sched_link exchange_face(const struct exchange *x, const struct sched_link *link)
+{
+    if (x->seconds < 0)
+        return *link;
+    const double says = exchange_seconds(link, x->known), scale = x->seconds / says;
+    return says > 0 ? (struct sched_link){scale * link->latency, scale * link->per_byte}
+                    : (struct sched_link){x->seconds / x->known.faces, 0};
+}
+
+/* Usual seconds of an exchange: the median of three, or the shortest of fewer, as the first one
+ * after tasks have moved takes longer, and all may be interrupted. */
 static double usual_seconds(const struct exchange *x)
 {
     double sorted[EXCHANGE_LATEST];
-    if (x->count < EXCHANGE_LATEST)
-        return x->took[x->count - 1];
     memcpy(sorted, x->took, sizeof sorted);
+    if (x->count < EXCHANGE_LATEST)
+        return x->count < 2 ? sorted[0] : fmin(sorted[0], sorted[1]);
     return line_median(sorted, EXCHANGE_LATEST);
 }
 
 /* An exchange with faces that takes no longer than one without bounds the cost of faces from above:
- * the devices also relieve the host of work. */
+ * the devices also relieve the host of work. A first exchange may have been interrupted: if it took
+ * only a time slice more than expected, the next one decides. */
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds)
 {
     x->took[x->count++ % EXCHANGE_LATEST] = seconds;
@@ -57,13 +68,18 @@ void exchange_note(struct exchange *x, const struct sched_link *link, double sec
         x->alone = fmin(x->alone, seconds);
         return;
     }
-    const double usual = usual_seconds(x), says = exchange_seconds(link, x->load);
-    const double unit = says > 0 ? says : x->load.faces;
-    double *known = says > 0 ? &x->scale : &x->more;
+    const struct sched_link face = exchange_face(x, link);
+    const double usual = usual_seconds(x), known = exchange_seconds(&face, x->load),
+                 more = usual - x->alone - known;
+    double cost = known;
     if (usual < x->alone)
-        *known = fmin(*known, usual / unit);
-    else if (fabs(usual - x->alone - *known * unit) > DOUBT * usual)
-        *known = (usual - x->alone) / unit;
+        cost = fmin(known, usual);
+    else if (fabs(more) > DOUBT * usual && (x->count > 1 || more < 0 || more > ESTIMATE_SLICE))
+        cost = known + more;
+    if (cost == known)
+        return;
+    x->known = x->load;
+    x->seconds = cost;
 }
 
 static bool differ(double a, double b)

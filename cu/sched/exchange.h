@@ -29,12 +29,12 @@ struct exchange {
     double took[EXCHANGE_LATEST]; /* the latest exchanges with these homes */
     unsigned count;               /* number of all exchanges with these homes */
     double alone;                 /* least seconds of an exchange in which nothing crosses */
-    double scale;                 /* measured cost of faces / cost by the link, */
-    double more;                  /* or seconds per face where the link costs nothing */
+    struct exchange_load known;   /* faces whose cost was measured last, */
+    double seconds;               /* and that cost; negative: never */
 };
 
 /* Nothing timed yet. */
-#define EXCHANGE_UNTIMED ((struct exchange){.alone = 1e300, .scale = 1})
+#define EXCHANGE_UNTIMED ((struct exchange){.alone = 1e300, .seconds = -1})
 
 /* Tasks have moved, and `load` crosses now. One thread, like everything here. */
 void exchange_moved(struct exchange *x, struct exchange_load load);
@@ -42,12 +42,9 @@ void exchange_moved(struct exchange *x, struct exchange_load load);
 /* An exchange took `seconds`. */
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds);
 
-/* Present estimate of what a face that crosses costs. */
-static inline struct sched_link exchange_face(const struct exchange *x,
-                                              const struct sched_link *link)
-{
-    return (struct sched_link){x->scale * link->latency + x->more, x->scale * link->per_byte};
-}
+/* Present estimate of what a face that crosses costs: as measured, in the proportion of latency to
+ * bandwidth that the link has; by the link if nothing was. */
+struct sched_link exchange_face(const struct exchange *x, const struct sched_link *link);
 
 /* Whether the cost of faces has changed so much that tasks may lie in the wrong places. */
 bool exchange_differs(const struct sched_job *job, struct sched_link now, struct sched_link then);
