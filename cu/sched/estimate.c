@@ -25,9 +25,6 @@ static const double SLOWER = 1.3;
 /* From this many tasks on, a median tells more than a sum. */
 enum { SEVERAL = 5 };
 
-/* A range that took this many times as long as expected was interrupted. */
-static const double INTERRUPTED = 30;
-
 /* A change of a unit's speed by this share makes steps before and after it incomparable. */
 static const double CHANGED = 0.02;
 
@@ -94,6 +91,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->order = ARENA_NEW(job->arena, n, size_t);
     e->owner = ARENA_NEW(job->arena, n, int);
     e->before = ARENA_NEW(job->arena, n, int);
+    e->interrupted = ARENA_NEW(job->arena, n, unsigned char);
     e->range = ARENA_NEW(job->arena, n, float);
     e->length = ARENA_NEW(job->arena, n, size_t);
     e->start = ARENA_NEW(job->arena, n, float);
@@ -173,7 +171,10 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
         b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
     const bool hidden = !b->before && estimate_hides(launch, e->launch[cu]);
     const double ratio = ratio_of(e, k, r, hidden ? e->launch[cu] : k->inside, each != NULL);
-    if (!e->judged[cu] || ratio < INTERRUPTED * e->factor[cu]) {
+    const bool doubted = b->doubted; /* twice in turn: believed */
+    b->doubted = e->judged[cu] && ratio > 0 && !WITHOUT(INTERRUPTIONS) &&
+                 estimate_doubts(sum, sum * e->factor[cu] / ratio);
+    if (!b->doubted || doubted) {
         b->former = b->latest;
         b->latest = ratio;
     }
@@ -275,6 +276,9 @@ static void judge_again(struct estimate *e)
 }
 
 /* ---- one step: units --------------------------------------------------------------------------*/
+/* Of a task: it was interrupted in this step; its latest time was not believed. */
+enum { INTERRUPTED_NOW = 1, DOUBTED };
+
 /* Expected seconds of a task on the unit that executed it: 0 if it says nothing about the unit,
  * because it has never run on the unit's kind and costs are not declared or none of another cost
  * has run there. Otherwise it is expected on the kind's line. */
@@ -289,15 +293,75 @@ static double expected_seconds(const struct estimate *e, size_t t)
            e->factor[c];
 }
 
-/* Sums busy, measured and expected times of the units. */
+/* Seconds that the task should have taken on a unit as slow as the mean of expected / measured over
+ * its tasks says, early[unit]; 0: it was not executed, or nobody knows. */
+static double usual_seconds(const struct estimate *e, size_t t, const double *early)
+{
+    return e->seconds[t] > 0 ? expected_seconds(e, t) / early[e->owner[t]] : 0;
+}
+
+/* Only what is far beyond the scatter of all tasks was an interruption. */
+static void doubt_scatter(struct estimate *e, const double *early)
+{
+    size_t m = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        const double usual = usual_seconds(e, t, early);
+        if (usual > 0)
+            e->y[m++] = fabs(log(e->seconds[t] / usual));
+    }
+    const double beyond = exp(SURER * ESTIMATE_PER_MEDIAN * line_median(e->y, m));
+    e->disturbed = false;
+    for (size_t t = 0; t < e->n; t++)
+        if (e->interrupted[t] == INTERRUPTED_NOW) {
+            const bool now = e->seconds[t] > beyond * usual_seconds(e, t, early);
+            e->interrupted[t] = now ? INTERRUPTED_NOW : 0;
+            e->disturbed |= now;
+        }
+}
+
+/* Finds the tasks of this step during which their unit was interrupted: those that took far longer
+ * than expected, also in comparison with the unit's others. What happens to a task twice in turn is
+ * believed. */
+static void find_interruptions(struct estimate *e)
+{
+    double *all = e->expected, *early = e->seen;
+    e->disturbed = false;
+    memset(early, 0, 2 * (size_t)e->ncu * sizeof *early);
+    for (size_t t = 0; t < e->n; t++) {
+        const double sec = e->seconds[t] > 0 ? expected_seconds(e, t) : 0;
+        if (sec > 0) {
+            all[e->owner[t]] += sec;
+            early[e->owner[t]] += sec * fmin(1, sec / e->seconds[t]);
+        }
+    }
+    for (int c = 0; c < e->ncu; c++)
+        early[c] = early[c] > 0 ? early[c] / all[c] : 1;
+    for (size_t t = 0; t < e->n; t++) {
+        if (e->seconds[t] < 0 || e->interrupted[t] == DOUBTED)
+            continue;
+        const double usual = usual_seconds(e, t, early);
+        const bool now = usual > 0 && estimate_doubts(e->seconds[t], usual);
+        e->interrupted[t] = now && !WITHOUT(INTERRUPTIONS) ? INTERRUPTED_NOW : 0;
+        e->disturbed |= e->interrupted[t];
+    }
+    if (e->disturbed)
+        doubt_scatter(e, early);
+}
+
+/* Sums busy, measured and expected times of the units, without interruptions. */
 static void sum_units(struct estimate *e)
 {
+    find_interruptions(e);
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
         const int c = e->owner[t];
         const double sec = expected_seconds(e, t);
+        if (e->interrupted[t] == INTERRUPTED_NOW) {
+            e->busy[c] += sec;
+            continue;
+        }
         e->busy[c] += e->seconds[t];
         e->seen[c] += sec > 0 ? e->seconds[t] : 0;
         e->expected[c] += sec;
@@ -372,7 +436,8 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     double chance = chance_of(e, c, scatter), latest = latest_ratio(e, c);
     double sure = fmax(log(SUDDEN), SURE * scatter);
     bool knows = e->judged[c] || (e->known && e->steps == 0);
-    bool agrees = !(latest > 0) || ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
+    bool agrees = !(latest > 0) ? !e->ranges[c].doubted
+                                : ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
     bool other = latest > 0 && fabs(log(latest / now)) > sure;
     if (other && e->judged[c] && (!agrees || fabs(log(latest)) < fabs(log(now))))
         now = latest;
@@ -517,7 +582,7 @@ static void measure_noise(struct estimate *e)
     for (size_t t = 0; t < e->n; t++) {
         const struct estimate_kind *k = e->seconds[t] < 0 ? NULL : &e->of[e->kind[e->owner[t]]];
         const int c = e->owner[t];
-        if (!k || !k->count[t] || !e->judged[c])
+        if (!k || !k->count[t] || !e->judged[c] || e->interrupted[t] == INTERRUPTED_NOW)
             continue;
         double sec = estimate_normal(e, t) - k->inside * e->range[t], free = 1;
         double before = k->sample[t][k->count[t] - 1].sec;
@@ -575,6 +640,10 @@ static void take_samples(struct estimate *e)
         double sec = fmax(0, estimate_normal(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
         e->before[t] = c;
+        const bool now = e->interrupted[t] == INTERRUPTED_NOW;
+        e->interrupted[t] = now ? DOUBTED : 0;
+        if (now)
+            continue;
         if (e->sudden[c] && !WITHOUT(SKIPPED_SAMPLES) && (e->known || has_run(e, t)))
             continue; /* the unit's speed during the task is unknown */
         take_sample(k, t, (struct estimate_sample){sec, e->range[t]});

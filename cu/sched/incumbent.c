@@ -51,6 +51,10 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
     p->took = ran.exchange + (e->changed ? ran.makespan : longest);
     if (e->changed || !faces_cost_as_before(p, d))
         renew(p, d);
+    if (e->disturbed && memcmp(owner, e->owner, bytes)) {
+        p->took = INFINITY; /* units helped one that was interrupted */
+        return false;
+    }
     const bool same = memcmp(e->owner, p->owner, bytes) == 0;
     const bool fails = !same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT);
     if (fails) {

@@ -141,6 +141,7 @@ void steal_rewind(struct steal *s)
         s->worker[c].holds = false;
         s->worker[c].began = false;
         s->worker[c].left = false;
+        s->worker[c].doubts = 0;
         s->worker[c].took = s->worker[c].expected = 0;
         set(&s->worker[c].start, 0);
         set(&s->worker[c].until, 0);
@@ -282,6 +283,13 @@ static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_
     return 0;
 }
 
+/* The unit's latest range may have been interrupted, which is over: its data stays where it is. */
+static bool may_be_back(const struct steal *s, int cu, int helper)
+{
+    return s->worker[cu].doubts == 1 && s->d->memory[cu] != s->d->memory[helper] &&
+           !WITHOUT(INTERRUPTIONS);
+}
+
 /* Two tasks together are to tell this device's launches: they are not parted before it begins. */
 static bool is_tried(const struct steal *s, int cu)
 {
@@ -298,7 +306,8 @@ static struct ek_range help(struct steal *s, int cu)
         for (int c = 0; c < s->plan.ncu; c++) {
             const double end = end_of(s, c, now);
             latest = fmax(latest, end);
-            if (plan_left(&s->plan, c) > 0 && end > last && !is_tried(s, c)) {
+            if (plan_left(&s->plan, c) > 0 && end > last && !is_tried(s, c) &&
+                !may_be_back(s, c, cu)) {
                 last = end;
                 victim = c;
             }
@@ -475,6 +484,7 @@ void steal_done(struct steal *s, int cu, double sec)
         w->expected = expected + w->expected / 2;
         set(&w->slower, fmax(1, w->took / w->expected / w->late));
     }
+    w->doubts = expected > 0 && estimate_doubts(sec, expected) ? w->doubts + 1 : 0;
     set(&w->until, start + sec);
 }
 

@@ -14,6 +14,7 @@ struct steal_worker {
     double took, expected; /* sums over its ranges; each weighs half as much as the next */
     double late;           /* slowdown up to which it does not count as slow */
     bool holds;            /* has tasks in progress */
+    _Atomic int doubts;    /* its latest ranges that may have been interrupted */
     _Atomic bool began;    /* has begun a task in this step */
     _Atomic bool left;     /* got nothing when it asked last */
     _Atomic bool lost;

@@ -20,6 +20,7 @@
     X(DOUBT)           /* a unit slow in one range may be even slower */                           \
     X(WARINESS)        /* not of a unit that changes again and again */                            \
     X(MEDIAN_RATIO)    /* the median over a range's tasks tells its unit's speed */                \
+    X(INTERRUPTIONS)   /* times of interrupted tasks do not count */                               \
     X(SKIPPED_SAMPLES) /* no times from units that just changed */                                 \
     X(OWN_LAUNCH)      /* a unit's own launch time */                                              \
     X(HIDDEN)          /* launches hidden in tasks' times */                                       \
