@@ -163,9 +163,17 @@ static inline int over_devices(const struct law *laws, int n)
     return failed;
 }
 
+/* Whether a process failed; 1 or 0, whatever its exit code: a sum of 255, of a crash, and 1 would
+ * be the exit code 0. */
+static inline int failed_process(int status)
+{
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
 /* Runs `tests` in a process of its own whose cache is private and whose CU_OPENCL_SPLIT is `split`
  * (NULL: unset): drivers are found once in a process, so each setting needs a new one. PoCL's own
- * cache stays: what it compiles is the same each time, and most of what these tests cost. */
+ * cache stays: what it compiles is the same each time, and most of what these tests cost. Returns
+ * whether they failed. */
 static inline int in_process(const char *split, int (*tests)(void))
 {
     char dir[] = "/tmp/evenkeel-test-XXXXXX";
@@ -176,13 +184,13 @@ static inline int in_process(const char *split, int (*tests)(void))
         setenv("XDG_CACHE_HOME", dir, 1);
         if (split)
             setenv("CU_OPENCL_SPLIT", split, 1);
-        exit(tests());
+        exit(tests() != 0);
     }
     int status = 1;
     waitpid(child, &status, 0);
     char clean[64];
     snprintf(clean, sizeof clean, "rm -rf '%s'", dir);
-    return system(clean) || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+    return system(clean) || failed_process(status);
 }
 
 /* The folders with which with_fakes() started this process, or NULL. */
@@ -219,7 +227,7 @@ static inline bool fakes_can_be(void)
 }
 
 /* Starts this test program anew with fakes of the vendors' libraries: those of tests/fakegpu/
- * in `folders` of the build, as "fakegpu/hip2cuda:fakegpu". Returns how many tests failed; 0 where
+ * in `folders` of the build, as "fakegpu/hip2cuda:fakegpu". Returns whether they failed; 0 where
  * PoCL is missing, which computes for them. */
 static inline int with_fakes(const char *folders)
 {
@@ -246,7 +254,7 @@ static inline int with_fakes(const char *folders)
     }
     int status = 1;
     waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return failed_process(status);
 }
 
 /* The same for a program without other tests: it is skipped where they cannot be. */
