@@ -23,7 +23,8 @@ static void reads_everything(void **state)
                        "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
                        "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
                        " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
-                       "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
+                       "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4,"
+                       " \"waits\": 0.75},"
                        "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
                        "\"cold\": true, \"noise\": 0.125, \"seed\": 3,"
                        "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
@@ -51,7 +52,7 @@ static void reads_everything(void **state)
     assert_true(s->job.first[1] == 2 && s->job.first[2] == 3 && s->job.neighbour[2] == 0);
     assert_true(s->job.face_bytes[1] == 6 && s->job.face_bytes[2] == 7);
     assert_true(s->steps == 9 && s->cold && s->noise == 0.125 && s->seed == 3);
-    assert_true(s->job.link->latency == 0.5 && s->job.link->per_byte == 0.25);
+    assert_true(s->waits == 0.75 && s->job.link->latency == 0.5 && s->job.link->per_byte == 0.25);
     assert_true(s->nchanges == 2 && s->change[0].unit == 6 && s->change[0].factor == 0.5);
     assert_true(s->change[1].step == 5 && s->change[1].factor == 0);
     plan_case_close(&c);

@@ -306,6 +306,47 @@ static void links_and_idle_units(void **state)
     events_free(&one);
 }
 
+static void note(struct events *unit, int step, double start, double seconds, struct ek_range tasks,
+                 enum events_activity activity)
+{
+    events_add(unit, (struct events_entry){.start = 100 * step + start,
+                                           .seconds = seconds,
+                                           .tasks = tasks,
+                                           .step = step,
+                                           .activity = activity});
+}
+
+/* Every second step the CPU takes a task from the device, at several moments of the ten seconds for
+ * which it computes the other one: it has it after half of the rest and two seconds. */
+static void moves_out_of_a_device_wait(void **state)
+{
+    const double bytes[] = {1, 1};
+    const struct sched_job job = {.n = 2, .grain = 1, .bytes = bytes};
+    struct events cpu = {0}, device = {0}, none = {0};
+    const struct events *all[UNITS] = {&cpu, &none, &device};
+    struct record *r;
+    for (int step = 0; step < 18; step++) {
+        const double at = step / 2., wait = (10 - at) / 2 + 2;
+        const bool both = step % 2 == 0;
+        note(&device, step, -1, 1, (struct ek_range){0, 0}, EVENTS_EXCHANGE);
+        note(&device, step, 0, 10, (struct ek_range){0, 1 + both}, EVENTS_COMPUTE);
+        if (!both) {
+            note(&cpu, step, at, wait, (struct ek_range){1, 2}, EVENTS_MOVE);
+            note(&cpu, step, at + wait, 3, (struct ek_range){1, 2}, EVENTS_COMPUTE);
+        }
+    }
+    assert_int_equal(record_open(&set, &job, &r), EK_OK);
+    assert_int_equal(record_add(r, 18, all), EK_OK);
+    json_t *json = record_case(r, "waits", 18);
+    const json_t *link = json_object_get(json, "link");
+    assert_close(json_number_of(link, "waits"), 0.5, 1e-3);
+    assert_close(json_number_of(link, "latency_s"), 2, 1e-3);
+    json_decref(json);
+    record_close(r);
+    events_free(&cpu);
+    events_free(&device);
+}
+
 /* A run that went on with another, shorter list of tasks contributes nothing to either. */
 static void a_job_described_anew_is_left_out(void **state)
 {
@@ -345,6 +386,7 @@ int main(void)
         cmocka_unit_test(tasks_without_a_sample),
         cmocka_unit_test(a_run_comes_back),
         cmocka_unit_test(links_and_idle_units),
+        cmocka_unit_test(moves_out_of_a_device_wait),
         cmocka_unit_test(a_job_described_anew_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,25 @@ static void by_hand(void **state)
     assert_near(r.total, 3 * 3.5);
 }
 
+/* dynamic: in the second step the device takes 5 s for task 1; after 4 s the CPU takes task 3 from
+ * it, which waits for a share of the last second, moves in 0.25 s and takes 4 s. */
+static void moves_wait_for_a_device(void **state)
+{
+    static const struct sim_change slower = {.unit = 1, .step = 1, .factor = 0.2};
+    struct sim_case c = ring();
+    struct sim_result r;
+    double span[2];
+    c.job.first = NULL;
+    c.job.bytes = NULL;
+    c.steps = 2;
+    c.change = &slower;
+    c.nchanges = 1;
+    for (c.waits = 0; c.waits <= 1; c.waits += 0.5) {
+        assert_int_equal(sim_run(&c, "dynamic", span, &r), EK_OK);
+        assert_near(span[1], 8.25 + c.waits);
+    }
+}
+
 /* A block that moves from device to device crosses both links. */
 static void two_links(void **state)
 {
@@ -531,6 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
+        cmocka_unit_test(moves_wait_for_a_device),
         cmocka_unit_test(two_links),
         cmocka_unit_test(fixed_part_and_crowd),
         cmocka_unit_test(neighbours_that_stop),

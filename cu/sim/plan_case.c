@@ -360,9 +360,10 @@ static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
     double latency, bandwidth;
     if (!link)
         return EK_OK;
-    TRY(DEMAND_KEYS(r->path, "link", link, "latency_s", "bandwidth_Bps"));
+    TRY(DEMAND_KEYS(r->path, "link", link, "latency_s", "bandwidth_Bps", "waits"));
     TRY(demand_member(r->path, "link", link, "latency_s", &AMOUNT, &latency));
     TRY(demand_member(r->path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
+    TRY(demand_optional(r->path, "link", link, "waits", &AMOUNT, &r->c->sim.waits));
     struct sched_link *l = plan_case_own(r, 1, sizeof *l);
     if (!l)
         return EK_UNAVAILABLE;

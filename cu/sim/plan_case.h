@@ -6,7 +6,7 @@
  *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
  *              "face_bytes": [[b, …], …]},
- *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b}, "between_s": s,
+ *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b, "waits": r}, "between_s": s,
  *    "exchange": {"fixed_s": s, "host_s_per_byte": x, "device_s_per_byte": x,
  *                 "cross_s": s, "link_s_per_byte": x},
  *    "cold": true|false, "noise": sigma, "seed": n,
@@ -21,6 +21,9 @@
  * the same memory node) slows this unit, or [[busy neighbours, share], …], between which it is
  * linear; or
  * {"cpu": …, "device": …}, one of these for each kind of neighbour.
+ *
+ * "waits" is the share of what a device has left of its range that a task which leaves its memory
+ * waits for.
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
  * the runs that it was measured in. */

@@ -115,14 +115,28 @@ static void open_diary(struct diary *d, const struct events *events, struct aren
     }
 }
 
+/* How many of a unit's computations had begun by this time. */
+static size_t begun_by(const struct diary *d, double time)
+{
+    size_t low = 0, high = d->n;
+    SORT_BISECT(low, high, d->start[middle] <= time)
+    return low;
+}
+
 /* Seconds that a unit had computed by this time. */
 static double busy_until(const struct diary *d, double time)
 {
-    size_t low = 0, high = d->n; /* computations before `low` had begun by then */
-    SORT_BISECT(low, high, d->start[middle] <= time)
-    if (!low)
-        return 0;
-    return d->before[low - 1] + fmin(time, d->end[low - 1]) - d->start[low - 1];
+    const size_t n = begun_by(d, time);
+    return n ? d->before[n - 1] + fmin(time, d->end[n - 1]) - d->start[n - 1] : 0;
+}
+
+/* How long the device of this memory node, if any, went on computing after this time. */
+static double rest_of_range(const struct record *r, const struct diary *diary, int memory,
+                            double time)
+{
+    const struct diary *d = &diary[r->set->layout.ncpu + memory - 1];
+    const size_t n = memory == CU_HOST_MEMORY ? 0 : begun_by(d, time);
+    return n ? fmax(d->end[n - 1] - time, 0) : 0;
 }
 
 static enum ek_status take_sample(struct record *r, const struct diary *diary, int cu,
@@ -159,9 +173,10 @@ struct step {
 };
 
 /* Follows a unit through the step; updates homes. */
-static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, struct step *step,
+static enum ek_status follow_unit(struct record *r, struct diary *diary, int cu, struct step *step,
                                   int *home)
 {
+    struct diary *d = &diary[cu];
     const int memory = r->set->cu[cu].memory;
     for (; d->next < d->events->n && d->events->entry[d->next].step == step->number; d->next++) {
         const struct events_entry *e = &d->events->entry[d->next];
@@ -173,9 +188,12 @@ static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, str
         }
         step->ended = fmax(step->ended, end);
         if (e->activity == EVENTS_MOVE && r->job->bytes)
-            TRY(add_row(&r->moves, (struct fit_row){.x = {1, r->job->bytes[e->tasks.begin]},
-                                                    .y = e->seconds,
-                                                    .weight = 1}));
+            TRY(add_row(
+                &r->moves,
+                (struct fit_row){.x = {1, r->job->bytes[e->tasks.begin],
+                                       rest_of_range(r, diary, home[e->tasks.begin], e->start)},
+                                 .y = e->seconds,
+                                 .weight = 1}));
         for (size_t t = e->tasks.begin; t < e->tasks.end; t++)
             home[t] = memory;
     }
@@ -201,7 +219,7 @@ static enum ek_status follow_steps(struct record *r, struct diary *diary, int st
         struct step step = {s, INFINITY, 0, 0};
         memcpy(before, home, r->job->n * sizeof *home);
         for (int c = 0; c < r->set->n; c++)
-            TRY(follow_unit(r, &diary[c], c, &step, home));
+            TRY(follow_unit(r, diary, c, &step, home));
         if (s % stride == 0)
             TRY(take_exchange(r, &step, before, room));
         if (s > 0)
@@ -293,13 +311,14 @@ static void fit_to_mean(const struct rows *r, int p, double *beta)
         beta[j] *= mean_of(r) * (double)r->n / fitted;
 }
 
-/* The measured link; false: nothing moved between memory nodes. */
-static bool measured_link(const struct record *r, struct sched_link *link)
+/* The measured link; NULL: nothing moved between memory nodes. */
+static json_t *link_json(const struct record *r)
 {
-    double beta[2];
-    fit_to_mean(&r->moves, 2, beta);
-    *link = (struct sched_link){beta[0], beta[1]};
-    return r->moves.n > 0;
+    double beta[3];
+    fit_to_mean(&r->moves, 3, beta);
+    return r->moves.n ? json_pack("{s:f s:f s:f}", "latency_s", beta[0], "bandwidth_Bps",
+                                  beta[1] > 0 ? 1 / beta[1] : 1e15, "waits", beta[2])
+                      : NULL;
 }
 
 static json_t *graph(const struct sched_job *job, bool faces)
@@ -400,8 +419,7 @@ static json_t *exchange_json(const struct record *r)
 
 json_t *record_case(struct record *r, const char *name, int steps)
 {
-    struct sched_link link;
-    json_t *units = json_array();
+    json_t *units = json_array(), *link;
     if (MUTED(units_json(r, units))) {
         json_decref(units);
         return json_null();
@@ -410,9 +428,7 @@ json_t *record_case(struct record *r, const char *name, int steps)
         json_pack("{s:s s:o s:o s:i s:f s:o s:b}", "name", name, "units", units, "tasks",
                   tasks_json(r->job), "steps", steps, "between_s", mean_of(&r->between), "exchange",
                   exchange_json(r), "cold", !(r->job->unit && r->job->unit[0].seconds));
-    if (o && measured_link(r, &link))
-        json_object_set_new(o, "link",
-                            json_pack("{s:f s:f}", "latency_s", link.latency, "bandwidth_Bps",
-                                      link.per_byte > 0 ? 1 / link.per_byte : 1e15));
+    if (o && (link = link_json(r)))
+        json_object_set_new(o, "link", link);
     return o;
 }

@@ -69,6 +69,11 @@ static double slowdown_of(const struct sim *s, int cu)
     return slowdown;
 }
 
+static bool at_work(const struct actor *a)
+{
+    return a->life == BUSY && a->range.begin < a->range.end;
+}
+
 /* ---- transfers --------------------------------------------------------------------------------*/
 static struct sched_link true_link(const struct sim *s)
 {
@@ -101,10 +106,26 @@ static void exchange(struct sim *s)
     s->result.bytes_moved += s->exchange_bytes;
 }
 
-static double migrate(struct sim *s, size_t task, int to)
+/* Seconds until the device that computes in this memory node, if any, is done with its range. */
+static double rest_of_range(const struct sim *s, int memory, double now)
+{
+    double rest = 0;
+    for (int cu = 0; s->c->waits > 0 && memory != CU_HOST_MEMORY && cu < s->c->ncu; cu++) {
+        const struct actor *a = &s->actor[cu];
+        if (s->c->unit[cu].memory != memory || !at_work(a) || a->begun > now)
+            continue;
+        rest = fmax(a->end - now, 0);
+        for (size_t t = a->task + 1; t < a->range.end; t++)
+            rest += sim_seconds(s->c, &s->c->unit[cu], t) * a->slowdown / a->factor;
+    }
+    return rest;
+}
+
+static double migrate(struct sim *s, size_t task, int to, double now)
 {
     double bytes = s->c->job.bytes ? s->c->job.bytes[task] : 0;
-    double sec = carry(s, s->home[task], to, bytes);
+    double sec =
+        carry(s, s->home[task], to, bytes) + s->c->waits * rest_of_range(s, s->home[task], now);
     s->home[task] = to;
     s->moved = true;
     s->result.migrations++;
@@ -152,11 +173,6 @@ static void rebuild(struct sim *s, int cu)
 }
 
 /* ---- units ------------------------------------------------------------------------------------*/
-static bool at_work(const struct actor *a)
-{
-    return a->life == BUSY && a->range.begin < a->range.end;
-}
-
 /* Updates a unit's task at time `now`: the rest takes `stretch` times as long, with the present
  * neighbours. */
 static void go_on(struct sim *s, int cu, double now, double stretch)
@@ -244,7 +260,7 @@ static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
     a->start = now;
     for (size_t t = r.begin; t < r.end; t++)
         if (s->home[t] != memory)
-            a->start += migrate(s, t, memory);
+            a->start += migrate(s, t, memory, a->start);
     s->work[cu].moving += a->start - now;
     begin_task(s, cu, r.begin, a->start);
 }

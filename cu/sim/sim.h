@@ -65,6 +65,7 @@ struct sim_case {
     const struct sim_unit *unit; /* [ncu] */
     int ncu, steps;
     const struct sim_exchange *exchange; /* NULL: each face takes job.link by itself */
+    double waits;   /* share of what a device has left of its range that a move out of it waits */
     double between; /* seconds between a step and the next exchange: planning, barriers */
     bool
         cold; /* policies get no speeds or profiles, and know the link only once a task has moved */
