@@ -19,13 +19,15 @@ static void reads_everything(void **state)
                        "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
                        "\"a\",\"fixed_s\": 0.25},"
                        "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8], \"node\": \"n\","
-                       " \"contention\": {\"cpu\": [[2, 0.5], [4, 2]], \"device\": 1}},"
-                       "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
+                       " \"contention\": {\"cpu\": [[2, 0.5], [4, 2]], \"device\": 1},"
+                       " \"noise\": [[1, 2], [3, 4], [5, 6]]},"
+                       "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\","
+                       " \"noise\": [1, 2, 3, 4]}],"
                        "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
                        " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
                        "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4,"
-                       " \"waits\": 0.75},"
-                       "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
+                       " \"waits\": 0.75}, \"hold\": 2.5, \"between_s\": 0.5, \"exchange\": "
+                       "{\"fixed_s\": 1, \"link_s_per_byte\": 2},"
                        "\"cold\": true, \"noise\": 0.125, \"seed\": 3,"
                        "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
                        " \"after_s\": 1, \"factor\": 0.5}]}"),
@@ -48,11 +50,15 @@ static void reads_everything(void **state)
                 s->exchange->seconds[SIM_LINK] == 2);
     assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
     assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
+    assert_true(s->unit[4].noise.lists == 3 && s->unit[4].noise.n == 2);
+    assert_true(s->unit[5].noise.factor[3] == 4 && s->unit[5].noise.factor[4] == 5);
+    assert_true(s->unit[6].noise.lists == 1 && s->unit[6].noise.n == 4);
+    assert_true(s->hold == 2.5 && s->waits == 0.75 && s->unit[0].noise.n == 0);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);
     assert_true(s->job.first[1] == 2 && s->job.first[2] == 3 && s->job.neighbour[2] == 0);
     assert_true(s->job.face_bytes[1] == 6 && s->job.face_bytes[2] == 7);
     assert_true(s->steps == 9 && s->cold && s->noise == 0.125 && s->seed == 3);
-    assert_true(s->waits == 0.75 && s->job.link->latency == 0.5 && s->job.link->per_byte == 0.25);
+    assert_true(s->job.link->latency == 0.5 && s->job.link->per_byte == 0.25);
     assert_true(s->nchanges == 2 && s->change[0].unit == 6 && s->change[0].factor == 0.5);
     assert_true(s->change[1].step == 5 && s->change[1].factor == 0);
     plan_case_close(&c);
@@ -112,6 +118,10 @@ static const struct {
     {"[[1], [2], [0]]", "[[1], 2, [0]]", "tasks.neighbours[1] must be"},
     {"\"steps\": 5, ", "\"stpes\": 5, ", "unknown key 'stpes'"},
     {"\"speed\": 2", "\"speed\": 2, \"sped\": 3", "unknown key 'units[1].sped'"},
+    {"\"speed\": 2", "\"speed\": 2, \"noise\": []", "units[1].noise must be"},
+    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, 2], [3]]",
+     "units[1].noise[1] must be as long as the first list"},
+    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, -2]]", "units[1].noise[0][1] = -2"},
     {"\"noise\": 0", "\"cold\": \"yes\"", "cold must be true or false"},
     {"\"unit\": 3, ", "\"unit\": 3, \"stop\": 2, ", "unknown key 'changes[0].stop'"},
     {"\"steps\": 5", "\"steps\": 0", "steps = 0"},

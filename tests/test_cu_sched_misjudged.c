@@ -702,8 +702,7 @@ static void interrupted_in_a_range(void **state)
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         random_case(&c, once[i].family, once[i].seed, 128);
         for (int u = 0; u < c.sim.ncu; u++) {
-            c.unit[u].noise = factor;
-            c.unit[u].nnoise = FACTORS;
+            c.unit[u].noise = (struct sim_noise){1, FACTORS, factor};
         }
         keeps_up(&c);
         random_close(&c);

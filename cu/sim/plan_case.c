@@ -274,17 +274,27 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
     return EK_OK;
 }
 
+/* A list of factors, or a list of such lists, all of one length. */
 static enum ek_status read_noise(struct reader *r, const char *where, const json_t *entry,
-                                 struct sim_unit *u)
+                                 struct sim_noise *noise)
 {
-    const json_t *noise = json_object_get(entry, "noise");
-    char key[96];
-    size_t n;
-    snprintf(key, sizeof key, "%s.noise", where);
-    if (!noise)
-        return EK_OK;
-    TRY(plan_case_numbers(r->r, key, noise, 0, &AMOUNT, &u->noise, &n));
-    u->nnoise = (int)n;
+    const json_t *value = json_object_get(entry, "noise");
+    const bool split = json_is_array(json_array_get(value, 0));
+    const size_t lists = split ? json_array_size(value) : 1;
+    double *all = NULL;
+    for (size_t i = 0; value && i < lists; i++) {
+        char key[112];
+        const double *factor;
+        size_t n;
+        snprintf(key, sizeof key, split ? "%s.noise[%zu]" : "%s.noise", where, i);
+        TRY(plan_case_numbers(r->r, key, split ? json_array_get(value, i) : value, 0, &AMOUNT,
+                              &factor, &n));
+        TRY(demand_that(r->r->path, !i || n == (size_t)noise->n, key, "as long as the first list"));
+        if (!all && !(all = plan_case_own(r->r, lists * n, sizeof *all)))
+            return EK_UNAVAILABLE;
+        memcpy(all + i * n, factor, n * sizeof *all);
+        *noise = (struct sim_noise){(int)lists, (int)n, all};
+    }
     return EK_OK;
 }
 
@@ -310,7 +320,7 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
     TRY(read_kind(r, where, entry, &u));
     TRY(read_speed(r, where, entry, &u));
     TRY(read_contention(r, where, entry, &u));
-    TRY(read_noise(r, where, entry, &u));
+    TRY(read_noise(r, where, entry, &u.noise));
     for (int j = 0; j < count; j++) {
         TRY(read_memory(r, where, entry, &u));
         TRY(read_node(r, where, entry, &u));
@@ -425,12 +435,13 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
     struct sim_case *sim = &r->c->sim;
     double steps = 1, seed = 1;
     TRY(DEMAND_KEYS(r->path, "", root, "name", "units", "tasks", "steps", "link", "between_s",
-                    "exchange", "cold", "noise", "seed", "changes", "bytes", "neighbours",
+                    "exchange", "cold", "noise", "hold", "seed", "changes", "bytes", "neighbours",
                     "face_bytes"));
     TRY(read_tasks(r, root));
     TRY(plan_case_read_units(r, root));
     TRY(demand_member(r->path, "", root, "steps", &STEPS, &steps));
     TRY(demand_optional(r->path, "", root, "noise", &SHARE, &sim->noise));
+    TRY(demand_optional(r->path, "", root, "hold", &AMOUNT, &sim->hold));
     TRY(demand_optional(r->path, "", root, "seed", &SEED, &seed));
     sim->steps = (int)steps;
     sim->seed = (unsigned)seed;

@@ -9,7 +9,7 @@
  *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b, "waits": r}, "between_s": s,
  *    "exchange": {"fixed_s": s, "host_s_per_byte": x, "device_s_per_byte": x,
  *                 "cross_s": s, "link_s_per_byte": x},
- *    "cold": true|false, "noise": sigma, "seed": n,
+ *    "cold": true|false, "noise": sigma, "hold": steps, "seed": n,
  *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
  *
  * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
@@ -22,8 +22,10 @@
  * linear; or
  * {"cpu": …, "device": …}, one of these for each kind of neighbour.
  *
- * "waits" is the share of what a device has left of its range that a task which leaves its memory
- * waits for.
+ * A unit's noise is a list of factors, one of which is drawn for each task in each step, or a list
+ * of such lists, of one length, from the calmest to the most disturbed: every "hold" steps another
+ * one of them is drawn from. "waits" is the share of what a device has left of its range that a
+ * task which leaves its memory waits for.
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
  * the runs that it was measured in. */

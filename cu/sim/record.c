@@ -30,6 +30,7 @@ struct record {
     int *kind, nkinds;       /* [set->n] units of the same make have the same kind */
     struct samples *samples; /* [nkinds] */
     struct rows moves, exchanges, between;
+    int runs; /* added so far */
 };
 
 /* A unit's events in a run: its computations, and how far the reader has come. */
@@ -143,7 +144,8 @@ static enum ek_status take_sample(struct record *r, const struct diary *diary, i
                                   const struct events_entry *e)
 {
     struct samples *list = &r->samples[r->kind[cu]];
-    struct record_sample s = {.tasks = e->tasks, .seconds = e->seconds};
+    struct record_sample s = {
+        .tasks = e->tasks, .seconds = e->seconds, .run = r->runs, .unit = cu, .step = e->step};
     for (int c = 0; c < r->set->n; c++)
         if (c != cu && e->seconds > 0)
             s.busy[r->set->cu[c].kind] +=
@@ -257,6 +259,7 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
         open_diary(&diary[c], unit[c], &arena);
     TRY(arena_check(&arena, "a run's events"));
     TRY(take_samples(r, diary));
+    r->runs++;
     return follow_steps(r, diary, steps, home, room);
 }
 
@@ -282,8 +285,12 @@ enum ek_status record_merge(struct record *r, const struct record *from)
     if (!from)
         return EK_OK;
     for (int k = 0; k < r->nkinds; k++)
-        for (size_t i = 0; i < from->samples[k].n; i++)
-            TRY(add_sample(&r->samples[k], from->samples[k].at[i]));
+        for (size_t i = 0; i < from->samples[k].n; i++) {
+            struct record_sample s = from->samples[k].at[i];
+            s.run += r->runs;
+            TRY(add_sample(&r->samples[k], s));
+        }
+    r->runs += from->runs;
     TRY(merge_rows(&r->moves, &from->moves));
     TRY(merge_rows(&r->exchanges, &from->exchanges));
     return merge_rows(&r->between, &from->between);
@@ -351,6 +358,14 @@ static json_t *tasks_json(const struct sched_job *job)
     return tasks;
 }
 
+static json_t *lists_json(const struct record_noise *noise)
+{
+    json_t *lists = json_array();
+    for (int l = 0; l < RECORD_LISTS; l++)
+        json_array_append_new(lists, json_numbers(noise->list[l], RECORD_EACH));
+    return lists;
+}
+
 /* One entry for `count` adjacent units of the same make. */
 static json_t *unit_json(const struct record *r, int first, int count,
                          const struct record_kind *kind)
@@ -363,7 +378,7 @@ static json_t *unit_json(const struct record *r, int first, int count,
         cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count, "width",
         cu->kind == CU_CPU ? cu->width : 1, "node", host, "launch_s", kind->launch, "contention",
         "cpu", kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
-        json_numbers(kind->seconds, r->job->n), "noise", json_numbers(kind->noise, RECORD_NOISE));
+        json_numbers(kind->seconds, r->job->n), "noise", lists_json(&kind->noise));
     if (cu->kind == CU_DEVICE)
         json_object_set_new(o, "space", json_string(cu->name));
     return o;
@@ -388,7 +403,7 @@ static int entry_end(const struct record *r, int first)
 }
 
 /* EK_UNAVAILABLE also if a unit's times are not known. */
-static enum ek_status units_json(const struct record *r, json_t *units)
+static enum ek_status units_json(const struct record *r, json_t *units, double *hold)
 {
     struct record_kind kind = {.seconds = calloc(r->job->n + 1, sizeof *kind.seconds)};
     enum ek_status st = EK_OK;
@@ -402,6 +417,7 @@ static enum ek_status units_json(const struct record *r, json_t *units)
                              r->set->cu[c].name);
         if (!st)
             json_array_append_new(units, unit_json(r, c, end - c, &kind));
+        *hold = fmax(*hold, kind.noise.hold);
     }
     free(kind.seconds);
     return st;
@@ -420,14 +436,15 @@ static json_t *exchange_json(const struct record *r)
 json_t *record_case(struct record *r, const char *name, int steps)
 {
     json_t *units = json_array(), *link;
-    if (MUTED(units_json(r, units))) {
+    double hold = 1;
+    if (MUTED(units_json(r, units, &hold))) {
         json_decref(units);
         return json_null();
     }
-    json_t *o =
-        json_pack("{s:s s:o s:o s:i s:f s:o s:b}", "name", name, "units", units, "tasks",
-                  tasks_json(r->job), "steps", steps, "between_s", mean_of(&r->between), "exchange",
-                  exchange_json(r), "cold", !(r->job->unit && r->job->unit[0].seconds));
+    json_t *o = json_pack("{s:s s:o s:o s:i s:f s:f s:o s:b}", "name", name, "units", units,
+                          "tasks", tasks_json(r->job), "steps", steps, "hold", hold, "between_s",
+                          mean_of(&r->between), "exchange", exchange_json(r), "cold",
+                          !(r->job->unit && r->job->unit[0].seconds));
     if (o && (link = link_json(r)))
         json_object_set_new(o, "link", link);
     return o;

@@ -3,7 +3,6 @@
 #include "cu/sim/record_fit.h"
 #include "cu/sched/fit.h"
 #include "cu/sched/line.h"
-#include "src/sort.h"
 
 enum { TURNS = 8 };
 
@@ -133,40 +132,15 @@ static void find_slowness(struct fitter *f)
 }
 
 /* ---- noise ------------------------------------------------------------------------------------*/
-SORT_BY(by_ratio, struct fit_row, SORT_UP(y))
-
-/* Sorts the rows' ratios and cuts them into classes of equal weight; each class has its mean. */
-static void find_classes(struct fit_row *row, size_t n, double *noise)
+static enum ek_status find_noise(struct fitter *f)
 {
-    double total = 0;
-    size_t at = 0;
-    qsort(row, n, sizeof *row, by_ratio);
-    for (size_t i = 0; i < n; i++)
-        total += row[i].weight;
-    for (int c = 0; c < RECORD_NOISE; c++) {
-        double want = total / RECORD_NOISE, sum = 0;
-        for (double got = 0; got < want * (1 - 1e-9) && at < n;) {
-            double part = fmin(row[at].weight, want - got);
-            sum += part * row[at].y;
-            got += part;
-            row[at].weight -= part;
-            at += row[at].weight <= want * 1e-9;
-        }
-        noise[c] = total > 0 ? sum / want : 1;
-    }
-}
-
-static void find_noise(struct fitter *f)
-{
-    size_t n = 0;
+    double *expected = ARENA_NEW(&f->arena, f->count, double);
+    TRY(arena_check(&f->arena, "%zu measurements", f->count));
     for (size_t i = 0; i < f->count; i++) {
         const struct record_sample *s = &f->sample[i];
-        double expected =
-            (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * slowdown_of(f, s);
-        if (expected > 0)
-            f->row[n++] = (struct fit_row){.y = s->seconds / expected, .weight = expected};
+        expected[i] = (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * slowdown_of(f, s);
     }
-    find_classes(f->row, n, f->kind->noise);
+    return record_noise(f->sample, expected, f->count, &f->kind->noise);
 }
 
 /* ---- all --------------------------------------------------------------------------------------*/
@@ -199,7 +173,7 @@ enum ek_status record_fit(size_t n, const double *cost, const struct record_samp
     }
     if (!st) {
         find_seconds(&f);
-        find_noise(&f);
+        st = find_noise(&f);
     }
     arena_free(&f.arena);
     return st;

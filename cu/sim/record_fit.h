@@ -3,26 +3,15 @@
  * neighbours. */
 #pragma once
 
-#include "cu/sched/sched.h"
-#include "src/base.h"
-
-/* A measured range of tasks. */
-struct record_sample {
-    struct ek_range tasks;
-    double seconds;
-    double busy[2]; /* mean number of busy neighbours of each kind */
-};
-
-enum { RECORD_NOISE = 64 };
+#include "cu/sim/record_noise.h"
 
 /* The fitted model of a kind of unit: a range takes (launch + sum of seconds[task]) * (1 +
- * slowed[CU_CPU] * busy CPU units + slowed[CU_DEVICE] * busy devices), times one of the equally
- * likely noise factors. */
+ * slowed[CU_CPU] * busy CPU units + slowed[CU_DEVICE] * busy devices), times a noise factor. */
 struct record_kind {
     double *seconds; /* [n] NAN: never computed there, and no line could be fitted */
     double launch;
     double slowed[2];
-    double noise[RECORD_NOISE]; /* ascending; mean noise * fitted seconds = mean measured seconds */
+    struct record_noise noise;
 };
 
 /* Fits *kind, with kind->seconds [n], to `count` samples by medians and least absolute deviations;

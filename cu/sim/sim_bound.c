@@ -6,9 +6,19 @@
 
 #include <float.h>
 
+/* A point of the sequence frac(start + i a), which fills (0, 1) evenly, however few points are
+ * taken: a run of a few dozen steps is as noisy as it is on average. Neighbours are not correlated
+ * with a = (3 + sqrt 3) / 6, where their correlation, 1 - 6 a (1 - a), is zero. */
+static double even(uint64_t start, double i)
+{
+    double whole;
+    return modf(random_uniform(&start) + i * 0.788675134594812882, &whole);
+}
+
 /* The noise depends only on seed, step and task, not on the order in which units ask. */
 double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
 {
+    const struct sim_noise *all = &u->noise;
     uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
     state = state * 0xd1342543de82ef95u + task;
     double noise = 1;
@@ -16,8 +26,10 @@ double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, s
         double radius = sqrt(-2 * log(random_uniform(&state)));
         noise = exp(c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
     }
-    if (u->noise)
-        noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
+    if (all->n) {
+        const int list = (int)(even(c->seed, floor(step / fmax(c->hold, 1))) * all->lists);
+        noise *= all->factor[list * all->n + (int)(random_uniform(&state) * all->n)];
+    }
     return noise;
 }
 
@@ -48,7 +60,7 @@ static double seconds_of(const struct instance *m, int u, size_t t)
 static bool speeds_tell_all(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise)
+        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise.n)
             return false;
     return true;
 }

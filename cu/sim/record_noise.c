@@ -1,0 +1,280 @@
+/* cu/sim/record_noise.c – takes out what lasts, then makes lists of usual runs' steps. */
+#include "cu/sim/record_noise.h"
+#include "cu/sched/fit.h"
+#include "src/arena.h"
+#include "src/sort.h"
+
+/* What no part found so far explains of the logarithm of a measured time. */
+struct rest {
+    int run, unit, step;
+    struct ek_range tasks;
+    double log, weight; /* weight: expected seconds */
+};
+
+/* Rests [begin, end) with something in common. */
+struct group {
+    size_t begin, end;
+    int run, step;
+    double log, spread; /* of the whole; mean deviation of a rest from 0 */
+};
+
+struct parts {
+    struct rest *rest; /* [n] */
+    size_t n;
+    struct rest *kept; /* this and the following: scratch */
+    struct group *group;
+    struct fit_row *row;
+    double *sorted;
+    double clip; /* larger deviations count as this one in moments */
+};
+
+typedef int comparison(const void *a, const void *b);
+
+SORT_BY(by_unit, struct rest, SORT_UP(run) ?: SORT_UP(unit))
+SORT_BY(by_run, struct rest, SORT_UP(run))
+SORT_BY(by_step, struct rest, SORT_UP(run) ?: SORT_UP(step))
+SORT_BY(by_task, struct rest,
+        SORT_UP(run) ?: SORT_UP(unit) ?: SORT_UP(tasks.begin) ?: SORT_UP(tasks.end))
+SORT_BY(by_ratio, struct fit_row, SORT_UP(y))
+SORT_BY(by_level, struct group, SORT_UP(log))
+SORT_BY(by_spread, struct group, SORT_UP(spread) ?: SORT_UP(run))
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* ---- groups -----------------------------------------------------------------------------------*/
+/* The end of the group that begins at `at`; the rests are sorted by `same`. */
+static size_t group_end(const struct parts *p, size_t at, comparison *same)
+{
+    size_t end = at + 1;
+    while (end < p->n && same(&p->rest[at], &p->rest[end]) == 0)
+        end++;
+    return end;
+}
+
+static double median_of(struct parts *p, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        p->sorted[i - begin] = p->rest[i].log;
+    return sort_median(p->sorted, end - begin);
+}
+
+/* ---- moments ----------------------------------------------------------------------------------*/
+static double clipped(const struct parts *p, double x)
+{
+    return fmin(fmax(x, -p->clip), p->clip);
+}
+
+/* Four standard deviations of a normal distribution with the same median deviation. */
+static void set_clip(struct parts *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->sorted[i] = fabs(p->rest[i].log);
+    p->clip = p->n ? 4 * 1.4826 * sort_median(p->sorted, p->n) : 0;
+}
+
+static double variance(const struct parts *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->n; i++)
+        sum += square(clipped(p, p->rest[i].log));
+    return p->n ? sum / (double)p->n : 0;
+}
+
+/* Mean product of two different members of a group; 0 without any. */
+static double covariance(const struct parts *p, comparison *same)
+{
+    double products = 0, pairs = 0;
+    for (size_t at = 0, end; at < p->n; at = end) {
+        double sum = 0, squares = 0;
+        end = group_end(p, at, same);
+        for (size_t i = at; i < end; i++) {
+            sum += clipped(p, p->rest[i].log);
+            squares += square(clipped(p, p->rest[i].log));
+        }
+        products += sum * sum - squares;
+        pairs += (double)(end - at) * (double)(end - at - 1);
+    }
+    return pairs > 0 ? fmax(products / pairs, 0) : 0;
+}
+
+/* ---- classes ----------------------------------------------------------------------------------*/
+/* Cuts the rows, sorted by y, into classes of equal weight; each class has its mean. */
+static void find_classes(struct fit_row *row, size_t n, int classes, double *factor)
+{
+    double total = 0;
+    size_t at = 0;
+    qsort(row, n, sizeof *row, by_ratio);
+    for (size_t i = 0; i < n; i++)
+        total += row[i].weight;
+    for (int c = 0; c < classes; c++) {
+        double want = total / classes, sum = 0;
+        for (double got = 0; got < want * (1 - 1e-9) && at < n;) {
+            double part = fmin(row[at].weight, want - got);
+            sum += part * row[at].y;
+            got += part;
+            row[at].weight -= part;
+            at += row[at].weight <= want * 1e-9;
+        }
+        factor[c] = total > 0 ? sum / want : 1;
+    }
+}
+
+static void scale_to_mean(double *factor, int n, double mean)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += factor[i];
+    for (int i = 0; sum > 0 && i < n; i++)
+        factor[i] *= mean * n / sum;
+}
+
+/* ---- what lasts for a run ---------------------------------------------------------------------*/
+static void take_out(struct parts *p, size_t begin, size_t end, double effect)
+{
+    for (size_t i = begin; i < end; i++)
+        p->rest[i].log -= effect;
+}
+
+static void centre_runs(struct parts *p)
+{
+    qsort(p->rest, p->n, sizeof *p->rest, by_unit);
+    for (size_t at = 0, end; at < p->n; at = end) {
+        end = group_end(p, at, by_unit);
+        take_out(p, at, end, median_of(p, at, end));
+    }
+}
+
+/* Predicts what a task's times have in common from their median, shrunk as in best linear
+ * prediction. */
+static void centre_tasks(struct parts *p)
+{
+    qsort(p->rest, p->n, sizeof *p->rest, by_task);
+    const double own = covariance(p, by_task), others = fmax(variance(p) - own, 0);
+    for (size_t at = 0, end; own > 0 && at < p->n; at = end) {
+        end = group_end(p, at, by_task);
+        take_out(p, at, end, median_of(p, at, end) * own / (own + others / (double)(end - at)));
+    }
+}
+
+/* ---- runs -------------------------------------------------------------------------------------*/
+/* Groups what is alike by `same`; `log` is the logarithm of measured / expected seconds. */
+static size_t find_groups(struct parts *p, comparison *same)
+{
+    size_t groups = 0;
+    qsort(p->rest, p->n, sizeof *p->rest, same);
+    for (size_t at = 0, end; at < p->n; at = end) {
+        struct group g = {.begin = at, .run = p->rest[at].run, .step = p->rest[at].step};
+        double measured = 0, weight = 0;
+        g.end = end = group_end(p, at, same);
+        for (size_t i = at; i < end; i++) {
+            weight += p->rest[i].weight;
+            measured += p->rest[i].weight * exp(p->rest[i].log);
+            g.spread += p->rest[i].weight * fabs(p->rest[i].log);
+        }
+        g.log = log(measured / weight);
+        g.spread /= weight;
+        p->group[groups++] = g;
+    }
+    return groups;
+}
+
+static double median_ratio(struct parts *p)
+{
+    const size_t runs = find_groups(p, by_run);
+    for (size_t g = 0; g < runs; g++)
+        p->sorted[g] = exp(p->group[g].log);
+    return runs ? sort_median(p->sorted, runs) : 1;
+}
+
+/* Keeps the third of the runs in the middle. */
+static void keep_usual_runs(struct parts *p)
+{
+    const size_t runs = find_groups(p, by_run);
+    size_t kept = 0;
+    qsort(p->group, runs, sizeof *p->group, by_spread);
+    for (size_t g = runs / 3; g < runs - runs / 3; g++)
+        for (size_t i = p->group[g].begin; i < p->group[g].end; i++)
+            p->kept[kept++] = p->rest[i];
+    memcpy(p->rest, p->kept, kept * sizeof *p->rest);
+    p->n = kept;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------*/
+/* What is drawn anew after `hold` steps correlates by 1 - 1 / hold with the next step. */
+static double hold_of(const struct parts *p, size_t groups)
+{
+    double squares = 0, products = 0, pairs = 0;
+    for (size_t g = 0; g < groups; g++)
+        squares += square(clipped(p, p->group[g].log));
+    for (size_t g = 1; g < groups; g++) {
+        const struct group *a = &p->group[g - 1], *b = &p->group[g];
+        if (a->run != b->run || a->step + 1 != b->step)
+            continue;
+        products += clipped(p, a->log) * clipped(p, b->log);
+        pairs++;
+    }
+    const double alike = pairs > 0 && squares > 0 ? products / pairs / squares * (double)groups : 0;
+    return 1 / (1 - fmin(fmax(alike, 0), 1 - 1. / RECORD_LISTS));
+}
+
+/* A list for each of RECORD_LISTS steps, which lie evenly among those in order of disturbance. */
+static void find_lists(struct parts *p, size_t steps, struct record_noise *noise)
+{
+    qsort(p->group, steps, sizeof *p->group, by_level);
+    for (int l = 0; l < RECORD_LISTS; l++) {
+        const size_t at = (size_t)((l + 0.5) / RECORD_LISTS * (double)steps);
+        const struct group g = steps ? p->group[at] : (struct group){.begin = 0};
+        for (size_t i = g.begin; i < g.end; i++)
+            p->row[i - g.begin] =
+                (struct fit_row){.y = exp(p->rest[i].log), .weight = p->rest[i].weight};
+        find_classes(p->row, g.end - g.begin, RECORD_EACH, noise->list[l]);
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------------------*/
+static enum ek_status open_parts(struct parts *p, struct arena *arena, size_t count)
+{
+    p->rest = ARENA_NEW(arena, count, struct rest);
+    p->kept = ARENA_NEW(arena, count, struct rest);
+    p->group = ARENA_NEW(arena, count, struct group);
+    p->row = ARENA_NEW(arena, count, struct fit_row);
+    p->sorted = ARENA_NEW(arena, count, double);
+    return arena_check(arena, "%zu measurements", count);
+}
+
+static void take_rests(struct parts *p, const struct record_sample *sample, const double *expected,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct record_sample *s = &sample[i];
+        if (expected[i] > 0 && s->seconds > 0)
+            p->rest[p->n++] = (struct rest){.run = s->run,
+                                            .unit = s->unit,
+                                            .step = s->step,
+                                            .tasks = s->tasks,
+                                            .log = log(s->seconds / expected[i]),
+                                            .weight = expected[i]};
+    }
+}
+
+enum ek_status record_noise(const struct record_sample *sample, const double *expected,
+                            size_t count, struct record_noise *noise)
+{
+    OWNED(arena_free) struct arena arena = {0};
+    struct parts p = {.n = 0};
+    TRY(open_parts(&p, &arena, count));
+    take_rests(&p, sample, expected, count);
+    const double mean = median_ratio(&p);
+    centre_runs(&p);
+    set_clip(&p);
+    centre_tasks(&p);
+    keep_usual_runs(&p);
+    const size_t steps = find_groups(&p, by_step);
+    noise->hold = hold_of(&p, steps);
+    find_lists(&p, steps, noise);
+    scale_to_mean(noise->list[0], RECORD_LISTS * RECORD_EACH, mean);
+    return EK_OK;
+}
