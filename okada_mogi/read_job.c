@@ -8,8 +8,8 @@
 #include "src/sort.h"
 
 static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
-                           ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},
-                           BEST = {1, JOB_BEST, false, true},
+                           ABOVE_0 = {0, 1e9, true, false}, STEP = {0, 1e300, true, false},
+                           COUNT = {1, 1e15, false, true}, BEST = {1, JOB_BEST, false, true},
                            SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {-60, 60, false, true},
                            RIGIDITY = {0, 1e15, true, false};
 
@@ -336,7 +336,7 @@ static enum ek_status read_values(const char *path, const char *where, const jso
         FAIL(EK_USAGE, "%s: min %.15g is above max %.15g", demand_at(path, where), axis->min,
              axis->max);
     if (json_object_get(object, "step")) {
-        TRY(demand_member(path, where, object, "step", &ABOVE_0, &step));
+        TRY(demand_member(path, where, object, "step", &STEP, &step));
         n = floor((axis->max - axis->min) / step * (1 + 1e-12)) + 1;
         axis->max = fmin(axis->max, axis->min + (n - 1) * step); /* not beyond it by rounding */
         if (!(n <= COUNT.max))

@@ -331,13 +331,14 @@ static void test_steps(void **state)
                  "\"vsm\"}, \"accept\": {\"best\": 1}, \"parameters\": [{\"name\": \"Es_m\", "
                  "\"min\": %de-3, \"max\": %de-3, \"step\": %de-3}, {\"name\": \"Ns_m\", "
                  "\"value\": 0}, {\"name\": \"d_m\", \"value\": 2}, {\"name\": \"dV_m3\", "
-                 "\"value\": 1}]}",
-                 low, high, step);
+                 "\"min\": %de8, \"max\": %de8, \"step\": %de8}]}",
+                 low, high, step, low, high, step);
         job_write("job.json", text);
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
         const struct trial_axis *x = &job->axis[job->naxes - 4];
         snprintf(text, sizeof text, "%de-3", high);
         assert_int_equal(x->n, n + 1);
+        assert_int_equal(x[3].n, n + 1);
         assert_true(x->max <= strtod(text, NULL));
         assert_near(x->max, strtod(text, NULL));
         job_close(job);
