@@ -317,8 +317,8 @@ static void note(struct events *unit, int step, double start, double seconds, st
 }
 
 /* Every second step the CPU takes a task from the device, at several moments of the ten seconds for
- * which it computes the other one: it has it after half of the rest and two seconds. */
-static void moves_out_of_a_device_wait(void **state)
+ * which it computes the other one: it has it after this share of the rest and two seconds. */
+static json_t *record_of_waits(double share)
 {
     const double bytes[] = {1, 1};
     const struct sched_job job = {.n = 2, .grain = 1, .bytes = bytes};
@@ -326,7 +326,7 @@ static void moves_out_of_a_device_wait(void **state)
     const struct events *all[UNITS] = {&cpu, &none, &device};
     struct record *r;
     for (int step = 0; step < 18; step++) {
-        const double at = step / 2., wait = (10 - at) / 2 + 2;
+        const double at = step / 2., wait = (10 - at) * share + 2;
         const bool both = step % 2 == 0;
         note(&device, step, -1, 1, (struct ek_range){0, 0}, EVENTS_EXCHANGE);
         note(&device, step, 0, 10, (struct ek_range){0, 1 + both}, EVENTS_COMPUTE);
@@ -337,14 +337,26 @@ static void moves_out_of_a_device_wait(void **state)
     }
     assert_int_equal(record_open(&set, &job, &r), EK_OK);
     assert_int_equal(record_add(r, 18, all), EK_OK);
-    json_t *json = record_case(r, "waits", 18);
-    const json_t *link = json_object_get(json, "link");
-    assert_close(json_number_of(link, "waits"), 0.5, 1e-3);
-    assert_close(json_number_of(link, "latency_s"), 2, 1e-3);
+    json_t *json = record_case(r, "waits", 18), *link = json_object_get(json, "link");
+    json_incref(link);
     json_decref(json);
     record_close(r);
     events_free(&cpu);
     events_free(&device);
+    return link;
+}
+
+/* No move waits for longer than the range lasts. */
+static void moves_out_of_a_device_wait(void **state)
+{
+    json_t *link = record_of_waits(0.5);
+    assert_close(json_number_of(link, "waits"), 0.5, 1e-3);
+    assert_close(json_number_of(link, "latency_s"), 2, 1e-3);
+    json_decref(link);
+    link = record_of_waits(1.5);
+    assert_close(json_number_of(link, "waits"), 1, 1e-12);
+    assert_true(json_number_of(link, "latency_s") > 3);
+    json_decref(link);
 }
 
 /* A run that went on with another, shorter list of tasks contributes nothing to either. */

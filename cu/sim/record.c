@@ -318,14 +318,34 @@ static void fit_to_mean(const struct rows *r, int p, double *beta)
         beta[j] *= mean_of(r) * (double)r->n / fitted;
 }
 
-/* The measured link; NULL: nothing moved between memory nodes. */
-static json_t *link_json(const struct record *r)
+/* Sets what the moves took but for their waits, by the share of a device's rest that they waited: a
+ * copy waits at most until the end of the range. */
+static enum ek_status without_waits(const struct record *r, struct rows *copies, double *waits)
 {
     double beta[3];
     fit_to_mean(&r->moves, 3, beta);
-    return r->moves.n ? json_pack("{s:f s:f s:f}", "latency_s", beta[0], "bandwidth_Bps",
-                                  beta[1] > 0 ? 1 / beta[1] : 1e15, "waits", beta[2])
-                      : NULL;
+    *waits = fmin(beta[2], 1);
+    for (size_t i = 0; i < r->moves.n; i++) {
+        struct fit_row row = r->moves.at[i];
+        row.y = fmax(row.y - *waits * row.x[2], 0);
+        TRY(add_row(copies, row));
+    }
+    return EK_OK;
+}
+
+/* The measured link; NULL: nothing moved between memory nodes, or out of memory. */
+static json_t *link_json(const struct record *r)
+{
+    struct rows copies = {.n = 0};
+    double beta[2], waits;
+    json_t *link = NULL;
+    if (!without_waits(r, &copies, &waits) && copies.n) {
+        fit_to_mean(&copies, 2, beta);
+        link = json_pack("{s:f s:f s:f}", "latency_s", beta[0], "bandwidth_Bps",
+                         beta[1] > 0 ? 1 / beta[1] : 1e15, "waits", waits);
+    }
+    free(copies.at);
+    return link;
 }
 
 static json_t *graph(const struct sched_job *job, bool faces)
