@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Tasks up to this share of the largest one are small enough to try a device with. */
+/* Tasks up to this share of the largest one are small enough to try a unit with. */
 static const double SMALL = 0.125;
 
 /* Tasks up to this share of its work may be done by a CPU unit, before and after the devices'
@@ -78,6 +78,15 @@ static void divide_large(struct bootstrap *l)
     l->small = l->end;
 }
 
+/* Would all units together have done everything else before a slow one has done the largest task?
+ * Then whoever asks first must not take it, if there are small tasks for all. */
+static bool has_giant(const struct bootstrap *l)
+{
+    const int units = l->job->ncu - l->devices + ESTIMATE_DEVICE * l->devices;
+    return !WITHOUT(SPEEDS_FIRST) && l->trial + (size_t)l->job->ncu <= l->job->n &&
+           cost_of(l->job, *l->order) * units > l->cost;
+}
+
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, const size_t *order)
 {
     *l = (struct bootstrap){.job = job, .order = order, .tasks = job->n};
@@ -95,6 +104,7 @@ enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, 
     l->reserve = (l->end + 1) / 2;
     while (l->trial < job->n && cost_of(job, order[l->trial]) > SMALL * cost_of(job, *order))
         l->trial++;
+    l->giant = has_giant(l);
     return EK_OK;
 }
 
@@ -158,6 +168,18 @@ static double wanted_of(const struct bootstrap *l, int cu)
     return fmin(half < least ? fmax(2 * half, least) : half, wanted);
 }
 
+/* Place of the small task to try this unit with; n: none, as its speed is known or does not matter,
+ * or too few tasks are left for the devices that must show theirs. */
+static size_t trial_place(const struct bootstrap *l, int cu)
+{
+    const bool shows = l->giant && !l->unit[cu].known;
+    const bool devices = l->first < l->end && l->unknown && !WITHOUT(SMALL_FIRST);
+    size_t place = shows || devices ? l->trial : l->job->n;
+    while (place < l->job->n && l->taken[l->order[place]])
+        place++;
+    return shows || place + (size_t)l->absent < l->job->n ? place : l->job->n;
+}
+
 /* Place of the next task by size; n: none. */
 static size_t next_place(struct bootstrap *l, int cu)
 {
@@ -167,13 +189,11 @@ static size_t next_place(struct bootstrap *l, int cu)
         l->end--;
     while (l->small < l->job->n && l->taken[l->order[l->small]])
         l->small++;
-    size_t large = l->end - l->first, trial = l->trial;
+    const size_t large = l->end - l->first, trial = trial_place(l, cu);
+    if (trial < l->job->n)
+        return trial;
     if (!large)
         return l->small;
-    while (l->unknown && trial < l->job->n && l->taken[l->order[trial]])
-        trial++;
-    if (!WITHOUT(SMALL_FIRST) && l->unknown && trial + (size_t)l->absent < l->job->n)
-        return trial;
     if (!is_slow(l, cu) || !l->fast)
         return l->first;
     if (l->small < l->job->n || (l->absent && large <= l->reserve))

@@ -1,14 +1,16 @@
 /* cu/sched/bootstrap.h – late binding, for a first step in which only the kinds of the units are
  * known.
  *
- * An idle unit takes the remaining task of the largest declared cost. But tasks that would keep a
- * CPU unit busy for a quarter of the step or more are reserved for devices while smaller ones last
- * (a device counts as ESTIMATE_DEVICE CPU units), at least half of them until every device has
- * shown its speed on a smaller task, even if then some CPU unit gets none. A device slower than the
- * CPU units is treated like one of them; others take twice as many consecutive tasks each time, up
- * to half of their share of what is left (more if a launch may be most of the first task's time and
- * no CPU unit's speed is known), as only ranges of unlike lengths tell launches that are hidden in
- * the tasks' times.
+ * An idle unit takes the remaining task of the largest declared cost, with two exceptions. Where
+ * one task is more than all units' equal shares of the work, each unit shows its speed on a small
+ * task first, as whoever asks first may be the slowest. And tasks that would keep a CPU unit busy
+ * for a quarter of the step or more are reserved for devices while smaller ones last (a device
+ * counts as ESTIMATE_DEVICE CPU units), at least half of them until every device has shown its
+ * speed on a smaller task, even if then some CPU unit gets none. A device slower than the CPU units
+ * is treated like one of them; others take twice as many consecutive tasks each time, up to half of
+ * their share of what is left (more if a launch may be most of the first task's time and no CPU
+ * unit's speed is known), as only ranges of unlike lengths tell launches that are hidden in the
+ * tasks' times.
  *
  * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
  * no task that faster ones would end before it, after all that is larger. The time by which a unit
@@ -42,7 +44,8 @@ struct bootstrap {
     bool *taken;    /* [n] */
     size_t tasks;   /* tasks not taken yet */
     size_t reserve; /* large tasks kept for devices that have not asked yet */
-    size_t trial;   /* place of the first task small enough to try a device with; n: none */
+    size_t trial;   /* place of the first task small enough to try a unit with; n: none */
+    bool giant; /* a task is more than an equal share of the work: units show their speeds first */
     int devices, absent,
         unknown; /* devices; those that have not asked; those that have not finished anything */
     int fast;    /* devices not known to be as slow as CPU units */

@@ -8,6 +8,7 @@
     X(SMALL_FIRST)     /* devices begin with a small task */                                       \
     X(OUTRUN)          /* units begin nothing that faster ones would end before them */            \
     X(DOUBLING)        /* devices take growing ranges */                                           \
+    X(SPEEDS_FIRST)    /* units begin with a small task, where one is a giant */                   \
     X(LONG_RANGES)     /* units with launches take consecutive tasks */                            \
     X(CARRYING)        /* waiting counts as transfers */                                           \
     X(SHRINKING)       /* estimates are drawn to their line */                                     \
