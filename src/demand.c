@@ -73,7 +73,7 @@ enum ek_status demand_optional(const char *path, const char *where, const json_t
 enum ek_status demand_that(const char *path, bool right, const char *key, const char *what)
 {
     if (!right)
-        FAIL(EK_USAGE, "%s: %s must be %s", demand_at(path, key), key, what);
+        FAIL(EK_USAGE, "%s: %s must be %s", demand_at(path, key), *key ? key : "the file", what);
     return EK_OK;
 }
 

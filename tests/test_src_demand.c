@@ -55,6 +55,8 @@ static void test_message(void **state)
                                    &x),
                      EK_USAGE);
     assert_non_null(strstr(status_message(), ":3: list[0].y is not a (finite) number"));
+    assert_int_equal(demand_that(scratch, false, "", "an object"), EK_USAGE);
+    assert_non_null(strstr(status_message(), ": the file must be an object"));
     status_mute(-1);
     assert_true(x == 5);
     json_decref(root);
