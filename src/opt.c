@@ -278,6 +278,8 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
             FAIL(EK_USAGE, "%s: option '%s' cannot be given in a list", what, name);
         if (given[i])
             FAIL(EK_USAGE, "%s: option '%s' is given twice", what, name);
+        if (word > key + sizeof value)
+            FAIL(EK_USAGE, "%s: %s: more than %zu characters", what, name, sizeof value - 1);
         given[i] = true;
         snprintf(where, sizeof where, "%s: %s", what, name);
         TRY(store(&table[i], values, where, value));
