@@ -1,5 +1,5 @@
-/* tests/test_cu_noise.c – noise of records: planted parts come back, or are left out, and what is
- * drawn in stages keeps a pattern that the same factors drawn one by one break. */
+/* tests/test_cu_noise.c – noise of records: planted parts come back, or are left out; factors drawn
+ * by steps keep a pattern that they break if drawn one by one. */
 #include "cu/sim/record_noise.h"
 #include "cu/sim/sim.h"
 #include "src/random.h"
@@ -59,115 +59,143 @@ static void measure(const struct planted *p)
     }
 }
 
-/* Standard deviations of the logarithm between and within lists. */
-static void spread_of(const struct record_noise *noise, double *between, double *within)
+static double factor[RECORD_STEPS][TASKS];
+
+static double find_noise(const struct record_sample *from, const double *expect, size_t count)
+{
+    struct record_noise noise = {.factor = factor[0]};
+    assert_int_equal(record_steps(TASKS), RECORD_STEPS);
+    assert_int_equal(record_noise(TASKS, from, expect, count, &noise), EK_OK);
+    return noise.hold;
+}
+
+/* Standard deviations of the logarithm between and within steps. */
+static void spread_of(double *between, double *within)
 {
     double sum = 0, squares = 0, inside = 0;
-    for (int l = 0; l < RECORD_LISTS; l++) {
+    for (int s = 0; s < RECORD_STEPS; s++) {
         double mean = 0;
-        for (int i = 0; i < RECORD_EACH; i++)
-            mean += log(noise->list[l][i]) / RECORD_EACH;
-        for (int i = 0; i < RECORD_EACH; i++)
-            inside += pow(log(noise->list[l][i]) - mean, 2) / RECORD_EACH;
+        for (int t = 0; t < TASKS; t++)
+            mean += log(factor[s][t]) / TASKS;
+        for (int t = 0; t < TASKS; t++)
+            inside += pow(log(factor[s][t]) - mean, 2) / TASKS;
         sum += mean;
         squares += mean * mean;
     }
-    *between = sqrt(squares / RECORD_LISTS - pow(sum / RECORD_LISTS, 2));
-    *within = sqrt(inside / RECORD_LISTS);
+    *between = sqrt(squares / RECORD_STEPS - pow(sum / RECORD_STEPS, 2));
+    *within = sqrt(inside / RECORD_STEPS);
 }
 
-static double mean_of(const struct record_noise *noise)
+static double mean_factor(void)
 {
     double sum = 0;
-    for (int l = 0; l < RECORD_LISTS; l++)
-        for (int i = 0; i < RECORD_EACH; i++)
-            sum += noise->list[l][i];
-    return sum / (RECORD_LISTS * RECORD_EACH);
+    for (int s = 0; s < RECORD_STEPS; s++)
+        for (int t = 0; t < TASKS; t++)
+            sum += factor[s][t];
+    return sum / (RECORD_STEPS * TASKS);
 }
 
 /* Steps and single measurements come back each with its variance; what lasts for a run does not. */
 static void planted_parts_come_back(void **state)
 {
     struct planted p = {.run = 0.1, .task = 0.08, .step = 0.1, .hold = 5};
-    struct record_noise noise;
     double between, within;
     for (int r = 0; r < RUNS; r++)
         p.each[r] = 0.03;
     measure(&p);
-    assert_int_equal(record_noise(sample, expected, COUNT, &noise), EK_OK);
-    spread_of(&noise, &between, &within);
+    assert_within(find_noise(sample, expected, COUNT), 3.5, 7);
+    spread_of(&between, &within);
     assert_within(between, 0.08, 0.12);
-    assert_within(within, 0.02, 0.036);
-    assert_within(noise.hold, 3.5, 7);
-    for (int l = 1; l < RECORD_LISTS; l++)
-        for (int i = 1; i < RECORD_EACH; i++)
-            assert_true(noise.list[l][i] >= noise.list[l][i - 1]);
+    assert_within(within, 0.025, 0.035);
     p.step = 0;
     measure(&p);
-    assert_int_equal(record_noise(sample, expected, COUNT, &noise), EK_OK);
-    spread_of(&noise, &between, &within);
+    assert_within(find_noise(sample, expected, COUNT), 1, 1.2);
+    spread_of(&between, &within);
     assert_within(between, 0, 0.02);
-    assert_within(noise.hold, 1, 1.2);
+}
+
+/* A task that is always more disturbed than the others remains so; one that never runs is as
+ * disturbed as the others of a step. */
+static void tasks_keep_their_noise(void **state)
+{
+    struct planted p = {.step = 0.1, .hold = 1};
+    uint64_t random = 2;
+    double sum[TASKS] = {0};
+    size_t kept = 0;
+    measure(&p);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (sample[i].tasks.begin == 4)
+            sample[i].seconds *= exp(0.2 * normal(&random));
+        if (sample[i].tasks.begin != 7)
+            sample[kept++] = sample[i];
+    }
+    for (size_t i = 0; i < kept; i++)
+        expected[i] = 1 + (double)(sample[i].tasks.begin % 3);
+    find_noise(sample, expected, kept);
+    for (int s = 0; s < RECORD_STEPS; s++)
+        for (int t = 0; t < TASKS; t++)
+            sum[t] += pow(log(factor[s][t] / factor[s][0]), 2) / RECORD_STEPS;
+    assert_within(sqrt(sum[4]), 0.15, 0.25);
+    assert_within(sqrt(sum[5]), 0, 0.01);
+    assert_within(sqrt(sum[7]), 0, 0.05);
 }
 
 /* Two runs that were much more disturbed than the others, and two hardly at all, do not matter. */
 static void usual_runs_count(void **state)
 {
     struct planted p = {.hold = 1};
-    struct record_noise noise;
     double between, within;
     for (int r = 0; r < RUNS; r++)
         p.each[r] = r < 2 ? 0.5 : r < 4 ? 0.001 : 0.03;
     measure(&p);
-    assert_int_equal(record_noise(sample, expected, COUNT, &noise), EK_OK);
-    spread_of(&noise, &between, &within);
-    assert_within(within, 0.02, 0.036);
-    assert_within(mean_of(&noise), 0.995, 1.005);
+    find_noise(sample, expected, COUNT);
+    spread_of(&between, &within);
+    assert_within(within, 0.025, 0.035);
+    assert_within(mean_factor(), 0.995, 1.005);
 }
 
 /* Without measurements, or with one, there is no noise. */
 static void little_is_known(void **state)
 {
-    struct record_noise noise;
     const struct record_sample one = {.tasks = {0, 1}, .seconds = 3};
     const double two = 2;
-    assert_int_equal(record_noise(NULL, NULL, 0, &noise), EK_OK);
-    assert_true(noise.hold == 1 && noise.list[0][0] == 1 && mean_of(&noise) == 1);
-    assert_int_equal(record_noise(&one, &two, 1, &noise), EK_OK);
-    assert_within(mean_of(&noise), 1.5 - 1e-12, 1.5 + 1e-12);
+    assert_true(find_noise(NULL, NULL, 0) == 1);
+    assert_true(factor[0][0] == 1 && mean_factor() == 1);
+    assert_true(find_noise(&one, &two, 1) == 1);
+    assert_within(mean_factor(), 1.5 - 1e-12, 1.5 + 1e-12);
 }
 
 /* ---- simulation -------------------------------------------------------------------------------*/
-enum { LISTS = 16, EACH = 4 };
+enum { N = 16, DRAWN = 16 };
 
-/* One factor in sixteen is off by up to 20 %: all of one list's, or one in every fourth list. */
-static void make_factors(double (*list)[EACH], bool calm_steps)
-{
-    for (int l = 0; l < LISTS; l++)
-        for (int i = 0; i < EACH; i++)
-            list[l][i] = 1;
-    for (int i = 0; i < EACH; i++)
-        list[calm_steps ? LISTS - 1 : i * EACH][i] = 0.8 + 0.4 / (EACH - 1) * i;
-}
-
-/* Under dynamic, each step repeats the one before unless something happens. */
+/* Under dynamic, each step repeats the one before unless something happens. Of the factors, one in
+ * sixteen is off by up to 20 %: all those of a step, or any. */
 static size_t migrations(bool calm_steps)
 {
-    static const double cost[] = {1, 2, 3, 5, 2, 3, 5, 8, 3, 5, 8, 13, 5, 8, 13, 21}, bytes[16];
+    static const double cost[N] = {1, 2, 3, 5, 2, 3, 5, 8, 3, 5, 8, 13, 5, 8, 13, 21}, bytes[N];
     static const struct sched_link link = {0.5, 0};
-    double list[LISTS][EACH];
-    const struct sim_noise noise = {LISTS, EACH, list[0]};
-    const struct sim_unit unit[] = {{.kind = CU_CPU, .speed = 4.1, .noise = noise},
-                                    {.kind = CU_DEVICE, .memory = 1, .speed = 1, .noise = noise}};
-    struct sim_case c = {.job = {.n = 16, .grain = 1, .cost = cost, .bytes = bytes, .link = &link},
+    double any[DRAWN], step[DRAWN][N];
+    struct sim_unit unit[] = {{.kind = CU_CPU, .speed = 4.1},
+                              {.kind = CU_DEVICE, .memory = 1, .speed = 1}};
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost, .bytes = bytes, .link = &link},
                          .unit = unit,
                          .ncu = 2,
                          .steps = 200,
                          .hold = 4};
     size_t sum = 0;
-    make_factors(list, calm_steps);
-    for (c.seed = 1; c.seed <= 8; c.seed++) {
+    for (int s = 0; s < DRAWN; s++)
+        for (int t = 0; t < N; t++)
+            step[s][t] = s == DRAWN - 1 ? 0.8 + 0.4 / (N - 1) * (t * 7 % N) : 1;
+    for (c.seed = 1; c.seed <= 16; c.seed++) {
         struct sim_result r;
+        for (int i = 0; i < DRAWN; i++)
+            any[i] = i ? 1 : 0.8 + 0.4 / 15 * (c.seed - 1);
+        for (int u = 0; u < 2; u++) {
+            unit[u].usual = calm_steps ? step[0] : NULL;
+            unit[u].nusual = DRAWN;
+            unit[u].noise = calm_steps ? NULL : any;
+            unit[u].nnoise = DRAWN;
+        }
         assert_int_equal(sim_run(&c, "dynamic", NULL, &r), EK_OK);
         sum += r.migrations;
     }
@@ -184,9 +212,8 @@ static void calm_steps_keep_a_pattern(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_parts_come_back),
-        cmocka_unit_test(usual_runs_count),
-        cmocka_unit_test(little_is_known),
+        cmocka_unit_test(planted_parts_come_back),   cmocka_unit_test(tasks_keep_their_noise),
+        cmocka_unit_test(usual_runs_count),          cmocka_unit_test(little_is_known),
         cmocka_unit_test(calm_steps_keep_a_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

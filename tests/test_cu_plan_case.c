@@ -50,10 +50,10 @@ static void reads_everything(void **state)
                 s->exchange->seconds[SIM_LINK] == 2);
     assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
     assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
-    assert_true(s->unit[4].noise.lists == 3 && s->unit[4].noise.n == 2);
-    assert_true(s->unit[5].noise.factor[3] == 4 && s->unit[5].noise.factor[4] == 5);
-    assert_true(s->unit[6].noise.lists == 1 && s->unit[6].noise.n == 4);
-    assert_true(s->hold == 2.5 && s->waits == 0.75 && s->unit[0].noise.n == 0);
+    assert_true(s->unit[4].nusual == 3 && !s->unit[4].noise && !s->unit[0].usual);
+    assert_true(s->unit[5].usual[3] == 4 && s->unit[5].usual[4] == 5);
+    assert_true(s->unit[6].nnoise == 4 && s->unit[6].noise[3] == 4 && !s->unit[6].usual);
+    assert_true(s->hold == 2.5 && s->waits == 0.75 && !s->unit[0].noise);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);
     assert_true(s->job.first[1] == 2 && s->job.first[2] == 3 && s->job.neighbour[2] == 0);
     assert_true(s->job.face_bytes[1] == 6 && s->job.face_bytes[2] == 7);
@@ -119,9 +119,9 @@ static const struct {
     {"\"steps\": 5, ", "\"stpes\": 5, ", "unknown key 'stpes'"},
     {"\"speed\": 2", "\"speed\": 2, \"sped\": 3", "unknown key 'units[1].sped'"},
     {"\"speed\": 2", "\"speed\": 2, \"noise\": []", "units[1].noise must be"},
-    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, 2], [3]]",
-     "units[1].noise[1] must be as long as the first list"},
-    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, -2]]", "units[1].noise[0][1] = -2"},
+    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, 2, 3], [1, 2]]",
+     "units[1].noise[1] has 2 numbers for 3 tasks"},
+    {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, -2, 3]]", "units[1].noise[0][1] = -2"},
     {"\"noise\": 0", "\"cold\": \"yes\"", "cold must be true or false"},
     {"\"unit\": 3, ", "\"unit\": 3, \"stop\": 2, ", "unknown key 'changes[0].stop'"},
     {"\"steps\": 5", "\"steps\": 0", "steps = 0"},

@@ -702,7 +702,8 @@ static void interrupted_in_a_range(void **state)
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         random_case(&c, once[i].family, once[i].seed, 128);
         for (int u = 0; u < c.sim.ncu; u++) {
-            c.unit[u].noise = (struct sim_noise){1, FACTORS, factor};
+            c.unit[u].noise = factor;
+            c.unit[u].nnoise = FACTORS;
         }
         keeps_up(&c);
         random_close(&c);

@@ -274,27 +274,37 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
     return EK_OK;
 }
 
-/* A list of factors, or a list of such lists, all of one length. */
-static enum ek_status read_noise(struct reader *r, const char *where, const json_t *entry,
-                                 struct sim_noise *noise)
+/* Factors of each task in several steps. */
+static enum ek_status read_usual(struct reader *r, const char *key, const json_t *steps,
+                                 struct sim_unit *u)
 {
-    const json_t *value = json_object_get(entry, "noise");
-    const bool split = json_is_array(json_array_get(value, 0));
-    const size_t lists = split ? json_array_size(value) : 1;
-    double *all = NULL;
-    for (size_t i = 0; value && i < lists; i++) {
-        char key[112];
+    const size_t n = r->r->c->sim.job.n, count = json_array_size(steps);
+    double *all = plan_case_own(r->r, count * n, sizeof *all);
+    for (size_t i = 0; all && i < count; i++) {
+        char row[128];
         const double *factor;
-        size_t n;
-        snprintf(key, sizeof key, split ? "%s.noise[%zu]" : "%s.noise", where, i);
-        TRY(plan_case_numbers(r->r, key, split ? json_array_get(value, i) : value, 0, &AMOUNT,
-                              &factor, &n));
-        TRY(demand_that(r->r->path, !i || n == (size_t)noise->n, key, "as long as the first list"));
-        if (!all && !(all = plan_case_own(r->r, lists * n, sizeof *all)))
-            return EK_UNAVAILABLE;
+        snprintf(row, sizeof row, "%s[%zu]", key, i);
+        TRY(plan_case_numbers(r->r, row, json_array_get(steps, i), n, &AMOUNT, &factor, NULL));
         memcpy(all + i * n, factor, n * sizeof *all);
-        *noise = (struct sim_noise){(int)lists, (int)n, all};
     }
+    u->usual = all;
+    u->nusual = (int)count;
+    return all ? EK_OK : EK_UNAVAILABLE;
+}
+
+static enum ek_status read_noise(struct reader *r, const char *where, const json_t *entry,
+                                 struct sim_unit *u)
+{
+    const json_t *noise = json_object_get(entry, "noise");
+    char key[96];
+    size_t n;
+    snprintf(key, sizeof key, "%s.noise", where);
+    if (!noise)
+        return EK_OK;
+    if (json_is_array(json_array_get(noise, 0)))
+        return read_usual(r, key, noise, u);
+    TRY(plan_case_numbers(r->r, key, noise, 0, &AMOUNT, &u->noise, &n));
+    u->nnoise = (int)n;
     return EK_OK;
 }
 
@@ -320,7 +330,7 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
     TRY(read_kind(r, where, entry, &u));
     TRY(read_speed(r, where, entry, &u));
     TRY(read_contention(r, where, entry, &u));
-    TRY(read_noise(r, where, entry, &u.noise));
+    TRY(read_noise(r, where, entry, &u));
     for (int j = 0; j < count; j++) {
         TRY(read_memory(r, where, entry, &u));
         TRY(read_node(r, where, entry, &u));

@@ -23,9 +23,9 @@
  * {"cpu": …, "device": …}, one of these for each kind of neighbour.
  *
  * A unit's noise is a list of factors, one of which is drawn for each task in each step, or a list
- * of such lists, of one length, from the calmest to the most disturbed: every "hold" steps another
- * one of them is drawn from. "waits" is the share of what a device has left of its range that a
- * task which leaves its memory waits for.
+ * of steps, from the calmest to the most disturbed one, each with a factor for each task: every
+ * "hold" steps another one is drawn. "waits" is the share of what a device has left of its range
+ * that a task which leaves its memory waits for.
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
  * the runs that it was measured in. */

@@ -378,12 +378,12 @@ static json_t *tasks_json(const struct sched_job *job)
     return tasks;
 }
 
-static json_t *lists_json(const struct record_noise *noise)
+static json_t *noise_json(size_t n, const struct record_noise *noise)
 {
-    json_t *lists = json_array();
-    for (int l = 0; l < RECORD_LISTS; l++)
-        json_array_append_new(lists, json_numbers(noise->list[l], RECORD_EACH));
-    return lists;
+    json_t *steps = json_array();
+    for (int s = 0; s < record_steps(n); s++)
+        json_array_append_new(steps, json_numbers(noise->factor + (size_t)s * n, n));
+    return steps;
 }
 
 /* One entry for `count` adjacent units of the same make. */
@@ -398,7 +398,7 @@ static json_t *unit_json(const struct record *r, int first, int count,
         cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count, "width",
         cu->kind == CU_CPU ? cu->width : 1, "node", host, "launch_s", kind->launch, "contention",
         "cpu", kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
-        json_numbers(kind->seconds, r->job->n), "noise", lists_json(&kind->noise));
+        json_numbers(kind->seconds, r->job->n), "noise", noise_json(r->job->n, &kind->noise));
     if (cu->kind == CU_DEVICE)
         json_object_set_new(o, "space", json_string(cu->name));
     return o;
@@ -425,22 +425,21 @@ static int entry_end(const struct record *r, int first)
 /* EK_UNAVAILABLE also if a unit's times are not known. */
 static enum ek_status units_json(const struct record *r, json_t *units, double *hold)
 {
-    struct record_kind kind = {.seconds = calloc(r->job->n + 1, sizeof *kind.seconds)};
-    enum ek_status st = EK_OK;
-    if (!kind.seconds)
-        st = status_fail(EK_UNAVAILABLE, "record: out of memory for %zu tasks", r->job->n);
-    for (int c = 0, end; !st && c < r->set->n; c = end) {
+    OWNED(arena_free) struct arena arena = {0};
+    const size_t n = r->job->n;
+    struct record_kind kind = {.seconds = ARENA_NEW(&arena, n, double),
+                               .noise.factor =
+                                   ARENA_NEW(&arena, n * (size_t)record_steps(n), double)};
+    TRY(arena_check(&arena, "a record of %zu tasks", n));
+    for (int c = 0, end; c < r->set->n; c = end) {
         end = entry_end(r, c);
-        st = fit_kind(r, c, &kind);
-        if (!st && r->job->n && isnan(kind.seconds[0]))
-            st = status_fail(EK_UNAVAILABLE, "record: nothing is known of unit %s",
-                             r->set->cu[c].name);
-        if (!st)
-            json_array_append_new(units, unit_json(r, c, end - c, &kind));
+        TRY(fit_kind(r, c, &kind));
+        if (n && isnan(kind.seconds[0]))
+            FAIL(EK_UNAVAILABLE, "record: nothing is known of unit %s", r->set->cu[c].name);
+        json_array_append_new(units, unit_json(r, c, end - c, &kind));
         *hold = fmax(*hold, kind.noise.hold);
     }
-    free(kind.seconds);
-    return st;
+    return EK_OK;
 }
 
 static json_t *exchange_json(const struct record *r)

@@ -140,7 +140,7 @@ static enum ek_status find_noise(struct fitter *f)
         const struct record_sample *s = &f->sample[i];
         expected[i] = (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * slowdown_of(f, s);
     }
-    return record_noise(f->sample, expected, f->count, &f->kind->noise);
+    return record_noise(f->n, f->sample, expected, f->count, &f->kind->noise);
 }
 
 /* ---- all --------------------------------------------------------------------------------------*/

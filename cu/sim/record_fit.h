@@ -11,7 +11,7 @@ struct record_kind {
     double *seconds; /* [n] NAN: never computed there, and no line could be fitted */
     double launch;
     double slowed[2];
-    struct record_noise noise;
+    struct record_noise noise; /* its factors may be NULL */
 };
 
 /* Fits *kind, with kind->seconds [n], to `count` samples by medians and least absolute deviations;

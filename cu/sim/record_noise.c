@@ -1,6 +1,5 @@
-/* cu/sim/record_noise.c – takes out what lasts, then makes lists of usual runs' steps. */
+/* cu/sim/record_noise.c – takes out what lasts, then takes steps of usual runs. */
 #include "cu/sim/record_noise.h"
-#include "cu/sched/fit.h"
 #include "src/arena.h"
 #include "src/sort.h"
 
@@ -23,7 +22,6 @@ struct parts {
     size_t n;
     struct rest *kept; /* this and the following: scratch */
     struct group *group;
-    struct fit_row *row;
     double *sorted;
     double clip; /* larger deviations count as this one in moments */
 };
@@ -35,7 +33,6 @@ SORT_BY(by_run, struct rest, SORT_UP(run))
 SORT_BY(by_step, struct rest, SORT_UP(run) ?: SORT_UP(step))
 SORT_BY(by_task, struct rest,
         SORT_UP(run) ?: SORT_UP(unit) ?: SORT_UP(tasks.begin) ?: SORT_UP(tasks.end))
-SORT_BY(by_ratio, struct fit_row, SORT_UP(y))
 SORT_BY(by_level, struct group, SORT_UP(log))
 SORT_BY(by_spread, struct group, SORT_UP(spread) ?: SORT_UP(run))
 
@@ -98,37 +95,6 @@ static double covariance(const struct parts *p, comparison *same)
         pairs += (double)(end - at) * (double)(end - at - 1);
     }
     return pairs > 0 ? fmax(products / pairs, 0) : 0;
-}
-
-/* ---- classes ----------------------------------------------------------------------------------*/
-/* Cuts the rows, sorted by y, into classes of equal weight; each class has its mean. */
-static void find_classes(struct fit_row *row, size_t n, int classes, double *factor)
-{
-    double total = 0;
-    size_t at = 0;
-    qsort(row, n, sizeof *row, by_ratio);
-    for (size_t i = 0; i < n; i++)
-        total += row[i].weight;
-    for (int c = 0; c < classes; c++) {
-        double want = total / classes, sum = 0;
-        for (double got = 0; got < want * (1 - 1e-9) && at < n;) {
-            double part = fmin(row[at].weight, want - got);
-            sum += part * row[at].y;
-            got += part;
-            row[at].weight -= part;
-            at += row[at].weight <= want * 1e-9;
-        }
-        factor[c] = total > 0 ? sum / want : 1;
-    }
-}
-
-static void scale_to_mean(double *factor, int n, double mean)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += factor[i];
-    for (int i = 0; sum > 0 && i < n; i++)
-        factor[i] *= mean * n / sum;
 }
 
 /* ---- what lasts for a run ---------------------------------------------------------------------*/
@@ -217,21 +183,34 @@ static double hold_of(const struct parts *p, size_t groups)
         pairs++;
     }
     const double alike = pairs > 0 && squares > 0 ? products / pairs / squares * (double)groups : 0;
-    return 1 / (1 - fmin(fmax(alike, 0), 1 - 1. / RECORD_LISTS));
+    return 1 / (1 - fmin(fmax(alike, 0), 1 - 1. / RECORD_STEPS));
 }
 
-/* A list for each of RECORD_LISTS steps, which lie evenly among those in order of disturbance. */
-static void find_lists(struct parts *p, size_t steps, struct record_noise *noise)
+/* Factors of a step, all of which is times `scale`. */
+static void take_step(const struct parts *p, const struct group *g, double scale, size_t n,
+                      double *factor)
 {
-    qsort(p->group, steps, sizeof *p->group, by_level);
-    for (int l = 0; l < RECORD_LISTS; l++) {
-        const size_t at = (size_t)((l + 0.5) / RECORD_LISTS * (double)steps);
-        const struct group g = steps ? p->group[at] : (struct group){.begin = 0};
-        for (size_t i = g.begin; i < g.end; i++)
-            p->row[i - g.begin] =
-                (struct fit_row){.y = exp(p->rest[i].log), .weight = p->rest[i].weight};
-        find_classes(p->row, g.end - g.begin, RECORD_EACH, noise->list[l]);
+    for (size_t t = 0; t < n; t++)
+        factor[t] = scale * exp(g->log);
+    for (size_t i = g->begin; i < g->end; i++)
+        for (size_t t = p->rest[i].tasks.begin; t < p->rest[i].tasks.end; t++)
+            factor[t] = scale * exp(p->rest[i].log);
+}
+
+/* Takes steps that lie evenly among all of them in order of disturbance. */
+static void take_steps(struct parts *p, size_t all, double mean, size_t n, double *factor)
+{
+    const struct group calm = {.begin = 0};
+    const struct group *taken[RECORD_STEPS];
+    const int steps = record_steps(n);
+    double sum = 0;
+    qsort(p->group, all, sizeof *p->group, by_level);
+    for (int s = 0; s < steps; s++) {
+        taken[s] = all ? &p->group[(size_t)((s + 0.5) / steps * (double)all)] : &calm;
+        sum += exp(taken[s]->log);
     }
+    for (int s = 0; s < steps; s++)
+        take_step(p, taken[s], mean * steps / sum, n, factor + (size_t)s * n);
 }
 
 /* ---- all --------------------------------------------------------------------------------------*/
@@ -240,7 +219,6 @@ static enum ek_status open_parts(struct parts *p, struct arena *arena, size_t co
     p->rest = ARENA_NEW(arena, count, struct rest);
     p->kept = ARENA_NEW(arena, count, struct rest);
     p->group = ARENA_NEW(arena, count, struct group);
-    p->row = ARENA_NEW(arena, count, struct fit_row);
     p->sorted = ARENA_NEW(arena, count, double);
     return arena_check(arena, "%zu measurements", count);
 }
@@ -260,7 +238,7 @@ static void take_rests(struct parts *p, const struct record_sample *sample, cons
     }
 }
 
-enum ek_status record_noise(const struct record_sample *sample, const double *expected,
+enum ek_status record_noise(size_t n, const struct record_sample *sample, const double *expected,
                             size_t count, struct record_noise *noise)
 {
     OWNED(arena_free) struct arena arena = {0};
@@ -274,7 +252,7 @@ enum ek_status record_noise(const struct record_sample *sample, const double *ex
     keep_usual_runs(&p);
     const size_t steps = find_groups(&p, by_step);
     noise->hold = hold_of(&p, steps);
-    find_lists(&p, steps, noise);
-    scale_to_mean(noise->list[0], RECORD_LISTS * RECORD_EACH, mean);
+    if (noise->factor)
+        take_steps(&p, steps, mean, n, noise->factor);
     return EK_OK;
 }

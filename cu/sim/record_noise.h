@@ -14,24 +14,32 @@ struct record_sample {
     int run, unit, step; /* when and where it was measured */
 };
 
-enum { RECORD_LISTS = 64, RECORD_EACH = 8 };
+enum { RECORD_STEPS = 64, RECORD_FACTORS = 4096 };
 
-/* Equally likely factors. The mean of all, times the expected seconds of a run, is what the median
- * run took. */
+/* Steps of a job of n tasks: RECORD_STEPS, or fewer, so that they have about RECORD_FACTORS
+ * factors. */
+static inline int record_steps(size_t n)
+{
+    const size_t steps = RECORD_FACTORS / (n + 1);
+    return steps < 4 ? 4 : steps < RECORD_STEPS ? (int)steps : RECORD_STEPS;
+}
+
+/* Factors by which times differ from the expected ones, in equally likely steps. */
 struct record_noise {
-    double list[RECORD_LISTS][RECORD_EACH]; /* of one step each, from the calmest to the most
-                                             * disturbed; ascending */
-    double hold; /* steps for which a unit is about equally disturbed, at least 1 */
+    double *factor; /* [record_steps(n)][n] of each task in each step, from the calmest step to the
+                     * most disturbed one; or NULL: not wanted */
+    double hold;    /* steps for which a unit is about equally disturbed, at least 1 */
 };
 
-/* Finds *noise from measurements of a kind of unit and expected [count], what the fit gives for
- * them.
+/* Finds *noise of n tasks from measurements of a kind of unit and expected [count], what the fit
+ * gives for them. A task that did not run in a step has the mean factor of those that did; all
+ * factors together are such that a run takes what the median run took.
  *
  * What lasts for a run is no noise: what all times of a unit have in common, and those of one task
  * on it. The variance of the latter's logarithm is the covariance of pairs of measurements (method
  * of moments; Searle, Casella & McCulloch, Variance Components, 1992, chapter 5). The rest is for
- * drawing in stages: steps, and measurements within them (Davison & Hinkley, Bootstrap Methods,
- * 1997, section 3.8), of the third of the runs in the middle by their disturbance, as a simulator
- * is to foretell the median of several runs. EK_UNAVAILABLE: memory. */
-enum ek_status record_noise(const struct record_sample *sample, const double *expected,
+ * drawing whole steps, as a bootstrap of clusters does (Davison & Hinkley, Bootstrap Methods, 1997,
+ * section 3.8), from the third of the runs in the middle by their disturbance: a simulator is to
+ * foretell the median of several runs. EK_UNAVAILABLE: memory. */
+enum ek_status record_noise(size_t n, const struct record_sample *sample, const double *expected,
                             size_t count, struct record_noise *noise);

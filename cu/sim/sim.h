@@ -12,14 +12,6 @@ struct sim_curve {
     const double (*point)[2]; /* [n] {busy units, share}, busy units ascending */
 };
 
-/* Factors of a task's time, equally likely, in equally likely lists from the calmest to the most
- * disturbed. A list is drawn for every sim_case.hold steps, with the same place among its lists for
- * each unit, and a factor from it for each task in each step. */
-struct sim_noise {
-    int lists, n;         /* 0: the factor is 1 */
-    const double *factor; /* [lists][n] */
-};
-
 /* A simulated unit. A range takes `launch` seconds plus, for each task, fixed + cost/speed or
  * seconds[task]; all of that times 1 + slowed[CU_CPU](busy CPU units of its node) +
  * slowed[CU_DEVICE](busy devices of its node), itself not counted, at each moment. */
@@ -34,7 +26,13 @@ struct sim_unit {
                    * the range's by cost, launch included */
     const double *seconds;      /* [n] times instead of fixed + cost/speed, or NULL */
     struct sim_curve slowed[2]; /* by kind of the busy neighbours */
-    struct sim_noise noise;
+    const double *noise;        /* [nnoise] factors of a task's time, equally likely; or NULL */
+    int nnoise;
+    /* [nusual][n] factors of each task's time in steps, equally likely, from the calmest to the
+     * most disturbed one; or NULL. One is drawn for every sim_case.hold steps, at the same place
+     * for all units. */
+    const double *usual;
+    int nusual;
 };
 
 /* `after` seconds into the computation of step `step` (from 0), the speed of a unit becomes
@@ -78,7 +76,7 @@ struct sim_case {
         cold; /* policies get no speeds or profiles, and know the link only once a task has moved */
     double noise;  /* standard deviation of the logarithm of task times */
     unsigned seed; /* of the noise */
-    double hold;   /* steps for which units draw noise from the same list; below 1 counts as 1 */
+    double hold;   /* steps between draws of sim_unit.usual; below 1 counts as 1 */
     int nchanges;
     const struct sim_change *change;                      /* [nchanges] in order of step and time */
     void (*on_task)(void *arg, const struct sim_event *); /* or NULL */
@@ -131,7 +129,7 @@ static inline double sim_seconds(const struct sim_case *c, const struct sim_unit
 static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
 {
     return a->seconds == b->seconds && a->fixed == b->fixed && a->speed == b->speed &&
-           a->noise.factor == b->noise.factor;
+           a->noise == b->noise && a->usual == b->usual;
 }
 
 /* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;

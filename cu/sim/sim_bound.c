@@ -18,7 +18,6 @@ static double even(uint64_t start, double i)
 /* The noise depends only on seed, step and task, not on the order in which units ask. */
 double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
 {
-    const struct sim_noise *all = &u->noise;
     uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
     state = state * 0xd1342543de82ef95u + task;
     double noise = 1;
@@ -26,9 +25,11 @@ double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, s
         double radius = sqrt(-2 * log(random_uniform(&state)));
         noise = exp(c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
     }
-    if (all->n) {
-        const int list = (int)(even(c->seed, floor(step / fmax(c->hold, 1))) * all->lists);
-        noise *= all->factor[list * all->n + (int)(random_uniform(&state) * all->n)];
+    if (u->noise)
+        noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
+    if (u->usual) {
+        const double place = even(c->seed, floor(step / fmax(c->hold, 1)));
+        noise *= u->usual[(size_t)(place * u->nusual) * c->job.n + task];
     }
     return noise;
 }
@@ -60,7 +61,7 @@ static double seconds_of(const struct instance *m, int u, size_t t)
 static bool speeds_tell_all(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise.n)
+        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise || c->unit[u].usual)
             return false;
     return true;
 }
