@@ -175,6 +175,7 @@ static size_t migrations(bool calm_steps)
     static const double cost[N] = {1, 2, 3, 5, 2, 3, 5, 8, 3, 5, 8, 13, 5, 8, 13, 21}, bytes[N];
     static const struct sched_link link = {0.5, 0};
     double any[DRAWN], step[DRAWN][N];
+    const double *usual[DRAWN];
     struct sim_unit unit[] = {{.kind = CU_CPU, .speed = 4.1},
                               {.kind = CU_DEVICE, .memory = 1, .speed = 1}};
     struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost, .bytes = bytes, .link = &link},
@@ -186,12 +187,14 @@ static size_t migrations(bool calm_steps)
     for (int s = 0; s < DRAWN; s++)
         for (int t = 0; t < N; t++)
             step[s][t] = s == DRAWN - 1 ? 0.8 + 0.4 / (N - 1) * (t * 7 % N) : 1;
+    for (int s = 0; s < DRAWN; s++)
+        usual[s] = step[s];
     for (c.seed = 1; c.seed <= 16; c.seed++) {
         struct sim_result r;
         for (int i = 0; i < DRAWN; i++)
             any[i] = i ? 1 : 0.8 + 0.4 / 15 * (c.seed - 1);
         for (int u = 0; u < 2; u++) {
-            unit[u].usual = calm_steps ? step[0] : NULL;
+            unit[u].usual = calm_steps ? usual : NULL;
             unit[u].nusual = DRAWN;
             unit[u].noise = calm_steps ? NULL : any;
             unit[u].nnoise = DRAWN;

@@ -51,7 +51,7 @@ static void reads_everything(void **state)
     assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
     assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
     assert_true(s->unit[4].nusual == 3 && !s->unit[4].noise && !s->unit[0].usual);
-    assert_true(s->unit[5].usual[3] == 4 && s->unit[5].usual[4] == 5);
+    assert_true(s->unit[5].usual[1][1] == 4 && s->unit[5].usual[2][0] == 5);
     assert_true(s->unit[6].nnoise == 4 && s->unit[6].noise[3] == 4 && !s->unit[6].usual);
     assert_true(s->hold == 2.5 && s->waits == 0.75 && !s->unit[0].noise);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);

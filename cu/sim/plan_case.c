@@ -275,21 +275,22 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
 }
 
 /* Factors of each task in several steps. */
-static enum ek_status read_usual(struct reader *r, const char *key, const json_t *steps,
+static enum ek_status read_usual(struct reader *r, const char *where, const json_t *steps,
                                  struct sim_unit *u)
 {
-    const size_t n = r->r->c->sim.job.n, count = json_array_size(steps);
-    double *all = plan_case_own(r->r, count * n, sizeof *all);
-    for (size_t i = 0; all && i < count; i++) {
-        char row[128];
-        const double *factor;
-        snprintf(row, sizeof row, "%s[%zu]", key, i);
-        TRY(plan_case_numbers(r->r, row, json_array_get(steps, i), n, &AMOUNT, &factor, NULL));
-        memcpy(all + i * n, factor, n * sizeof *all);
+    const size_t count = json_array_size(steps);
+    const double **usual = plan_case_own(r->r, count, sizeof *usual);
+    if (!usual)
+        return EK_UNAVAILABLE;
+    for (size_t i = 0; i < count; i++) {
+        char key[128];
+        snprintf(key, sizeof key, "%s[%zu]", where, i);
+        TRY(plan_case_numbers(r->r, key, json_array_get(steps, i), r->r->c->sim.job.n, &AMOUNT,
+                              &usual[i], NULL));
     }
-    u->usual = all;
+    u->usual = usual;
     u->nusual = (int)count;
-    return all ? EK_OK : EK_UNAVAILABLE;
+    return EK_OK;
 }
 
 static enum ek_status read_noise(struct reader *r, const char *where, const json_t *entry,

@@ -31,7 +31,7 @@ struct sim_unit {
     /* [nusual][n] factors of each task's time in steps, equally likely, from the calmest to the
      * most disturbed one; or NULL. One is drawn for every sim_case.hold steps, at the same place
      * for all units. */
-    const double *usual;
+    const double *const *usual;
     int nusual;
 };
 

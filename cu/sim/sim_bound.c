@@ -29,7 +29,7 @@ double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, s
         noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
     if (u->usual) {
         const double place = even(c->seed, floor(step / fmax(c->hold, 1)));
-        noise *= u->usual[(size_t)(place * u->nusual) * c->job.n + task];
+        noise *= u->usual[(int)(place * u->nusual)][task];
     }
     return noise;
 }
