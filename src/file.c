@@ -114,6 +114,8 @@ static void sync_folder(const char *path)
 
 static enum ek_status refuse(const char *path, int why)
 {
+    if (why == ENXIO)
+        FAIL(EK_UNAVAILABLE, "%s: nobody reads it; start its reader first", path);
     FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s; choose another place", path, strerror(why));
 }
 
@@ -218,10 +220,32 @@ static int open_part(struct file *f)
     return f->fd;
 }
 
+static bool (*given_up)(void); /* NULL: never */
+
+void file_wait_until(bool (*stopped)(void))
+{
+    given_up = stopped;
+}
+
+/* open() would wait for the reader of a pipe even after a signal. */
+static int open_pipe(const char *path)
+{
+    const struct timespec nap = {.tv_nsec = 20000000};
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO &&
+           !(given_up && given_up()))
+        nanosleep(&nap, NULL);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    return fd;
+}
+
 static int open_as_is(const char *path)
 {
+    struct stat s;
     if (strcmp(path, "-"))
-        return open(path, O_WRONLY | O_CLOEXEC);
+        return !stat(path, &s) && S_ISFIFO(s.st_mode) ? open_pipe(path)
+                                                      : open(path, O_WRONLY | O_CLOEXEC);
     fflush(stdout);
     return STDOUT_FILENO;
 }

@@ -37,6 +37,10 @@ enum ek_status file_end(struct file *f, enum ek_status st);
 enum ek_status file_replace(const char *path, const void *bytes, size_t n);
 enum ek_status file_replace_text(const char *path, const char *text);
 
+/* file_create() of a pipe waits for its reader until stopped() is true; NULL: for ever. Before
+ * threads are started. */
+void file_wait_until(bool (*stopped)(void));
+
 /* Checks that file_create() will succeed, before hours of work. NULL: no file is wanted. */
 enum ek_status file_try(const char *path);
 

@@ -2,6 +2,7 @@
 #include "cu/rank/stop.h"
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
+#include "src/file.h"
 #include "src/nohup.h"
 
 #include <errno.h>
@@ -96,6 +97,7 @@ void stop_hold(void)
 void stop_catch(void)
 {
     handle_ending(caught);
+    file_wait_until(stop_requested);
 }
 
 bool stop_requested(void)

@@ -57,4 +57,15 @@ timeout 60 "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-
     say '--csv to a pipe fails'
 wait $!
 grep -q '^scenario,' "$work/through" || say '--csv to a pipe writes nothing'
+
+# One signal ends the wait for a pipe's reader.
+"$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv "$work/fifo" >"$work/out" 2>&1 &
+pid=$!
+used() { cut -d' ' -f14 /proc/$pid/stat; }
+for still in 1 2 3; do
+    until last=$(used) && sleep 0.5 && [ "$(used)" = "$last" ]; do :; done
+done
+kill -TERM $pid
+wait $pid
+[ $? = 3 ] && grep -q 'fifo: nobody reads it' "$work/out" || say "TERM while a pipe has no reader: $(cat "$work/out")"
 exit $failed
