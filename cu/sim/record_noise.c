@@ -23,7 +23,8 @@ struct parts {
     struct rest *kept; /* this and the following: scratch */
     struct group *group;
     double *sorted;
-    double clip; /* larger deviations count as this one in moments */
+    double *excess; /* [tasks] logarithm over that of a step */
+    double clip;    /* larger deviations count as this one in moments */
 };
 
 typedef int comparison(const void *a, const void *b);
@@ -31,6 +32,8 @@ typedef int comparison(const void *a, const void *b);
 SORT_BY(by_unit, struct rest, SORT_UP(run) ?: SORT_UP(unit))
 SORT_BY(by_run, struct rest, SORT_UP(run))
 SORT_BY(by_step, struct rest, SORT_UP(run) ?: SORT_UP(step))
+SORT_BY(by_place, struct rest,
+        SORT_UP(run) ?: SORT_UP(step) ?: SORT_UP(unit) ?: SORT_UP(tasks.begin))
 SORT_BY(by_task, struct rest,
         SORT_UP(run) ?: SORT_UP(unit) ?: SORT_UP(tasks.begin) ?: SORT_UP(tasks.end))
 SORT_BY(by_level, struct group, SORT_UP(log))
@@ -126,11 +129,12 @@ static void centre_tasks(struct parts *p)
 }
 
 /* ---- runs -------------------------------------------------------------------------------------*/
-/* Groups what is alike by `same`; `log` is the logarithm of measured / expected seconds. */
+/* Groups what is alike by `same`, by_run or by_step; `log` is the logarithm of measured / expected
+ * seconds. */
 static size_t find_groups(struct parts *p, comparison *same)
 {
     size_t groups = 0;
-    qsort(p->rest, p->n, sizeof *p->rest, same);
+    qsort(p->rest, p->n, sizeof *p->rest, by_place);
     for (size_t at = 0, end; at < p->n; at = end) {
         struct group g = {.begin = at, .run = p->rest[at].run, .step = p->rest[at].step};
         double measured = 0, weight = 0;
@@ -145,14 +149,6 @@ static size_t find_groups(struct parts *p, comparison *same)
         p->group[groups++] = g;
     }
     return groups;
-}
-
-static double median_ratio(struct parts *p)
-{
-    const size_t runs = find_groups(p, by_run);
-    for (size_t g = 0; g < runs; g++)
-        p->sorted[g] = exp(p->group[g].log);
-    return runs ? sort_median(p->sorted, runs) : 1;
 }
 
 /* Keeps the third of the runs in the middle. */
@@ -186,56 +182,66 @@ static double hold_of(const struct parts *p, size_t groups)
     return 1 / (1 - fmin(fmax(alike, 0), 1 - 1. / RECORD_STEPS));
 }
 
-/* Factors of a step, all of which is times `scale`. */
-static void take_step(const struct parts *p, const struct group *g, double scale, size_t n,
-                      double *factor)
+/* Notes by how much each task of a step was more disturbed than the whole. */
+static void note_tasks(const struct parts *p, const struct group *g, double *excess)
 {
-    for (size_t t = 0; t < n; t++)
-        factor[t] = scale * exp(g->log);
     for (size_t i = g->begin; i < g->end; i++)
         for (size_t t = p->rest[i].tasks.begin; t < p->rest[i].tasks.end; t++)
-            factor[t] = scale * exp(p->rest[i].log);
+            excess[t] = p->rest[i].log - g->log;
 }
 
-/* Takes steps that lie evenly among all of them in order of disturbance. */
+/* Takes steps that lie evenly among all of them in order of disturbance. What tasks did not run in
+ * a step were like in the step before in this order, or the next one, in which they did. */
 static void take_steps(struct parts *p, size_t all, double mean, size_t n, double *factor)
 {
-    const struct group calm = {.begin = 0};
-    const struct group *taken[RECORD_STEPS];
     const int steps = record_steps(n);
     double sum = 0;
     qsort(p->group, all, sizeof *p->group, by_level);
-    for (int s = 0; s < steps; s++) {
-        taken[s] = all ? &p->group[(size_t)((s + 0.5) / steps * (double)all)] : &calm;
-        sum += exp(taken[s]->log);
+    for (size_t g = all; g-- > 0;)
+        note_tasks(p, &p->group[g], p->excess);
+    for (size_t s = 0, g = 0; s < (size_t)steps; s++) {
+        const size_t at = (size_t)(((double)s + 0.5) / steps * (double)all);
+        for (; g < all && g <= at; g++)
+            note_tasks(p, &p->group[g], p->excess);
+        const double level = all ? p->group[at].log : 0;
+        for (size_t t = 0; t < n; t++)
+            factor[s * n + t] = exp(level + p->excess[t]);
+        sum += exp(level);
     }
-    for (int s = 0; s < steps; s++)
-        take_step(p, taken[s], mean * steps / sum, n, factor + (size_t)s * n);
+    for (size_t i = 0; i < (size_t)steps * n; i++)
+        factor[i] *= mean * steps / sum;
 }
 
 /* ---- all --------------------------------------------------------------------------------------*/
-static enum ek_status open_parts(struct parts *p, struct arena *arena, size_t count)
+static enum ek_status open_parts(struct parts *p, struct arena *arena, size_t n, size_t count)
 {
     p->rest = ARENA_NEW(arena, count, struct rest);
     p->kept = ARENA_NEW(arena, count, struct rest);
     p->group = ARENA_NEW(arena, count, struct group);
     p->sorted = ARENA_NEW(arena, count, double);
+    p->excess = ARENA_NEW(arena, n, double);
     return arena_check(arena, "%zu measurements", count);
 }
 
-static void take_rests(struct parts *p, const struct record_sample *sample, const double *expected,
-                       size_t count)
+/* Returns measured / expected seconds of all. */
+static double take_rests(struct parts *p, const struct record_sample *sample,
+                         const double *expected, size_t count)
 {
+    double measured = 0, total = 0;
     for (size_t i = 0; i < count; i++) {
         const struct record_sample *s = &sample[i];
-        if (expected[i] > 0 && s->seconds > 0)
-            p->rest[p->n++] = (struct rest){.run = s->run,
-                                            .unit = s->unit,
-                                            .step = s->step,
-                                            .tasks = s->tasks,
-                                            .log = log(s->seconds / expected[i]),
-                                            .weight = expected[i]};
+        if (!(expected[i] > 0 && s->seconds > 0))
+            continue;
+        measured += s->seconds;
+        total += expected[i];
+        p->rest[p->n++] = (struct rest){.run = s->run,
+                                        .unit = s->unit,
+                                        .step = s->step,
+                                        .tasks = s->tasks,
+                                        .log = log(s->seconds / expected[i]),
+                                        .weight = expected[i]};
     }
+    return total > 0 ? measured / total : 1;
 }
 
 enum ek_status record_noise(size_t n, const struct record_sample *sample, const double *expected,
@@ -243,9 +249,8 @@ enum ek_status record_noise(size_t n, const struct record_sample *sample, const 
 {
     OWNED(arena_free) struct arena arena = {0};
     struct parts p = {.n = 0};
-    TRY(open_parts(&p, &arena, count));
-    take_rests(&p, sample, expected, count);
-    const double mean = median_ratio(&p);
+    TRY(open_parts(&p, &arena, n, count));
+    const double mean = take_rests(&p, sample, expected, count);
     centre_runs(&p);
     set_clip(&p);
     centre_tasks(&p);

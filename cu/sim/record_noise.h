@@ -32,8 +32,9 @@ struct record_noise {
 };
 
 /* Finds *noise of n tasks from measurements of a kind of unit and expected [count], what the fit
- * gives for them. A task that did not run in a step has the mean factor of those that did; all
- * factors together are such that a run takes what the median run took.
+ * gives for them. A task that did not run in a step was as much more disturbed than the
+ * others as in the most similar step in which it did. Their mean is that of measured / expected
+ * seconds, as disturbances add up over a run.
  *
  * What lasts for a run is no noise: what all times of a unit have in common, and those of one task
  * on it. The variance of the latter's logarithm is the covariance of pairs of measurements (method
