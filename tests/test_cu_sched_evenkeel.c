@@ -405,60 +405,6 @@ static void an_interruption(void **state)
     sched_close(s);
 }
 
-/* One step with a core that takes second[t] for zone t and a device that takes six times as long.
- * The core is interrupted for 4 ms in zone `away`. Returns what the device computes, in seconds of
- * the core. */
-static double short_step(struct sched *s, const double *second, size_t away)
-{
-    double now[2] = {0, 0}, there = 0;
-    while (fmin(now[0], now[1]) < INFINITY) {
-        const int c = now[1] < now[0];
-        const struct ek_range r = sched_next(s, c);
-        double sec = 0, each[ZONES];
-        for (size_t t = r.begin; t < r.end; t++) {
-            sec += each[t - r.begin] = c ? 6 * second[t] : second[t] + (t == away ? 4e-3 : 0);
-            there += c ? second[t] : 0;
-        }
-        if (r.begin < r.end)
-            sched_done(s, c, r, sec, each);
-        now[c] = r.begin < r.end ? now[c] + sec : INFINITY;
-    }
-    assert_int_equal(sched_step(s), EK_OK);
-    return there;
-}
-
-/* Steps of 1.4 ms in zones of unlike sizes, every third or, by turns, every second of which another
- * program interrupts: the core looks four times as slow, but the device, to which a seventh
- * belongs, must not get its zones. */
-static void interruptions_of_short_steps(void **state)
-{
-    static double second[ZONES], bytes[ZONES];
-    const struct sched_unit unit[] = {{.width = 1}, {.kind = CU_DEVICE, .width = 1, .memory = 1}};
-    const size_t n = 16;
-    double all = 0;
-    for (size_t t = 0; t < n; t++) {
-        all += second[t] = 1.2e-5 * pow(25, (double)t / 15);
-        bytes[t] = 3e4;
-    }
-    for (size_t every = 2; every <= 3; every++) {
-        const struct sched_job job = {.n = n,
-                                      .grain = 1,
-                                      .ncu = 2,
-                                      .unit = unit,
-                                      .cost = second,
-                                      .bytes = bytes,
-                                      .steps = 200};
-        struct sched *s;
-        assert_int_equal(sched_open("evenkeel", &job, &s), EK_OK);
-        for (size_t step = 0; step < 200; step++) {
-            const double there = short_step(s, second, step % every ? n : step * 7 % n);
-            if (step > 3 && !(there < 0.3 * all))
-                fail_msg("step %zu: the device has %g of the work", step, there / all);
-        }
-        sched_close(s);
-    }
-}
-
 /* A unit on its own has no helpers, so it gets all its tasks as one range per step. */
 static void a_unit_alone(void **state)
 {
@@ -814,7 +760,6 @@ int main(void)
         cmocka_unit_test(once_wrong),
         cmocka_unit_test(heat_stencil),
         cmocka_unit_test(an_interruption),
-        cmocka_unit_test(interruptions_of_short_steps),
         cmocka_unit_test(a_unit_alone),
         cmocka_unit_test(fine_steps),
         cmocka_unit_test(a_unit_that_recovers),

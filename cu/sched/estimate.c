@@ -39,7 +39,8 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
             return e->kind[c];
     }
     struct estimate_kind *k = &e->of[e->nkinds];
-    *k = (struct estimate_kind){.kind = u->kind, .profile = u->seconds, .rate = u->speed};
+    *k = (struct estimate_kind){
+        .kind = u->kind, .profile = u->seconds, .rate = u->speed, .alike = 1};
     k->seconds = ARENA_NEW(job->arena, e->n, double);
     k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
     k->count = ARENA_NEW(job->arena, e->n, unsigned char);
@@ -658,7 +659,7 @@ static double expect(const struct estimate *e, const struct estimate_kind *k, si
 }
 
 /* Predicts a task on kinds on which it has not run: by their lines or declared times, times its
- * deviation from expectation on a kind on which it has run. */
+ * deviation from expectation on a kind on which it has run, as far as kinds deviate alike. */
 static void predict(struct estimate *e, size_t t)
 {
     const struct estimate_kind *from = NULL;
@@ -671,7 +672,9 @@ static void predict(struct estimate *e, size_t t)
     /* A share of a batch says nothing about the task itself. */
     const bool shared = from && !e->known && from->kind == CU_DEVICE &&
                         from->sample[t][from->count[t] - 1].part < 1;
-    const double off = usual > 0 && !shared && !WITHOUT(DEVIATIONS) ? from->seconds[t] / usual : 1;
+    const double off = usual > 0 && !shared && !WITHOUT(DEVIATIONS)
+                           ? estimate_likewise(from, from->seconds[t] / usual)
+                           : 1;
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++) {
         if (k->count[t] || k->profile)
             continue;
@@ -764,6 +767,8 @@ void estimate_step(struct estimate *e)
             estimate_fit(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
+    for (int j = 0; j < e->nkinds; j++)
+        estimate_compare(e, j);
     for (size_t t = 0; t < e->n; t++)
         predict(e, t);
     e->steps++;

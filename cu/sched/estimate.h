@@ -62,6 +62,8 @@ struct estimate_kind {
     struct line line;
     bool tried;    /* the line has been fitted, */
     bool one_size; /* to tasks of one cost */
+    double alike;  /* share of its tasks' deviations from the line that they have elsewhere, too; */
+    double told;   /* and how far measurements tell that: 0 to 1 */
     double spread; /* of tasks around their expectations: variance of the logarithm */
 };
 
@@ -124,6 +126,10 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 
 /* Between two steps: updates the estimates by what was measured. One thread, as all below. */
 void estimate_step(struct estimate *e);
+
+/* By how much (logarithm) the task deviates from the line of unit cu's kind, if it has run there on
+ * its own; else NAN. */
+double estimate_deviation(const struct estimate *e, int kind, size_t t);
 
 /* Instead of estimate_step(): ignores the step. */
 void estimate_pass(struct estimate *e);

@@ -1,4 +1,5 @@
-/* cu/sched/estimate_fit.c – a kind's seconds as a line over costs. */
+/* cu/sched/estimate_fit.c – a kind's seconds as a line over costs, and whether tasks
+ * deviate from the lines of several kinds alike. */
 #include "cu/sched/estimate_internal.h"
 #include "cu/sched/line.h"
 
@@ -25,4 +26,40 @@ void estimate_fit(struct estimate *e, int j, bool raw, bool proportional)
     k->line =
         proportional ? line_through_origin(e->x, e->y, m) : line_fit(e->x, e->y, e->scratch, m);
     k->tried = true;
+}
+
+double estimate_deviation(const struct estimate *e, int kind, size_t t)
+{
+    const struct estimate_kind *k = &e->of[kind];
+    const double usual = estimate_on_line(e, k, t);
+    const bool own =
+        k->tried && k->count[t] && (k->kind == CU_CPU || k->sample[t][k->count[t] - 1].part == 1);
+    return own && usual > 0 && k->seconds[t] > 0 ? log(k->seconds[t] / usual) : NAN;
+}
+
+/* That kinds deviate alike, because costs are declared wrong, is expected with this standard
+ * deviation; least noise of a time. */
+static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
+
+/* Least squares of deviations on other kinds over those on kind j, drawn to 1. Each kind's line is
+ * free to shift. */
+void estimate_compare(struct estimate *e, int j)
+{
+    const double noise = fmax(LEAST_NOISE, estimate_noise(e)) / DOUBT, prior = 2 * noise * noise;
+    double xx = 0, xy = 0;
+    for (int k = 0; k < e->nkinds && !e->known && e->cost; k++) {
+        double m = 0, x = 0, y = 0; /* means so far */
+        for (size_t t = 0; k != j && e->of[j].tried && e->of[k].tried && t < e->n; t++) {
+            const double here = estimate_deviation(e, j, t), there = estimate_deviation(e, k, t);
+            if (isnan(here) || isnan(there))
+                continue;
+            m++;
+            xx += (here - x) * (here - x) * (m - 1) / m;
+            xy += (here - x) * (there - y) * (m - 1) / m;
+            x += (here - x) / m;
+            y += (there - y) / m;
+        }
+    }
+    e->of[j].alike = WITHOUT(ALIKE) ? 1 : fmin(1, fmax(0, (xy + prior) / (xx + prior)));
+    e->of[j].told = xx / (xx + prior);
 }

@@ -3,6 +3,8 @@
 
 #include "cu/sched/estimate.h"
 
+#include <math.h>
+
 /* What is this many standard errors off is not by chance. */
 #define ESTIMATE_SURE 3.0
 
@@ -29,6 +31,16 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
 
 /* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run. */
 void estimate_fit(struct estimate *e, int j, bool raw, bool proportional);
+
+/* Learns from tasks that have run on several kinds how far those of kind j deviate alike on the
+ * others. */
+void estimate_compare(struct estimate *e, int j);
+
+/* What a deviation by this factor on kind k makes probable on others. */
+static inline double estimate_likewise(const struct estimate_kind *k, double factor)
+{
+    return k->alike < 1 && factor > 0 ? pow(factor, k->alike) : factor;
+}
 
 /* ---- estimate_launch.c ------------------------------------------------------------------------*/
 /* After a unit's first ranges: a declared launch that they do not show beside their tasks is hidden

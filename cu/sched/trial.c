@@ -246,6 +246,69 @@ static void try_pair(struct trial *t, const struct steal *s, int *owner, int cu)
         lend(t, other, best.out, owner, n);
 }
 
+/* A deviation from its line that tells whether those of a task are alike on all kinds is so many
+ * times the noise; the measurements tell it to this share. */
+static const double CLEAR = 3, TOLD = 0.8;
+enum { ENOUGH_DEVIANTS = 6 };
+
+/* Nothing like it has run on unit cu, which may take task t on its own. */
+static bool is_apart(const struct estimate *e, const int *owner, int cu, size_t t)
+{
+    return !e->of[e->kind[cu]].count[t] && owner[t] != cu && (t == 0 || owner[t - 1] != cu) &&
+           (t + 1 == e->n || owner[t + 1] != cu);
+}
+
+/* The cheapest task far above or below (sign) the line of its unit's kind, for unit cu; n: there is
+ * none within `most` seconds. */
+static size_t find_deviant(const struct trial *t, const struct partition *d, const int *owner,
+                           int cu, double sign, double *most, double planned)
+{
+    const struct estimate *e = d->e;
+    const double clear = CLEAR * fmax(estimate_noise(e), 0.02);
+    size_t best = e->n;
+    for (size_t i = 0; i < e->n; i++) {
+        const double off = sign * estimate_deviation(e, e->kind[owner[i]], i);
+        const double there = d->load[cu] + estimate_seconds(e, cu, i) + estimate_launch(e, cu),
+                     cost = fmax(0, there - planned) + 2 * partition_transfer(d, d->memory[cu], i) +
+                            (d->job->first ? partition_crossing(d, owner, i, d->memory[cu]) : 0);
+        if (off > clear && cost < *most && !t->lent[owner[i]] && is_apart(e, owner, cu, i)) {
+            *most = cost;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Tasks that take longer on one kind than their costs say may do so on others, too, or not: the
+ * partition depends on that. Lends a device one of these, and one that takes less. */
+static void try_deviants(struct trial *t, const struct steal *s, int *owner)
+{
+    const struct partition *d = s->d;
+    const struct estimate *e = d->e;
+    const size_t n = s->plan.n;
+    if (e->known || !e->cost || d->horizon < 2 || e->steps < 2 || t->deviants >= ENOUGH_DEVIANTS ||
+        WITHOUT(TRY_DEVIANT))
+        return;
+    const struct estimate_kind *before = NULL; /* one device of each kind */
+    for (int c = 0; c < s->plan.ncu; c++) {
+        const struct estimate_kind *k = &e->of[e->kind[c]];
+        if (k->kind != CU_DEVICE || k == before || !k->tried || k->inside > 0 ||
+            estimate_may_hide(e, c))
+            continue;
+        before = k;
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double cost = TRIAL * d->horizon * s->planned - t->spent;
+            const size_t i = find_deviant(t, d, owner, c, sign, &cost, s->planned);
+            if (i == n || e->of[e->kind[owner[i]]].told > TOLD)
+                continue;
+            lend(t, c, i, owner, n);
+            t->deviants++;
+            t->deviates = true;
+            t->spent += cost;
+        }
+    }
+}
+
 /* After so many steps with such trials, more of them will not tell either. */
 enum { ENOUGH_PAIRS = 8 };
 
@@ -267,6 +330,7 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
     const int before = t->loans, ncu = s->plan.ncu;
     int cu = -1;
     t->loans = 0;
+    t->deviates = false;
     memset(t->lent, 0, (size_t)ncu * sizeof *t->lent);
     if (n && s->d->job->first && !t->crossed && !knows_faces(s->d) && !WITHOUT(TRY_FACES))
         cu = try_faces(s, owner, &task);
@@ -280,6 +344,8 @@ void trial_choose(struct trial *t, struct steal *s, int *owner)
         try_new(t, s, owner);
     if (n)
         try_pairs(t, s, owner);
+    if (n && !t->loans)
+        try_deviants(t, s, owner);
     if (!t->loans && !before)
         return;
     steal_plan(s);

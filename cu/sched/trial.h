@@ -3,7 +3,8 @@
  * fastest: it is tried with a task that it will end in time. Faces may cost less than the link
  * suggests: where nothing crosses for that reason, the cheapest task is moved across once. A
  * device's launches may hide in its tasks' times: it is lent two consecutive tasks, or a larger
- * one. */
+ * one. Tasks that take longer than their costs say on one kind may do so on others, or not: a
+ * device is lent some of them, once. */
 #pragma once
 
 #include "cu/sched/steal.h"
@@ -13,6 +14,9 @@ struct trial {
     bool *lent;       /* [ncu] has been lent tasks for this step */
     int *owner;       /* [n] whose tasks they are, and all others */
     int loans, pairs; /* in this step; steps in which devices were lent a second task */
+    int deviants;     /* tasks lent because they deviate from their lines, */
+    double spent;     /* and the seconds that this has cost */
+    bool deviates;    /* this step's loans are such tasks */
     bool crossed;     /* the cost of faces has been tried, or need not be */
 };
 

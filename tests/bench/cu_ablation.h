@@ -14,6 +14,8 @@
     X(SHRINKING)       /* estimates are drawn to their line */                                     \
     X(OFF_LINE)        /* what is far off the line is believed */                                  \
     X(DEVIATIONS)      /* tasks deviate alike on all kinds */                                      \
+    X(ALIKE)           /* as far as they were seen to */                                           \
+    X(TRY_DEVIANT)     /* tasks that tell whether kinds deviate alike */                           \
     X(PROPORTIONAL)    /* times in proportion to costs, where lines fit worse */                   \
     X(SECOND_THOUGHTS) /* who was misjudged in the first step */                                   \
     X(UNTRIED)         /* untried tasks excuse their unit */                                       \

@@ -187,7 +187,12 @@ static void step(void *st)
     }
     const double caution = s->incumbent.caution,
                  doubt = SURPRISE + estimate_noise(&s->estimate) / 2;
-    const bool fails = incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
+    /* Nobody chose a step with such a trial; after it, predictions are others than those that
+     * failed. */
+    const bool fails =
+        !s->trial.deviates && incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
+    if (s->trial.deviates)
+        s->incumbent.caution = 1;
     if (fails) {
         interference_follow(&s->interference, &s->estimate, s->owner);
         refresh(s);
