@@ -768,7 +768,7 @@ void estimate_step(struct estimate *e)
         draw_estimates(e, &e->of[j]);
     }
     for (int j = 0; j < e->nkinds; j++)
-        estimate_compare(e, j);
+        estimate_compare(e, j, estimate_noise(e));
     for (size_t t = 0; t < e->n; t++)
         predict(e, t);
     e->steps++;

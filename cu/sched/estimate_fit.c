@@ -43,9 +43,9 @@ static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
 
 /* Least squares of deviations on other kinds over those on kind j, drawn to 1. Each kind's line is
  * free to shift. */
-void estimate_compare(struct estimate *e, int j)
+void estimate_compare(struct estimate *e, int j, double scatter)
 {
-    const double noise = fmax(LEAST_NOISE, estimate_noise(e)) / DOUBT, prior = 2 * noise * noise;
+    const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
     double xx = 0, xy = 0;
     for (int k = 0; k < e->nkinds && !e->known && e->cost; k++) {
         double m = 0, x = 0, y = 0; /* means so far */

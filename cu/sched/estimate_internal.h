@@ -33,8 +33,8 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
 void estimate_fit(struct estimate *e, int j, bool raw, bool proportional);
 
 /* Learns from tasks that have run on several kinds how far those of kind j deviate alike on the
- * others. */
-void estimate_compare(struct estimate *e, int j);
+ * others; times scatter by `scatter`. */
+void estimate_compare(struct estimate *e, int j, double scatter);
 
 /* What a deviation by this factor on kind k makes probable on others. */
 static inline double estimate_likewise(const struct estimate_kind *k, double factor)
