@@ -153,6 +153,21 @@ static void usual_runs_count(void **state)
     assert_within(within, 0.025, 0.035);
 }
 
+/* Noise takes no more room than a job of many tasks does. */
+static void many_tasks(void **state)
+{
+    enum { MANY = 3 * RECORD_FACTORS };
+    static double few[MANY];
+    struct record_noise noise = {.factor = few};
+    struct planted p = {.step = 0.1, .hold = 1};
+    assert_int_equal(record_steps(MANY), 1);
+    assert_int_equal(record_steps(RECORD_FACTORS / 16), 15);
+    measure(&p);
+    assert_int_equal(record_noise(MANY, sample, expected, COUNT, &noise), EK_OK);
+    assert_within(few[0], 0.97, 1.03);
+    assert_within(few[MANY - 1], 0.97, 1.03);
+}
+
 /* Without measurements, or with one, there is no noise. */
 static void little_is_known(void **state)
 {
@@ -214,9 +229,9 @@ static void calm_steps_keep_a_pattern(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_parts_come_back),   cmocka_unit_test(tasks_keep_their_noise),
-        cmocka_unit_test(usual_runs_count),          cmocka_unit_test(little_is_known),
-        cmocka_unit_test(calm_steps_keep_a_pattern),
+        cmocka_unit_test(planted_parts_come_back), cmocka_unit_test(tasks_keep_their_noise),
+        cmocka_unit_test(usual_runs_count),        cmocka_unit_test(many_tasks),
+        cmocka_unit_test(little_is_known),         cmocka_unit_test(calm_steps_keep_a_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

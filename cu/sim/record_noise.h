@@ -21,7 +21,7 @@ enum { RECORD_STEPS = 64, RECORD_FACTORS = 4096 };
 static inline int record_steps(size_t n)
 {
     const size_t steps = RECORD_FACTORS / (n + 1);
-    return steps < 4 ? 4 : steps < RECORD_STEPS ? (int)steps : RECORD_STEPS;
+    return steps < 1 ? 1 : steps < RECORD_STEPS ? (int)steps : RECORD_STEPS;
 }
 
 /* Factors by which times differ from the expected ones, in equally likely steps. */
