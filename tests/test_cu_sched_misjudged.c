@@ -320,6 +320,26 @@ static void long_tasks_on_alike_units(void **state)
         fail_msg("%d of %d cases", slow, CASES);
 }
 
+/* Two devices no faster than cores, nothing known: the smallest task shows it of one of them, and
+ * so of the other one that is at its first, large task. Cores then leave neither any large tasks.
+ */
+static void devices_alike(void **state)
+{
+    enum { CORES = 20, DEVICES = 2, N = 35 };
+    static double cost[N];
+    struct sim_unit unit[CORES + DEVICES];
+    add_units(unit, 0, CORES, &(struct sim_unit){.width = 1, .speed = 1});
+    add_devices(unit, CORES, DEVICES, 1, 1.1, 0);
+    for (int t = 0; t < N; t++)
+        cost[t] = 0.1 + 0.9 * t / (N - 1);
+    const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                               .unit = unit,
+                               .ncu = CORES + DEVICES,
+                               .steps = 1,
+                               .cold = true};
+    assert_true(run(&c, "evenkeel").ratio < 1.5);
+}
+
 /* After a unit dies, speeds of the others are known from what they did before, although none was
  * declared. */
 static void the_living_are_known(void **state)
@@ -749,6 +769,7 @@ int main(void)
         cmocka_unit_test(help_past_small_tasks),
         cmocka_unit_test(most_cost_nothing),
         cmocka_unit_test(nothing_is_in_proportion),
+        cmocka_unit_test(devices_alike),
         cmocka_unit_test(the_living_are_known),
         cmocka_unit_test(random_cases),
         cmocka_unit_test(brought_little_by_little),

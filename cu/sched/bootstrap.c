@@ -49,11 +49,24 @@ static double seconds_of(const struct bootstrap_unit *u, double cost)
     return u->carrying + u->launch + cost / speed_of(u);
 }
 
+/* Its own speed, or that of a unit like it that has finished something; 0: unknown. */
+static double speed_like(const struct bootstrap *l, int cu)
+{
+    const struct sched_unit *unit = l->job->unit;
+    double speed = speed_of(&l->unit[cu]);
+    for (int c = 0; !(speed > 0) && c < l->job->ncu; c++)
+        if (unit[c].kind == unit[cu].kind && unit[c].width == unit[cu].width)
+            speed = speed_of(&l->unit[c]);
+    return speed;
+}
+
 /* CPU units, and devices that have proved to be no faster. */
 static bool is_slow(const struct bootstrap *l, int cu)
 {
-    double speed = speed_of(&l->unit[cu]);
-    return l->job->unit[cu].kind == CU_CPU || (speed > 0 && speed < l->cpu_speed);
+    if (l->job->unit[cu].kind == CU_CPU)
+        return true;
+    const double speed = speed_like(l, cu);
+    return speed > 0 && speed < l->cpu_speed;
 }
 
 /* Splits the order into large and small tasks by what is known of the devices. */
@@ -62,10 +75,11 @@ static void divide_large(struct bootstrap *l)
     double cpus = l->job->ncu - l->devices, devices = 0;
     l->fast = 0;
     for (int c = 0; c < l->job->ncu; c++) {
-        double speed = speed_of(&l->unit[c]);
+        if (l->job->unit[c].kind == CU_CPU)
+            continue;
+        const double speed = speed_like(l, c);
         l->fast += !is_slow(l, c);
-        if (l->job->unit[c].kind == CU_DEVICE)
-            devices += speed > 0 && l->cpu_speed > 0 ? speed / l->cpu_speed : ESTIMATE_DEVICE;
+        devices += speed > 0 && l->cpu_speed > 0 ? speed / l->cpu_speed : ESTIMATE_DEVICE;
     }
     double share = l->cost / (cpus + devices), room = cpus > 0 ? devices * share : 0;
     l->first = l->end = 0;
