@@ -468,7 +468,8 @@ static void fine_steps(void **state)
  * would have ended first; a level line through noisy tasks of nearly one size; a unit that
  * slowed in the second step, for which another one was blamed; a change within the
  * first task of all; two large tasks for a device that proved slow; help that slows
- * those that are helped. */
+ * those that are helped; a late unit's long task that waited until others had done their short
+ * ones. */
 static void once_wrong(void **state)
 {
     static const struct {
@@ -492,7 +493,8 @@ static void once_wrong(void **state)
                 {RANDOM_COLD, 9600841, 128},     {RANDOM_COLD, 9700841, 128},
                 {RANDOM_COLD, 9800214, 128},     {RANDOM_CROWD, 9410162, 128},
                 {RANDOM_CROWD, 9600665, 128},    {RANDOM_MIXED, 9700101, 128},
-                {RANDOM_CROWD, 9900329, 128},    {RANDOM_CROWD, 9950859, 128}};
+                {RANDOM_CROWD, 9900329, 128},    {RANDOM_CROWD, 9950859, 128},
+                {RANDOM_DRIFT, 10100938, 128},   {RANDOM_DRIFT, 10200638, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

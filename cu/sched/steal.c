@@ -264,15 +264,20 @@ static double slows_others(const struct steal *s, int cu, int victim, double her
 }
 
 /* How many of the victim's last tasks make helping worthwhile: one, or a few if they are small; 0:
- * it does not pay. */
+ * it does not pay. The longest task first: a unit that is not idle yet does not put its own last
+ * one off for a shorter one. */
 static size_t worth_taking(const struct steal *s, int cu, int victim, struct ek_range left,
                            double late, bool last)
 {
     const size_t *task = s->plan.task;
+    const double own = left_seconds(s, cu);
     struct helping h = {.here = get(&s->worker[cu].slower) * estimate_launch(s->d->e, cu),
                         .behind = slower_by(&s->worker[victim], get(&s->worker[cu].until))};
     if (h.behind > INTERRUPTED)
         h.behind = 1;
+    if (own > 0 && left.begin < left.end &&
+        estimate_seconds(s->d->e, cu, task[left.end - 1]) <= own * (1 + 1e-9))
+        return 0;
     for (size_t i = left.end; i > left.begin && left.end - i < MOST_TAKEN; i--) {
         if (i < left.end && task[i - 1] + 1 != task[i])
             return 0;
@@ -296,17 +301,18 @@ static bool is_tried(const struct steal *s, int cu)
     return estimate_may_hide(s->d->e, cu) && !s->worker[cu].began;
 }
 
-/* Unit cu is idle: takes tasks from the unit that will end last. */
+/* Unit cu is idle, or about to begin its last task: takes tasks of the unit that will end last. */
 static struct ek_range help(struct steal *s, int cu)
 {
-    const double now = get(&s->worker[cu].until);
+    const double now = get(&s->worker[cu].until),
+                 idle = now + get(&s->worker[cu].slower) * left_seconds(s, cu);
     for (;;) {
         double last = now, latest = now;
         int victim = -1;
         for (int c = 0; c < s->plan.ncu; c++) {
             const double end = end_of(s, c, now);
             latest = fmax(latest, end);
-            if (plan_left(&s->plan, c) > 0 && end > last && !is_tried(s, c) &&
+            if (c != cu && plan_left(&s->plan, c) > 0 && end > last && !is_tried(s, c) &&
                 !may_be_back(s, c, cu)) {
                 last = end;
                 victim = c;
@@ -314,7 +320,7 @@ static struct ek_range help(struct steal *s, int cu)
         }
         size_t tasks = 0;
         if (victim >= 0)
-            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - now,
+            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - idle,
                                  last >= latest);
         if (!tasks)
             return (struct ek_range){0, 0};
@@ -450,19 +456,29 @@ static struct ek_range take_offer(struct steal *s, int cu)
     return plan_steal(&s->plan, from, 1);
 }
 
+/* Its own next tasks, or those of a late unit; others may take its last one meanwhile. */
+static struct ek_range own_or_late(struct steal *s, int cu)
+{
+    const bool helps = !s->worker[cu].holds && !WITHOUT(HELP);
+    struct ek_range r = {0, 0};
+    for (size_t left = 1; r.begin == r.end && left > 0;) {
+        left = plan_left(&s->plan, cu);
+        if (left <= 1 && helps)
+            r = help(s, cu);
+        if (r.begin == r.end)
+            r = falls_behind(s, cu) && !WITHOUT(SHORTEST) && launches_little(s, cu)
+                    ? plan_steal(&s->plan, cu, 1)
+                    : plan_next(&s->plan, cu, batch(s, cu));
+    }
+    return r;
+}
+
 struct ek_range steal_next(struct steal *s, int cu)
 {
     struct steal_worker *w = &s->worker[cu];
     if (w->lost) /* in small ranges for the others */
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
-    struct ek_range r = {0, 0};
-    if (!leaves(s, cu)) {
-        r = falls_behind(s, cu) && !WITHOUT(SHORTEST) && launches_little(s, cu)
-                ? plan_steal(&s->plan, cu, 1)
-                : plan_next(&s->plan, cu, batch(s, cu));
-        if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
-            r = help(s, cu);
-    }
+    struct ek_range r = leaves(s, cu) ? (struct ek_range){0, 0} : own_or_late(s, cu);
     w->left = r.begin == r.end;
     if (r.begin == r.end) {
         r = take_offer(s, cu);

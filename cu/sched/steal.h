@@ -1,7 +1,7 @@
 /* cu/sched/steal.h – executes a planned step: each unit works through its list in ranges, and one
  * that has finished takes the last task of the unit that will end last (work stealing) if it can
- * end it sooner. A unit that has become slow leaves its last task to one that will end it
- * sooner. */
+ * end it sooner; so does one with a last task of its own, if that is shorter. A unit that has
+ * become slow leaves its last task to one that will end it sooner. */
 #pragma once
 
 #include "cu/sched/partition.h"
