@@ -3,7 +3,7 @@
 # (libomp), through which it knows OpenMP's barriers. TESTS selects others, RACES_CC another clang. Last
 # line: "N passed, N failed"; skipped if clang, libomp or Archer is missing.
 set -u
-tests=${TESTS:-test_cu_thread_pool test_cu_team test_cu_donate test_cu_farm test_cu_sched_laws test_mcsem_device}
+tests=${TESTS:-test_cu_thread_pool test_cu_team test_cu_donate test_cu_farm test_cu_sched_laws test_mcsem_device test_mcsem_tables}
 archer=$(clang -print-resource-dir 2>/dev/null)/../../libarcher.so
 [ -e "$archer" ] || { echo "skipped: no $archer (clang, libomp-dev)"; exit 0; }
 export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS='ignore_noninstrumented_modules=1 history_size=5'

@@ -17,11 +17,12 @@ struct case_of_cells {
 
 /* Cells of every kind: many pairs and one, one layer and twenty. */
 static const struct case_of_cells cases[] = {
-    {14, 20, KINDS, kinds, 392, 1e-5, MISFIT_STUDENT, 0, 0},
-    {9, 1, KINDS, kinds, 90, 1e-5, MISFIT_SQUARE, 0, 0},
+    {KINDS, 5, KINDS, kinds, 70, 1e-5, MISFIT_STUDENT, 0, 0},
+    {20, 1, KINDS, kinds, 80, 1e-5, MISFIT_SQUARE, 0, 0},
+    {1, 20, 1, &kinds[2], 20, 1e-5, MISFIT_STUDENT, 0, 0},
     {3, 7, 3, kinds, 3, 1e-5, MISFIT_SQUARE, 0, 0},
     {1, 5, 1, &kinds[2], 64, 1e-5, MISFIT_SQUARE, 0, 0},
-    {8, 5, 4, kinds, 400, 2e-6, MISFIT_SQUARE, 0, 1},
+    {4, 4, 4, kinds, 120, 2e-6, MISFIT_SQUARE, 0, 1},
     {4, 5, 1, kinds, 400, 6e-8, MISFIT_HUBER, 1, 0}, /* none are near */
 };
 
@@ -77,8 +78,8 @@ static void tables_have_the_host_s_bits(void **state)
 {
     struct backend *b;
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
-    srand48(11);
     for (int i = 0; i < LENGTH(cases); i++) {
+        srand48(11); /* no case changes the next ones */
         setenv("FAKEGPU_EAGER", i % 2 ? "1" : "2", 1);
         same_cells(b, &cases[i]);
     }
@@ -86,8 +87,17 @@ static void tables_have_the_host_s_bits(void **state)
     backend_close(b);
 }
 
+#if defined(__has_feature)
+#define HOST_IS_SLOW __has_feature(thread_sanitizer)
+#else
+#define HOST_IS_SLOW false
+#endif
+
+/* The fakes of HIP compute as those of CUDA do. The host's kernels have one thread. */
 static int tests_of(const struct backend_ops *ops)
 {
+    if (!strcmp(ops->name, "hip") || (HOST_IS_SLOW && !strcmp(ops->name, "host")))
+        return 0;
     const struct CMUnitTest tests[] = {
         {"tables_have_the_host_s_bits", tables_have_the_host_s_bits, NULL, NULL, (void *)ops}};
     return _cmocka_run_group_tests(ops->name, tests, LENGTH(tests), NULL, NULL);
