@@ -114,8 +114,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
-    e->tasks = ARENA_NEW(job->arena, 2 * ncu, double);
-    e->untried = e->tasks + ncu;
+    e->tasks = ARENA_NEW(job->arena, ncu, double);
     e->ratio = arena_take(job->arena, ncu, sizeof *e->ratio);
     e->of = ARENA_NEW(job->arena, ncu, struct estimate_kind);
     TRY(arena_check(job->arena, "the times of %zu tasks", n));
@@ -372,28 +371,15 @@ static void sum_units(struct estimate *e)
 }
 
 /* Effective number of tasks of each unit: (sum of times)^2 / sum of squares, so that one dominant
- * task counts as one; and the variance that its untried tasks explain. */
+ * task counts as one. */
 static void count_tasks(struct estimate *e)
 {
-    double widest = 0;
-    memset(e->tasks, 0, 2 * (size_t)e->ncu * sizeof *e->tasks);
-    for (int j = 0; j < e->nkinds; j++)
-        widest = fmax(widest, e->of[j].spread);
-    for (size_t t = 0; t < e->n; t++) {
-        if (e->seconds[t] < 0)
-            continue;
-        const int c = e->owner[t];
-        const struct estimate_kind *k = &e->of[e->kind[c]];
-        const double square = e->seconds[t] * e->seconds[t];
-        e->tasks[c] += square;
-        if (!k->count[t] && !k->profile && !WITHOUT(UNTRIED))
-            e->untried[c] += square * (k->spread + widest);
-    }
-    for (int c = 0; c < e->ncu; c++) {
-        const double square = e->busy[c] * e->busy[c];
-        e->tasks[c] = e->tasks[c] > 0 ? square / e->tasks[c] : 0;
-        e->untried[c] = square > 0 ? e->untried[c] / square : 0;
-    }
+    memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
+    for (size_t t = 0; t < e->n; t++)
+        if (e->seconds[t] >= 0)
+            e->tasks[e->owner[t]] += e->seconds[t] * e->seconds[t];
+    for (int c = 0; c < e->ncu; c++)
+        e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
 }
 
 /* Measured / expected seconds of the unit's latest range, at its present factor. */
@@ -405,7 +391,7 @@ static double latest_ratio(const struct estimate *e, int c)
 /* Deviation that chance explains. */
 static double chance_of(const struct estimate *e, int c, double scatter)
 {
-    return fmax(ALIKE, SURE * sqrt(scatter * scatter / e->tasks[c] + e->untried[c]));
+    return fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c]));
 }
 
 static bool far_off(double ratio, double chance)
@@ -718,7 +704,7 @@ static const double OFF_LINE = 4;
 /* Shrinks medians towards expectations. */
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
-    const double noise = estimate_noise(e), spread = k->spread = spread_of(e, k);
+    const double noise = estimate_noise(e), spread = spread_of(e, k);
     /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
     if (WITHOUT(SHRINKING))

@@ -64,7 +64,6 @@ struct estimate_kind {
     bool one_size; /* to tasks of one cost */
     double alike;  /* share of its tasks' deviations from the line that they have elsewhere, too; */
     double told;   /* and how far measurements tell that: 0 to 1 */
-    double spread; /* of tasks around their expectations: variance of the logarithm */
 };
 
 enum { ESTIMATE_LAUNCHES = 8 };
@@ -112,8 +111,8 @@ struct estimate {
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times in the last steps */
     unsigned noises;                   /* number of valid entries */
     double *busy;                      /* [ncu] busy seconds in the last step */
-    double *seen, *expected, *tasks, *untried; /* [ncu] scratch of estimate_step() */
-    double *x, *y, *scratch;                   /* [n] likewise */
+    double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
+    double *x, *y, *scratch;           /* [n] likewise */
 };
 
 /* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not

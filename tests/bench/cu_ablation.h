@@ -18,7 +18,6 @@
     X(TRY_DEVIANT)     /* tasks that tell whether kinds deviate alike */                           \
     X(PROPORTIONAL)    /* times in proportion to costs, where lines fit worse */                   \
     X(SECOND_THOUGHTS) /* who was misjudged in the first step */                                   \
-    X(UNTRIED)         /* untried tasks excuse their unit */                                       \
     X(SUDDEN)          /* a changed speed is believed at once */                                   \
     X(DOUBT)           /* a unit slow in one range may be even slower */                           \
     X(WARINESS)        /* not of a unit that changes again and again */                            \
