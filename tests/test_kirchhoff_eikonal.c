@@ -11,15 +11,16 @@
 
 #include <omp.h>
 
-static struct ttable *solve(const struct velocity *v, const struct grid *g, const double s[3],
-                            const struct cu *cu)
+/* In a box that reaches `margin` steps beyond grid and source. */
+static struct ttable *solve_in(const struct velocity *v, const struct grid *g, const double s[3],
+                               int margin, const struct cu *cu)
 {
     struct eikonal *e;
     struct ttable *t;
     double low[3], high[3];
     for (int a = 0; a < 3; a++) {
-        low[a] = fmin(g->origin[a], s[a]) - 8 * g->step[a];
-        high[a] = fmax(grid_end(g, a), s[a]) + 8 * g->step[a];
+        low[a] = fmin(g->origin[a], s[a]) - margin * g->step[a];
+        high[a] = fmax(grid_end(g, a), s[a]) + margin * g->step[a];
     }
     assert_int_equal(ttable_make(g, s, v->text, &t), EK_OK);
     assert_int_equal(eikonal_open(v, g, low, high, &e), EK_OK);
@@ -29,6 +30,12 @@ static struct ttable *solve(const struct velocity *v, const struct grid *g, cons
     assert_int_equal(t->unfilled, 0);
     assert_int_equal(t->eikonal, grid_nodes(g));
     return t;
+}
+
+static struct ttable *solve(const struct velocity *v, const struct grid *g, const double s[3],
+                            const struct cu *cu)
+{
+    return solve_in(v, g, s, 8, cu);
 }
 
 /* The rms difference of times in s; every m-th node of `fine` is a node of t. */
@@ -52,25 +59,29 @@ static void closed_forms(void **state)
         const char *model;
         struct grid grid;
         double source[3];
+        int margin;
+        double off; /* ms, a third more than differences of this order leave */
     } cases[] = {
-        {"const:v=2000", {{37, 31, 29}, {0, 0, 0}, {20, 20, 20}}, {360, 300, 0}},
-        {"gradient:v0=2000,k=0.6", {{41, 29, 33}, {0, 0, 0}, {20, 20, 20}}, {0, 0, 0}},
+        {"const:v=2000", {{37, 31, 29}, {0, 0, 0}, {20, 20, 20}}, {360, 300, 0}, 0, 0.035},
+        {"gradient:v0=2000,k=0.6", {{41, 29, 33}, {0, 0, 0}, {20, 20, 20}}, {0, 0, 0}, 8, 0.039},
         {"gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5",
          {{31, 33, 35}, {100, -70, 40}, {25, 20, 15}},
-         {417, 101, 203}},
-        {"gradient:v0=2500,k=0.4", {{41, 1, 37}, {0, 10, 0}, {20, 1, 20}}, {390, 10, 5}},
-        {"const:v=1400", {{24, 11, 42}, {500, -130, 0}, {33, 20, 7}}, {1160, 70, 266}},
-        {"const:v=1500", {{1, 1, 1}, {70, 0, 0}, {10, 10, 10}}, {0, 0, 0}},
-        {"const:v=1500", {{2, 3, 2}, {-10, 0, 0}, {10, 20, 7}}, {3, 4, 5}},
+         {417, 101, 203},
+         8,
+         0.025},
+        {"gradient:v0=2500,k=0.4", {{41, 1, 37}, {0, 10, 0}, {20, 1, 20}}, {390, 10, 5}, 8, 0.026},
+        {"const:v=1400", {{24, 11, 42}, {500, -130, 0}, {33, 20, 7}}, {1160, 70, 266}, 8, 0.059},
+        {"const:v=1500", {{1, 1, 1}, {70, 0, 0}, {10, 10, 10}}, {0, 0, 0}, 8, 0.001},
+        {"const:v=1500", {{2, 3, 2}, {-10, 0, 0}, {10, 20, 7}}, {3, 4, 5}, 8, 0.001},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct velocity *v;
         struct ttable *exact;
         assert_int_equal(velocity_open(cases[c].model, &v), EK_OK);
-        struct ttable *t = solve(v, &cases[c].grid, cases[c].source, NULL);
+        struct ttable *t = solve_in(v, &cases[c].grid, cases[c].source, cases[c].margin, NULL);
         assert_int_equal(ttable_make(&t->grid, t->source, v->text, &exact), EK_OK);
         fill_exactly(exact, v);
-        assert_true(times_off(t, exact, 1) < 0.2e-3);
+        assert_true(1e3 * times_off(t, exact, 1) < cases[c].off);
         double p = 0, spread = 0;
         for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
             for (int a = 0; a < 3; a++)
