@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,40 @@ static void test_what_is_refused(void **state)
     table_close(t);
 }
 
+static bool not_used(const void *arg, int column)
+{
+    return column != *(const int *)arg;
+}
+
+/* Zeros and blanks say nothing; a column that says something in any row, the first too, is told. */
+static void test_unused_columns(void **state)
+{
+    static const char *const cells[] = {"0", "-0.0", "", "1", "x", "0e5", "1e-300"};
+    static const bool says[] = {false, false, false, true, true, false, true};
+    static const int used = 1;
+    struct table *t = opened("a,b,c,d,e\n1,1,0,,0\n0,1,0,,x\n", NULL);
+    char said[200] = "";
+    const int standard = dup(STDERR_FILENO);
+    int pipe_of[2];
+    assert_int_equal(pipe(pipe_of), 0);
+    dup2(pipe_of[1], STDERR_FILENO);
+    table_warn_unused(t, not_used, &used);
+    dup2(standard, STDERR_FILENO);
+    assert_true(read(pipe_of[0], said, sizeof said - 1) > 0);
+    assert_non_null(strstr(said, "not used: 'a', 'e'\n"));
+    close(standard);
+    close(pipe_of[0]);
+    close(pipe_of[1]);
+    table_close(t);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "a,b\n%s,0\n", cells[i]);
+        t = opened(text, NULL);
+        assert_int_equal(table_says(t, 0, 0), says[i]);
+        table_close(t);
+    }
+}
+
 /* Every spelling gives strtod()'s bits, or is refused if strtod() refuses it. */
 static void test_numbers(void **state)
 {
@@ -195,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_separators),      cmocka_unit_test(test_named_by_the_caller),
         cmocka_unit_test(test_text_last),       cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_unused_columns),
     };
     return cmocka_run_group_tests(tests, scratch_file, scratch_remove);
 }
