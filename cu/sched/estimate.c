@@ -44,6 +44,7 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     k->seconds = ARENA_NEW(job->arena, e->n, double);
     k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
     k->count = ARENA_NEW(job->arena, e->n, unsigned char);
+    k->deviation = ARENA_NEW(job->arena, e->n, double);
     return e->nkinds++;
 }
 
@@ -753,6 +754,9 @@ void estimate_step(struct estimate *e)
             estimate_fit(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
+    for (int j = 0; j < e->nkinds; j++)
+        for (size_t t = 0; t < e->n; t++)
+            e->of[j].deviation[t] = estimate_deviation(e, j, t);
     for (int j = 0; j < e->nkinds; j++)
         estimate_compare(e, j, estimate_noise(e));
     for (size_t t = 0; t < e->n; t++)

@@ -53,6 +53,7 @@ struct estimate_kind {
         double sec, part;          /* share of its range's time */
     } (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
     unsigned char *count;          /* [n] number of measurements */
+    double *deviation;             /* [n] from the line: logarithm; NAN: not measured */
     struct estimate_row {
         int unit;
         double tasks, cost, sec;

@@ -50,7 +50,7 @@ void estimate_compare(struct estimate *e, int j, double scatter)
     for (int k = 0; k < e->nkinds && !e->known && e->cost; k++) {
         double m = 0, x = 0, y = 0; /* means so far */
         for (size_t t = 0; k != j && e->of[j].tried && e->of[k].tried && t < e->n; t++) {
-            const double here = estimate_deviation(e, j, t), there = estimate_deviation(e, k, t);
+            const double here = e->of[j].deviation[t], there = e->of[k].deviation[t];
             if (isnan(here) || isnan(there))
                 continue;
             m++;
