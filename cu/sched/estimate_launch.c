@@ -91,6 +91,15 @@ static bool is_evident(struct fitted known, struct fitted best, size_t m, double
     return known.off > least && (double)m * log(known.off / fmax(best.off, least)) > EVIDENT;
 }
 
+/* Whether units of kind j seem to differ from what was declared. */
+static bool misjudges(const struct estimate *e, int j)
+{
+    for (int c = 0; c < e->ncu; c++)
+        if (e->kind[c] == j && e->factor[c] != e->declared[c])
+            return true;
+    return false;
+}
+
 /* Launch seconds hidden in the tasks' times of kind j. Nothing changes unless the rows contradict
  * what is known. In the first step, units that seem to differ in speed may be alike. */
 static double launch_inside(struct estimate *e, int j, bool first, double doubt)
@@ -101,7 +110,7 @@ static double launch_inside(struct estimate *e, int j, bool first, double doubt)
         return k->inside;
     const size_t m = make_rows(k, e->factor, row);
     const struct fitted known = fit_ranges(row, m, k->inside), best = fit_ranges(row, m, -1);
-    if (first) {
+    if (first && misjudges(e, j)) {
         make_rows(k, e->declared, row);
         const struct fitted alike = fit_ranges(row, m, -1);
         if (alike.off < best.off && is_evident(known, alike, m, doubt)) {
