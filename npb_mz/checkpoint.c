@@ -197,7 +197,7 @@ static int write_part(const char *beside, const struct mz *mz, const struct head
     if (fd < 0)
         return errno;
     errno = ENOSPC; /* write() that returns 0 does not set it */
-    const int why = put_zones(fd, mz, h) && !fsync(fd) ? 0 : errno;
+    const int why = put_zones(fd, mz, h) ? file_sync(fd) : errno;
     close(fd);
     return why;
 }

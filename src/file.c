@@ -300,11 +300,9 @@ enum ek_status file_place(const char *beside, const char *path)
     return EK_OK;
 }
 
-/* Some file systems do not support fsync(). */
-static int sync_stream(FILE *stream)
+int file_sync(int fd)
 {
-    return fsync(fileno(stream)) && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS ? errno
-                                                                                           : 0;
+    return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS ? errno : 0;
 }
 
 enum ek_status file_finish(struct file *f)
@@ -314,7 +312,7 @@ enum ek_status file_finish(struct file *f)
     if (fflush(f->stream))
         why = errno;
     if (!why && f->target)
-        why = sync_stream(f->stream);
+        why = file_sync(fileno(f->stream));
     if (!why && f->target && !f->beside && name_beside(f, link_beside) < 0)
         why = errno;
     const int lock = dup(fileno(f->stream)); /* keeps it until the file is in place */

@@ -44,6 +44,9 @@ void file_wait_until(bool (*stopped)(void));
 /* Checks that file_create() will succeed, before hours of work. NULL: no file is wanted. */
 enum ek_status file_try(const char *path);
 
+/* fsync(), but a file system that does not support it is no failure; returns 0 or the errno. */
+int file_sync(int fd);
+
 /* Renames `beside`, which its writers have synced, to `path` and syncs the folder: for files
  * written by several processes together. One process calls it. If that fails, `beside` is removed.
  */

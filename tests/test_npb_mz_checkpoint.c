@@ -5,6 +5,7 @@
 #include "npb_mz/checkpoint.h"
 #include "tests/mz_alone.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -207,6 +208,33 @@ static void test_one_run_at_a_time(void **state)
     close_rig(r);
 }
 
+static int fsync_fails; /* with this errno */
+
+int fsync(int fd)
+{
+    (void)fd;
+    errno = fsync_fails;
+    return fsync_fails ? -1 : 0;
+}
+
+/* Some file systems do not support fsync(); others say by it that the disk is full. */
+static void test_a_state_is_synced_where_that_can_be(void **state)
+{
+    struct rig r = open_rig("bt-mz", 'S', 1);
+    struct checkpoint *c = opened(at);
+    int step = -1;
+    save(other, r.mz, 2);
+    fsync_fails = EINVAL;
+    assert_int_equal(mz_checkpoint_save(c, r.mz, r.mz->class->steps, 1), EK_OK);
+    fsync_fails = EDQUOT;
+    assert_int_equal(EK_MUTED(mz_checkpoint_save(c, r.mz, r.mz->class->steps, 2)), EK_UNAVAILABLE);
+    fsync_fails = 0;
+    mz_checkpoint_close(c);
+    assert_int_equal(load(at, r.mz, &step), EK_OK);
+    assert_int_equal(step, 1);
+    close_rig(r);
+}
+
 static void test_what_a_killed_run_left_is_removed(void **state)
 {
     char part[80];
@@ -224,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_of_another_step_or_place_is_noticed),
         cmocka_unit_test(test_files_of_other_runs_are_refused),
         cmocka_unit_test(test_one_run_at_a_time),
+        cmocka_unit_test(test_a_state_is_synced_where_that_can_be),
         cmocka_unit_test(test_what_a_killed_run_left_is_removed),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
