@@ -81,7 +81,7 @@ static void one_size_tells_one_factor(void **state)
 }
 
 /* Ten faces cross, which would take said() by the link alone. */
-static const struct exchange_load ten = {10, 1e5};
+static const struct exchange_load ten = {.faces = 10, .bytes = 1e5};
 
 static double said(void)
 {
@@ -173,7 +173,33 @@ static void faces_of_a_free_link(void **state)
     exchange_note(&x, &none, 3e-4);
     assert_true(exchange_face(&x, &none).latency == 0);
     exchange_note(&x, &none, 3e-4);
-    assert_true(fabs(exchange_face(&x, &none).latency - 2e-5) < 1e-12);
+    const struct sched_link face = exchange_face(&x, &none);
+    assert_true(fabs(exchange_seconds(&face, ten) - 2e-4) < 1e-11);
+}
+
+/* Exchanges with different homes tell what a byte costs inside the host, inside a device and on a
+ * link, once there are as many as there are parts. */
+static void exchanges_tell_all_parts(void **state)
+{
+    static const struct sched_link none;
+    static const struct exchange_load loads[] = {{0, 0, 8e6, 0},      {4, 4e5, 6e6, 1e6},
+                                                 {8, 8e5, 3e6, 2e6},  {6, 6e5, 1e6, 4e6},
+                                                 {10, 1e6, 5e6, 1e6}, {2, 2e5, 2e6, 3e6}};
+    struct exchange x = EXCHANGE_UNTIMED;
+    assert_true(isnan(x.rest.seconds));
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        const struct exchange_load l = loads[i];
+        exchange_moved(&x, l);
+        for (int twice = 0; twice < 2; twice++)
+            exchange_note(&x, &none,
+                          0.01 + 2e-9 * l.host + 3e-9 * l.device + (l.faces > 0 ? 0.02 : 0) +
+                              5e-8 * l.bytes);
+    }
+    assert_true(fabs(x.fixed - 0.01) < 1e-4);
+    assert_true(fabs(x.rest.host / 2e-9 - 1) < 0.01);
+    assert_true(fabs(x.rest.device / 3e-9 - 1) < 0.01);
+    assert_true(fabs(x.rest.cross - 0.02) < 1e-3);
+    assert_true(fabs(exchange_face(&x, &none).per_byte / 5e-8 - 1) < 0.01);
 }
 
 /* Three tasks in a row on the host and two devices: the busiest link counts. */
@@ -187,6 +213,7 @@ static void the_busiest_link_counts(void **state)
     struct exchange_load load[3];
     const struct exchange_load most = exchange_crossing(&job, home, 3, &truth, load);
     assert_true(most.faces == 4 && most.bytes == 730);
+    assert_true(most.host == 0 && most.device == 0);
     assert_true(load[0].bytes == 30 && load[2].bytes == 700 && load[2].faces == 2);
 }
 
@@ -202,6 +229,7 @@ int main(void)
         cmocka_unit_test(another_link),
         cmocka_unit_test(interrupted_exchanges),
         cmocka_unit_test(faces_of_a_free_link),
+        cmocka_unit_test(exchanges_tell_all_parts),
         cmocka_unit_test(the_busiest_link_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,10 @@ static double step_of(struct partition_cost c)
 
 static bool faces_cost_as_before(const struct incumbent *p, const struct partition *d)
 {
-    return d->face.latency == p->face.latency && d->face.per_byte == p->face.per_byte;
+    const struct exchange_cost *a = &d->faces, *b = &p->faces;
+    return a->face.latency == b->face.latency && a->face.per_byte == b->face.per_byte &&
+           a->rest.host == b->rest.host && a->rest.device == b->rest.device &&
+           a->rest.cross == b->rest.cross;
 }
 
 /* Units or the cost of faces have changed: predicts the incumbent's step anew, and keeps the ratio
@@ -37,7 +40,7 @@ static void renew(struct incumbent *p, struct partition *d)
     if (fabs(planned / p->planned - 1) > CHANGED)
         p->caution = 1;
     p->planned = planned;
-    p->face = d->face;
+    p->faces = d->faces;
 }
 
 bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int *owner)
@@ -72,7 +75,7 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
         memcpy(p->owner, e->owner, bytes);
         p->seconds = p->took;
         p->planned = step_of(ran);
-        p->face = d->face;
+        p->faces = d->faces;
     }
     if (memcmp(owner, e->owner, bytes))
         p->took = INFINITY; /* units helped one another: this says nothing about the partition */

@@ -7,12 +7,12 @@
 #include "cu/sched/partition.h"
 
 struct incumbent {
-    int *owner;             /* [n] unit of each task in the fastest partition */
-    double seconds;         /* seconds of a step when it last ran; INFINITY: it never has */
-    double planned;         /* prediction for it at that time */
-    struct sched_link face; /* cost of faces in that prediction */
-    double caution;         /* factor on the gain that a new partition must promise; 1 at first */
-    double took; /* seconds of the last step with the present partition; INFINITY: unknown */
+    int *owner;                 /* [n] unit of each task in the fastest partition */
+    double seconds;             /* seconds of a step when it last ran; INFINITY: it never has */
+    double planned;             /* prediction for it at that time */
+    struct exchange_cost faces; /* cost of faces in that prediction */
+    double caution; /* factor on the gain that a new partition must promise; 1 at first */
+    double took;    /* seconds of the last step with the present partition; INFINITY: unknown */
 };
 
 /* Nothing has run yet. Memory comes from the job's arena. */

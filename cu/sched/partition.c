@@ -9,6 +9,9 @@
 /* Budget of a search: less than a millisecond. */
 enum { BUDGET = 60000 };
 
+/* Moves while annealing, which do less and cost more with more tasks than that. */
+enum { MOVES = 4000, MOVES_TASKS = 256 };
+
 /* Up to this many tasks and units, all partitions are tried, as far as EXACT_BUDGET nodes of the
  * search tree go. */
 enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_BUDGET = 20000 };
@@ -83,6 +86,8 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->full = d->load + ncu;
     d->link_s = ARENA_NEW(job->arena, 2 * ncu, double);
     d->use = ARENA_NEW(job->arena, ncu, double);
+    d->inside = ARENA_NEW(job->arena, ncu, double);
+    d->shut = ARENA_NEW(job->arena, ncu, bool);
     d->top = ARENA_NEW(job->arena, ncu, double);
     d->slowdown = ARENA_NEW(job->arena, ncu, double);
     d->begin = ARENA_NEW(job->arena, ncu, double);
@@ -178,12 +183,32 @@ static void sort_tasks(struct partition *d)
         qsort_r(d->order, d->job->n, sizeof *d->order, sort_places_down, (void *)key);
 }
 
+/* What a face is supposed to take if the link is said to be free and no exchange has been timed, as
+ * a share of a mean task on the slowest kind of unit: then few cross from the first step on. */
+static const double FACE = 0.05;
+
+static struct exchange_cost face_cost(const struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    struct exchange_cost x = {.face = job->face ? *job->face : d->link};
+    double slowest = 0;
+    if (!job->first || !job->exchange)
+        return x;
+    x.rest = *job->exchange;
+    if (!isnan(x.rest.seconds) || x.face.latency > 0 || x.face.per_byte > 0)
+        return x;
+    for (int k = 0; k < d->e->nkinds; k++)
+        slowest = partition_more(slowest, line_sum(d->e->of[k].seconds, job->n));
+    x.face.latency = FACE * slowest / partition_more((double)job->n, 1);
+    return x;
+}
+
 void partition_find_homes(struct partition *d)
 {
     const struct sched_job *job = d->job;
     int last = CU_HOST_MEMORY, number = number_of(d, last);
     d->link = job->link ? *job->link : SCHED_LINK_USUAL;
-    d->face = job->face ? *job->face : d->link;
+    d->faces = face_cost(d);
     d->bound = false;
     for (size_t t = 0; t < job->n; t++) {
         int home = job->home ? job->home[t] : CU_HOST_MEMORY;
@@ -201,6 +226,7 @@ void partition_begin(struct partition *d, double horizon)
     d->horizon = horizon;
     d->least = 0;
     d->budget = BUDGET + 32L * d->job->ncu;
+    d->moves = d->job->n > MOVES_TASKS ? MOVES * MOVES_TASKS / (long)d->job->n : MOVES;
     d->launches = false;
     for (int c = 0; c < d->job->ncu; c++)
         d->launches |= d->e->launch[c] > 0 && !WITHOUT(LAUNCHES);
@@ -210,29 +236,6 @@ void partition_begin(struct partition *d, double horizon)
 }
 
 /* ---- what a partition costs -------------------------------------------------------------------*/
-/* Traffic is counted on the devices' links; the host has none. */
-double partition_exchange(struct partition *d, const int *owner)
-{
-    const struct sched_job *job = d->job;
-    double slowest = 0;
-    if (!job->first || d->nmemories == 1)
-        return 0;
-    memset(d->link_s, 0, (size_t)d->nmemories * sizeof *d->link_s);
-    for (size_t t = 0; t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            int from = d->memory[owner[job->neighbour[i]]], to = d->memory[owner[t]];
-            if (from == to)
-                continue;
-            double bytes = job->face_bytes ? job->face_bytes[i] : 0;
-            double sec = d->face.latency + bytes * d->face.per_byte;
-            d->link_s[from] += sec;
-            d->link_s[to] += sec;
-        }
-    for (int p = 0; p < d->nmemories; p++)
-        slowest = partition_more(slowest, d->links[p] * d->link_s[p]);
-    return slowest;
-}
-
 /* The exchange is left at 0. */
 static struct partition_cost predict_work(struct partition *d, const int *owner)
 {
@@ -374,6 +377,80 @@ static void try_memory(struct partition *d, struct search *s, int memory)
         return;
     try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
     improve(d, s, true);
+}
+
+/* ---- where exchanges matter -------------------------------------------------------------------*/
+/* How much longer than the best partition's the step may be that an annealing leaves, for local
+ * search to be worth it. */
+static const double WORTH_IMPROVING = 1.02;
+
+/* Share of a step that there must be to gain. */
+static const double WORTH_ANNEALING = 0.005;
+
+/* Where an annealing begins: with the best partition so far, or consecutive tasks
+ * dealt to the first `others` memory nodes besides number 0, and to that one unless it is shut. */
+struct start {
+    const int *owner;
+    bool shut, back;
+    int others;
+};
+
+static void begin_with(struct partition *d, struct start b)
+{
+    for (size_t t = 0; b.owner && t < d->job->n; t++)
+        d->pick[t] = d->memory[b.owner[t]];
+    for (int p = 0; p < d->nmemories; p++)
+        d->shut[p] = p ? p > b.others : b.shut;
+    if (!b.owner)
+        partition_deal(d, b.back);
+}
+
+/* parts: of the moves left, this may take one part. */
+static void anneal(struct partition *d, struct search *s, struct start b, int parts)
+{
+    enum { TURNS = 2 };
+    const long most = d->moves / (parts * TURNS);
+    begin_with(d, b);
+    bool again = true;
+    for (int i = 0; i < TURNS && again; i++) {
+        partition_anneal(d, most);
+        partition_pack(d, PARTITION_BY_MEMORY, d->trial);
+        partition_load(d, d->trial);
+        again = partition_learn_use(d);
+    }
+    const double before = s->best;
+    compare(d, s);
+    if (s->best < before || (parts > 1 && partition_value(d) < WORTH_IMPROVING * before))
+        improve(d, s, true);
+}
+
+/* More memory nodes are not told apart. */
+enum { MOST_OTHERS = 8 };
+
+static void try_faces(struct partition *d, struct search *s)
+{
+    struct start best = {0};
+    double least = INFINITY;
+    partition_cache(d);
+    for (int p = 0; p < d->nmemories; p++)
+        d->use[p] = 1;
+    /* Of many tasks all memory nodes get some, and annealing does little. */
+    const bool many = d->job->n > 2 * MOVES_TASKS;
+    const int last = d->nmemories <= MOST_OTHERS ? d->nmemories - 1 : MOST_OTHERS;
+    for (int i = many ? last : 1; i < d->nmemories && i <= MOST_OTHERS; i++)
+        for (int way = 0; way < 4; way++) {
+            struct start b = {
+                .shut = way & 1, .back = way & 2, .others = i < MOST_OTHERS ? i : d->nmemories - 1};
+            begin_with(d, b);
+            const double value = partition_value(d);
+            if (value < least) {
+                least = value;
+                best = b;
+            }
+        }
+    anneal(d, s, best, many ? 1 : 2);
+    if (!many)
+        anneal(d, s, (struct start){.owner = s->owner}, 1);
 }
 
 static void try_present(struct partition *d, struct search *s, const int *present)
@@ -522,6 +599,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->weight = 0;
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
+    if (d->job->first && d->nmemories > 1 && s.best > (1 + WORTH_ANNEALING) * d->least)
+        try_faces(d, &s);
     if (!good_enough(d, &s) && !WITHOUT(BACK))
         try_units(d, &s, PARTITION_BY_UNIT_BACK);
     if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))

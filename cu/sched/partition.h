@@ -8,6 +8,7 @@
  *               balance the kinds (the linear programme's dual): each kind does what it is best at
  *   stretches   consecutive tasks for each memory node or each unit (from either end): few faces
  *               cross, few ranges begin
+ *   annealed   where exchanges matter: stretches and the best so far, tasks changing memory node
  *   one node    all tasks on one memory node, but for a few: for expensive links
  *   present     the present partition, repaired
  *   exact       for a few tasks: depth-first search, bounded by the prices
@@ -17,6 +18,7 @@
 #pragma once
 
 #include "cu/sched/estimate.h"
+#include "cu/sched/exchange.h"
 #include "cu/sched/plan.h"
 #include "cu/sched/sched.h"
 
@@ -50,11 +52,12 @@ struct partition_market {
 struct partition {
     const struct estimate *e;
     const struct sched_job *job;
-    struct sched_link link, face; /* cost of moving a task; of a face that crosses */
-    int nmemories;                /* memory nodes with units; number 0 has the most units */
-    int *memory;                  /* [ncu] memory node of each unit, in this numbering */
-    int *units;                   /* [nmemories] */
-    int *id;                      /* [nmemories] the job's number of each */
+    struct sched_link link;     /* cost of moving a task */
+    struct exchange_cost faces; /* of an exchange */
+    int nmemories;              /* memory nodes with units; number 0 has the most units */
+    int *memory;                /* [ncu] memory node of each unit, in this numbering */
+    int *units;                 /* [nmemories] */
+    int *id;                    /* [nmemories] the job's number of each */
     int *links;     /* [nmemories + 2] links on the way to a memory node: 0 host, 1 device */
     double horizon; /* steps within which moving must pay off */
     int *home; /* [n] memory node of each task's data, or a number beyond for nodes without units */
@@ -76,11 +79,16 @@ struct partition {
     double *load,
         *full; /* [ncu] seconds computing; computing and moving; of the partition last looked at */
     double *link_s, *use;    /* [nmemories] */
+    double *inside;          /* [nmemories] bytes of faces inside each */
+    bool *shut;              /* [nmemories] gets no stretch */
+    long crossing;           /* faces that cross */
+    uint64_t random;         /* state of the generator */
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
     struct partition_market *market; /* [kinds], allocated for ncu */
     double least;                    /* partition_bound(); 0: not computed yet */
     long budget;                     /* exchanges that this search may still try */
+    long moves;                      /* likewise, moves while annealing */
 };
 
 /* Opens for the job, with memory from its arena; e and job are borrowed. EK_UNAVAILABLE: out of
@@ -110,6 +118,14 @@ struct partition_cost partition_predict(struct partition *d, const int *owner);
 
 /* Seconds of an exchange under a partition. */
 double partition_exchange(struct partition *d, const int *owner);
+/* The same by d->link_s and d->inside. */
+double partition_exchange_of(const struct partition *d, bool crosses);
+/* Seconds of the i-th face if it crosses, on each link. */
+static inline double partition_face(const struct partition *d, size_t i)
+{
+    const struct sched_link face = d->faces.face;
+    return face.latency + (d->job->face_bytes ? d->job->face_bytes[i] : 0) * face.per_byte;
+}
 
 /* Share of the coming exchanges that happen with the partition's new homes: a step begins with the
  * exchange and then moves its tasks. */
@@ -150,6 +166,24 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner);
  * ending at the same time; false: impossible. Memory nodes' stretches are then packed onto units,
  * into d->trial. */
 bool partition_cut(struct partition *d, enum partition_by by);
+
+/* Seconds of a task on a memory node whose units share it evenly. */
+double partition_seconds(const struct partition *d, int memory, size_t t);
+
+/* After partition_pack() by memory node, with loads: learns each memory node's efficiency, work /
+ * makespan: whole tasks do not fill its units evenly. True if it has changed. */
+bool partition_learn_use(struct partition *d);
+
+/* Where exchanges matter. First, for all that follow, leaves in d->scratch the times of memory node
+ * 0, which may have many kinds of units. */
+void partition_cache(struct partition *d);
+/* Deals consecutive tasks to each memory node that is not d->shut, by the speed of its units; from
+ * the last task on if `back`. */
+void partition_deal(struct partition *d, bool back);
+/* Predicted mean step of d->pick if memory nodes' units are used as d->use says. */
+double partition_value(struct partition *d);
+/* Improves d->pick by annealing, in at most so many moves. */
+void partition_anneal(struct partition *d, long most);
 
 /* Finds prices that balance the kinds; returns a lower bound of a step (the linear programme's
  * dual, or the longest task). */

@@ -99,6 +99,20 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
     return rate > 0 ? 1 / rate : INFINITY;
 }
 
+/* A task that alone exceeds the bound by this share counts as if the memory node did nothing else.
+ */
+static const double MUCH = 0.01;
+
+double partition_seconds(const struct partition *d, int memory, size_t t)
+{
+    double alone = INFINITY;
+    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
+        if (k->memory == memory)
+            alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
+                                              d->e->slowdown[d->group[k->first].unit[0]]);
+    return alone > d->least * (1 + MUCH) ? alone : seconds_on(d, PARTITION_BY_MEMORY, memory, t);
+}
+
 /* The same, with cached times of the largest memory node (number 0) in d->scratch. */
 static double known_seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
@@ -151,9 +165,7 @@ static bool find_span(struct partition *d, enum partition_by by)
     return cut_at(d, by, high);
 }
 
-/* Learns each memory node's efficiency, work / makespan: whole tasks do not fill its units evenly.
- * True if it has changed. */
-static bool learn_use(struct partition *d)
+bool partition_learn_use(struct partition *d)
 {
     bool changed = false;
     double *ends = d->link_s, *area = d->link_s + d->nmemories;
@@ -185,7 +197,7 @@ bool partition_cut(struct partition *d, enum partition_by by)
             return true;
         partition_pack(d, by, d->trial);
         partition_load(d, d->trial);
-        if (d->nmemories == 1 || !learn_use(d))
+        if (d->nmemories == 1 || !partition_learn_use(d))
             break;
     }
     return true;

@@ -88,8 +88,7 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     double sec = 0;
     for (size_t i = job->first[task]; i < job->first[task + 1]; i++) {
         int there = d->memory[owner[job->neighbour[i]]];
-        double face =
-            d->face.latency + (job->face_bytes ? job->face_bytes[i] : 0) * d->face.per_byte;
+        double face = partition_face(d, i);
         if (there != to)
             sec += face * (d->links[there] + d->links[to]);
         if (there != here)

@@ -38,6 +38,14 @@ struct sched_link {
 /* Assumed where nothing is known: 10 us, 12 GB/s, which PCI Express 3.0 x16 reaches. */
 #define SCHED_LINK_USUAL ((struct sched_link){10e-6, 1 / 12e9})
 
+/* What exchanges cost besides the faces that cross between memory nodes, as far as measured. */
+struct sched_exchange {
+    double cross; /* seconds, once, if any face crosses */
+    double host,
+        device;     /* seconds per byte of faces inside the host; inside the device with most */
+    double seconds; /* of the latest exchange; NAN: none has been timed yet */
+};
+
 /* The work. Arrays are borrowed by the policy until end(). */
 struct sched_job {
     size_t n;     /* tasks */
@@ -55,6 +63,7 @@ struct sched_job {
     /* What each face between two memory nodes adds to the exchange, measured so far; NULL: as
      * `link` says. */
     const struct sched_link *face;
+    const struct sched_exchange *exchange; /* what else it costs; NULL: nothing */
     /* [n] the memory node that holds each task's data; NULL: all on the host. The caller updates
      * homes in place when a task moves, and the links between steps. */
     const int *home;

@@ -7,6 +7,9 @@
 /* Share of the run time that trials may take. */
 static const double TRIAL = 0.01;
 
+/* Share of what faces might gain that trying one may cost where nobody knows the link. */
+static const double OF_GAIN = 0.1;
+
 /* A unit that has never worked may be this many times slower than expected. */
 static const double CAUTION = 4;
 
@@ -73,32 +76,46 @@ static bool try_again(struct trial *t, const struct steal *s, int cu, size_t tas
     return true;
 }
 
-/* An idle unit in another memory node than the first task's; -1: none. */
-static int find_beyond(const struct steal *s, const int *owner)
+/* The idle unit in another memory node than the first task's that is the fastest for `task`; -1:
+ * none. */
+static int find_beyond(const struct steal *s, const int *owner, size_t task)
 {
     const struct partition *d = s->d;
-    for (int c = 0; c < s->plan.ncu; c++)
-        if (d->memory[c] != d->memory[owner[0]] && s->expected[c] == 0 &&
-            d->e->factor[c] < ESTIMATE_SLOW)
-            return c;
-    return -1;
+    double least = INFINITY;
+    int best = -1;
+    for (int c = 0; c < s->plan.ncu; c++) {
+        const double sec = estimate_seconds(d->e, c, task) + estimate_launch(d->e, c);
+        if (d->memory[c] == d->memory[owner[0]] || s->expected[c] > 0 ||
+            d->e->factor[c] >= ESTIMATE_SLOW || sec >= least)
+            continue;
+        least = sec;
+        best = c;
+    }
+    return best;
 }
 
 /* Some face has crossed already, or crossing is free. */
 static bool knows_faces(struct partition *d)
 {
-    return !d->job->face || d->nmemories == 1 || !(d->face.latency > 0 || d->face.per_byte > 0) ||
-           partition_exchange(d, d->e->owner) > 0;
+    bool crosses = false;
+    if (!d->job->face || d->nmemories == 1 ||
+        !(d->faces.face.latency > 0 || d->faces.face.per_byte > 0))
+        return true;
+    partition_exchange(d, d->e->owner);
+    for (int p = 0; p < d->nmemories; p++)
+        crosses |= d->link_s[p] > 0;
+    return crosses;
 }
 
 /* The unit and task to try for one step, the task to be brought back; -1: none. The cost must be a
- * small share of the remaining steps, and less than what there is to gain. */
+ * small share of the remaining steps or of what there is to gain in them, and less than that. */
 static int try_faces(struct steal *s, const int *owner, size_t *task)
 {
     struct partition *d = s->d;
     const double gain = s->planned - partition_bound(d);
-    const int cu = find_beyond(s, owner);
-    double least = d->horizon * fmin(TRIAL * s->planned, gain);
+    const int cu = find_beyond(s, owner, d->order[s->plan.n - 1]);
+    const bool guessed = !(d->link.latency > 0) && !(d->link.per_byte > 0);
+    double least = d->horizon * fmin(fmax(TRIAL * s->planned, guessed ? OF_GAIN * gain : 0), gain);
     bool found = false;
     for (size_t i = 0; cu >= 0 && i < s->plan.n; i++) {
         const int memory = d->memory[cu];

@@ -472,6 +472,7 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     job.ncu = c->ncu;
     job.link = &s->link_seen;
     job.face = &s->face_seen;
+    job.exchange = &s->exchange.rest;
     job.home = s->home;
     job.steps = (size_t)c->steps;
     return sched_open(schedule, &job, &s->sched);

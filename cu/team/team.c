@@ -27,6 +27,7 @@ static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
     t->job.unit = t->view;
     t->job.link = &t->link;
     t->job.face = &t->face;
+    t->job.exchange = &t->exchange.rest;
     t->job.home = t->history.home;
     return sched_open(t->schedule, &t->job, &t->sched);
 }

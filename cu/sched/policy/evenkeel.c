@@ -38,14 +38,14 @@ struct state {
     struct choice choice;
     struct trial trial;
     const struct sched_job *job;
-    bool binds_late;        /* this step uses bootstrap */
-    bool continues;         /* more tasks should move in the next step */
-    int *owner;             /* [n] unit of each task */
-    double horizon;         /* option, steps; 0: those that are left */
-    double steps;           /* left to run, as far as known */
-    double patience;        /* multiplies the surprise threshold; grows with fruitless searches */
-    double budget;          /* seconds that planning may still spend */
-    struct sched_link face; /* cost of a face at the last search */
+    bool binds_late; /* this step uses bootstrap */
+    bool continues;  /* more tasks should move in the next step */
+    int *owner;      /* [n] unit of each task */
+    double horizon;  /* option, steps; 0: those that are left */
+    double steps;    /* left to run, as far as known */
+    double patience; /* multiplies the surprise threshold; grows with fruitless searches */
+    double budget;   /* seconds that planning may still spend */
+    struct exchange_cost faces; /* cost of faces at the last search */
 };
 
 static const struct opt options[] = {
@@ -84,7 +84,7 @@ static void refresh(struct state *s)
 static void partition_anew(struct state *s, bool present)
 {
     const long before = s->choice.evaluations;
-    s->face = s->partition.face;
+    s->faces = s->partition.faces;
     s->patience = fmin((WITHOUT(PATIENCE) ? 1 : 2) * s->patience,
                        fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
@@ -101,7 +101,8 @@ static void partition_anew(struct state *s, bool present)
 static bool may_plan(struct state *s)
 {
     const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
-    s->budget += PLANNING * s->steal.planned + LATE * fmax(0, late);
+    const double exchange = fmax(0, s->partition.faces.rest.seconds);
+    s->budget += PLANNING * (s->steal.planned + exchange) + LATE * fmax(0, late);
     if (s->budget < 0 && !s->binds_late && !s->trial.loans)
         return false;
     s->budget -= PER_TASK * (double)s->job->n;
@@ -201,7 +202,7 @@ static void step(void *st)
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
     if (fails || s->continues || s->incumbent.caution < caution || s->binds_late || recovered ||
-        exchange_differs(s->job, s->partition.face, s->face) ||
+        exchange_differs(s->job, &s->partition.faces, &s->faces) ||
         steal_differs(&s->steal, s->patience * SURPRISE))
         partition_anew(s, true);
     s->binds_late = false;

@@ -1,0 +1,133 @@
+/* tests/test_cu_sched_faces.c – tasks in a grid on a host and several devices, where exchanges take
+ * as long as the computation or longer, and nobody says so: evenkeel against all assignments, and
+ * against other policies. */
+#include "tests/random_case.h"
+#include "tests/sim_run.h"
+
+#include <math.h>
+
+enum { WIDE = 12, MOST = WIDE * WIDE, FEW = 6 };
+
+static size_t first[MOST + 1], neighbour[4 * MOST];
+static double face[4 * MOST], cost[MOST];
+
+/* The first n tasks of a grid, `wide` in a row. */
+static void add_grid(struct sched_job *job, size_t n, size_t wide)
+{
+    size_t e = 0;
+    for (size_t t = 0; t < n; t++) {
+        const size_t beside[] = {t - 1, t + 1, t - wide, t + wide};
+        const bool there[] = {t % wide > 0, (t + 1) % wide > 0 && t + 1 < n, t >= wide,
+                              t + wide < n};
+        for (int i = 0; i < 4; i++)
+            if (there[i]) {
+                neighbour[e] = beside[i];
+                face[e++] = 1e5;
+            }
+        first[t + 1] = e;
+    }
+    *job = (struct sched_job){.n = n,
+                              .grain = 1,
+                              .cost = cost,
+                              .first = first,
+                              .neighbour = neighbour,
+                              .face_bytes = face};
+}
+
+/* Seconds of a step with these owners, which holds on. */
+static double step_of(const struct sim_case *c, const int *owner)
+{
+    double load[8] = {0}, room[16], most = 0;
+    int home[MOST];
+    struct exchange_load unused[8], busiest;
+    for (size_t t = 0; t < c->job.n; t++) {
+        load[owner[t]] += sim_seconds(c, &c->unit[owner[t]], t);
+        home[t] = c->unit[owner[t]].memory;
+    }
+    for (int u = 0; u < c->ncu; u++)
+        most = fmax(most, load[u]);
+    const struct sched_link none = {0, 0};
+    busiest = exchange_crossing(&c->job, home, 3, &none, unused);
+    return most + sim_exchange_seconds(c, home, 3, room, &busiest);
+}
+
+/* Of all assignments. */
+static double least_step(const struct sim_case *c)
+{
+    double least = INFINITY;
+    int owner[FEW] = {0}, all = 1;
+    for (size_t t = 0; t < c->job.n; t++)
+        all *= c->ncu;
+    for (int i = 0; i < all; i++) {
+        for (size_t t = 0, rest = (size_t)i; t < c->job.n; t++, rest /= (size_t)c->ncu)
+            owner[t] = (int)(rest % (size_t)c->ncu);
+        least = fmin(least, step_of(c, owner));
+    }
+    return least;
+}
+
+static const struct sim_unit machine[] = {{.width = 1, .speed = 1},
+                                          {.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = 5},
+                                          {.kind = CU_DEVICE, .width = 1, .memory = 2, .speed = 5}};
+
+/* Random costs of about a second; a face costs up to half of that where it crosses. */
+static struct sim_exchange draw(uint64_t *state, size_t n)
+{
+    for (size_t t = 0; t < n; t++)
+        cost[t] = 0.3 + 2 * random_uniform(state);
+    return (struct sim_exchange){{[SIM_FIXED] = 0.05,
+                                  [SIM_HOST] = 2e-7 * random_uniform(state),
+                                  [SIM_DEVICE] = 2e-7 * random_uniform(state),
+                                  [SIM_CROSS] = 0.1 * random_uniform(state),
+                                  [SIM_LINK] = 5e-7 + 5e-6 * random_uniform(state)}};
+}
+
+/* Over many steps evenkeel comes as near to the best assignment as it takes to find out, though
+ * nobody tells it what exchanges cost. */
+static void few_tasks_are_where_they_belong(void **state)
+{
+    enum { CASES = 60, STEPS = 400 };
+    uint64_t random = 1;
+    int beyond = 0;
+    for (int i = 0; i < CASES; i++) {
+        struct sim_case c = {.unit = machine, .ncu = 3, .steps = STEPS};
+        const struct sim_exchange x = draw(&random, FEW);
+        c.exchange = &x;
+        add_grid(&c.job, FEW, 3);
+        const double least = STEPS * least_step(&c), total = run(&c, "evenkeel").total;
+        assert_true(total > 0.98 * least); /* the first exchange is cheaper: all is on the host */
+        assert_true(total < 1.05 * least);
+        beyond += total > 1.02 * least;
+    }
+    assert_true(beyond <= CASES / 50);
+}
+
+/* Where exchanges dominate, whatever other policies put together by chance, evenkeel does better,
+ * also with several devices. */
+static void a_grid_is_cut_into_few_pieces(void **state)
+{
+    enum { STEPS = 50 };
+    static const char *const others[] = {"static", "static-pcf", "heft", "abe"};
+    struct sim_unit unit[8];
+    uint64_t random = 7;
+    for (int i = 0; i < 8; i++)
+        unit[i] = machine[i < 6 ? 0 : i - 5];
+    for (int i = 0; i < 10; i++) {
+        struct sim_case c = {.unit = unit, .ncu = 8, .steps = STEPS};
+        const struct sim_exchange x = draw(&random, MOST);
+        c.exchange = &x;
+        add_grid(&c.job, MOST, WIDE);
+        const double own = run(&c, "evenkeel").total;
+        for (size_t p = 0; p < sizeof others / sizeof *others; p++)
+            assert_true(own < 1.02 * run(&c, others[p]).total);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_tasks_are_where_they_belong),
+        cmocka_unit_test(a_grid_is_cut_into_few_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
