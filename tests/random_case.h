@@ -1,5 +1,5 @@
 /* tests/random_case.h – random cases for the simulator, to which nobody can tune a policy:
- * seventeen families, 2 to 100,000 tasks on 1 to 1,000 units, reproducible by family and seed;
+ * eighteen families, 2 to 100,000 tasks on 1 to 1,000 units, reproducible by family and seed;
  * compares evenkeel with the other policies, and with the optimum if there are few tasks. */
 #pragma once
 
@@ -32,13 +32,14 @@ enum random_family {
     RANDOM_CROWD,     /* busy neighbours slow units */
     RANDOM_DEATHS,    /* a unit dies */
     RANDOM_MIXED,     /* several of these at once, groups of units */
+    RANDOM_GRID,      /* tasks in a grid, several devices, exchanges take long and nobody says so */
     RANDOM_FAMILIES
 };
 
 static const char *const random_families[] = {
     "speeds", "tails",     "transfers", "launches", "drift",     "tiny",
     "giant",  "slow-down", "n = m + 1", "fixed",    "unrelated", "two kinds",
-    "cold",   "faces",     "crowd",     "deaths",   "mixed"};
+    "cold",   "faces",     "crowd",     "deaths",   "mixed",     "grid"};
 
 struct random_case {
     struct sim_case sim;
@@ -54,6 +55,7 @@ struct random_case {
     struct sim_unit unit[RANDOM_UNITS];
     struct sim_change change[RANDOM_CHANGES];
     struct sched_link link;
+    struct sim_exchange exchange;
     /* Slowdown of CPU units by a busy CPU unit, of devices by one, of any unit by a busy device. */
     double crowd[3][2];
 };
@@ -140,6 +142,34 @@ static inline void random_faces(struct random_case *c, double face)
     c->sim.job.face_bytes = c->face;
 }
 
+/* Neighbours in a grid with an edge. A face that crosses takes longer than one that does not, up to
+ * a third of a mean task on a unit of speed 1. */
+static inline void random_grid(struct random_case *c, double mean)
+{
+    const size_t n = c->sim.job.n, row = (size_t)sqrt((double)n);
+    const double face = random_magnitude(c, 1e4, 1e6);
+    size_t e = 0;
+    for (size_t t = 0; t < n; t++) {
+        const size_t other[] = {t - 1, t + 1, t - row, t + row};
+        const bool there[] = {t % row > 0, (t + 1) % row > 0 && t + 1 < n, t >= row, t + row < n};
+        for (int i = 0; i < 4; i++)
+            if (there[i]) {
+                c->neighbour[e] = other[i];
+                c->face[e++] = face;
+            }
+        c->first[t + 1] = e;
+    }
+    c->sim.job.first = c->first;
+    c->sim.job.neighbour = c->neighbour;
+    c->sim.job.face_bytes = c->face;
+    const double inside = random_magnitude(c, 1e-3, 1e-2) * mean;
+    c->exchange.seconds[SIM_FIXED] = inside;
+    c->exchange.seconds[SIM_HOST] = c->exchange.seconds[SIM_DEVICE] = inside / face;
+    c->exchange.seconds[SIM_CROSS] = random_magnitude(c, 1e-3, 0.1) * mean;
+    c->exchange.seconds[SIM_LINK] = random_magnitude(c, 1e-2, 0.3) * mean / face;
+    c->sim.exchange = &c->exchange;
+}
+
 static inline void random_tasks(struct random_case *c)
 {
     bool tails = random_is(c, RANDOM_TAILS);
@@ -152,6 +182,8 @@ static inline void random_tasks(struct random_case *c)
     for (int i = 0; random_is(c, RANDOM_GIANT) && i < random_whole(c, 1, 2); i++)
         c->cost[random_whole(c, 0, (int)n - 1)] = mean * random_magnitude(c, 0.1, 2) * (double)n;
     c->sim.job.cost = c->cost;
+    if (c->family == RANDOM_GRID)
+        random_grid(c, mean);
     if (!random_is(c, RANDOM_TRANSFERS) && !random_is(c, RANDOM_FACES))
         return;
     double volume = mean * random_magnitude(c, 1e7, 1e9); /* bytes of a task of average size */
@@ -293,7 +325,11 @@ static inline void random_case(struct random_case *c, enum random_family family,
     c->neighbour = calloc(4 * n, sizeof *c->neighbour);
     for (int k = 0; k < 4; k++)
         c->seconds[k] = calloc(n, sizeof *c->seconds[k]);
+    if (family == RANDOM_GRID && c->sim.ncu < 6)
+        c->sim.ncu = 6; /* up to three devices */
     c->sim.steps = most > 1024 ? random_whole(c, 1, 4) : steps[random_whole(c, 0, 3)];
+    if (family == RANDOM_GRID) /* what exchanges cost has to be found out */
+        c->sim.steps = c->sim.steps < 12 ? 12 : c->sim.steps;
     c->sim.seed = seed;
     c->sim.cold = random_is(c, RANDOM_COLD) || (family == RANDOM_LAUNCHES && random_whole(c, 0, 1));
     if (random_whole(c, 0, 5) == 0)
@@ -351,7 +387,7 @@ static inline double random_optimum(const struct sim_case *c)
 static inline bool random_has_optimum(const struct random_case *c)
 {
     return c->sim.job.n <= RANDOM_OPTIMUM && c->sim.ncu <= 6 && !c->sim.cold && c->sim.noise == 0 &&
-           !c->sim.nchanges && !c->sim.job.link && !random_is(c, RANDOM_CROWD);
+           !c->sim.nchanges && !c->sim.job.link && !c->sim.exchange && !random_is(c, RANDOM_CROWD);
 }
 
 /* ---- evenkeel against all others --------------------------------------------------------------*/

@@ -1,4 +1,4 @@
-/* tests/bench/cu_random.c – evenkeel against every other policy on random cases of seventeen
+/* tests/bench/cu_random.c – evenkeel against every other policy on random cases of eighteen
  * families (tests/random_case.h), and against the optimum with up to eleven tasks: the worst ratio
  * of each family, and the share of cases above 1.02.
  *   cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY [batches]]]]], CASES per family
