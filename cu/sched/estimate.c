@@ -96,6 +96,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->interrupted = ARENA_NEW(job->arena, n, unsigned char);
     e->range = ARENA_NEW(job->arena, n, float);
     e->length = ARENA_NEW(job->arena, n, size_t);
+    e->chosen = ARENA_NEW(job->arena, n, size_t);
     e->start = ARENA_NEW(job->arena, n, float);
     e->seconds = ARENA_NEW(job->arena, n, double);
     e->x = ARENA_NEW(job->arena, n, double);

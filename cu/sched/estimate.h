@@ -114,6 +114,7 @@ struct estimate {
     double *busy;                      /* [ncu] busy seconds in the last step */
     double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
     double *x, *y, *scratch;           /* [n] likewise */
+    size_t *chosen;                    /* [n] likewise */
 };
 
 /* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not

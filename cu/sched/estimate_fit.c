@@ -47,11 +47,16 @@ void estimate_compare(struct estimate *e, int j, double scatter)
 {
     const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
     double xx = 0, xy = 0;
-    for (int k = 0; k < e->nkinds && !e->known && e->cost; k++) {
+    size_t own = 0; /* few tasks have run on each of many kinds */
+    for (size_t t = 0; !e->known && e->cost && t < e->n; t++)
+        if (!isnan(e->of[j].deviation[t]))
+            e->chosen[own++] = t;
+    for (int k = 0; own && k < e->nkinds; k++) {
         double m = 0, x = 0, y = 0; /* means so far */
-        for (size_t t = 0; k != j && e->of[j].tried && e->of[k].tried && t < e->n; t++) {
+        for (size_t i = 0; k != j && e->of[k].tried && i < own; i++) {
+            const size_t t = e->chosen[i];
             const double here = e->of[j].deviation[t], there = e->of[k].deviation[t];
-            if (isnan(here) || isnan(there))
+            if (isnan(there))
                 continue;
             m++;
             xx += (here - x) * (here - x) * (m - 1) / m;
