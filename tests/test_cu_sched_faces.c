@@ -1,6 +1,8 @@
 /* tests/test_cu_sched_faces.c – tasks in a grid on a host and several devices, where exchanges take
  * as long as the computation or longer, and nobody says so: evenkeel against all assignments, and
  * against other policies. */
+#include "cu/sched/choice.h"
+#include "src/arena.h"
 #include "tests/random_case.h"
 #include "tests/sim_run.h"
 
@@ -123,11 +125,55 @@ static void a_grid_is_cut_into_few_pieces(void **state)
     }
 }
 
+/* What a search takes limits how often there is one: annealing counts, too. */
+static void annealing_is_paid_for(void **state)
+{
+    enum { A_MOVE = 10 }; /* takes at least as long as so many evaluations */
+    struct arena arena = {0};
+    struct sched_unit unit[3];
+    struct sched_job job;
+    struct estimate e;
+    struct partition d;
+    struct interference f;
+    struct incumbent last;
+    int owner[MOST] = {0}, other[MOST], rival[MOST];
+    uint64_t random = 3;
+    draw(&random, MOST);
+    for (int i = 0; i < 3; i++)
+        unit[i] = (struct sched_unit){.kind = machine[i].kind,
+                                      .width = 1,
+                                      .memory = machine[i].memory,
+                                      .speed = machine[i].speed};
+    add_grid(&job, MOST, WIDE);
+    job.ncu = 3;
+    job.unit = unit;
+    job.arena = &arena;
+    job.face = &(struct sched_link){0, 5e-6};
+    assert_int_equal(estimate_open(&e, &job), EK_OK);
+    interference_open(&f, &job, &e);
+    incumbent_open(&last, &job);
+    assert_int_equal(partition_open(&d, &e, &job), EK_OK);
+    struct choice c = {.estimate = &e,
+                       .partition = &d,
+                       .interference = &f,
+                       .incumbent = &last,
+                       .horizon = 20,
+                       .other = other,
+                       .rival = rival};
+    choice_refresh(&c);
+    const long moves = d.moves, exchanges = d.budget;
+    assert_true(choice_make(&c, false, false, owner));
+    assert_true(d.moves < moves);
+    assert_true(c.evaluations >= exchanges - d.budget + A_MOVE * (moves - d.moves));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tasks_are_where_they_belong),
         cmocka_unit_test(a_grid_is_cut_into_few_pieces),
+        cmocka_unit_test(annealing_is_paid_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,9 @@ static const double MOST_DOUBT = 0.02;
  * attempts), because less is known about units than about tasks; but trying it teaches the most. */
 static const double WORTH = 0.02, MOST_CAUTION = 3;
 
+/* A move while annealing takes as long as so many exchanges that are tried. */
+enum { PER_MOVE = 30 };
+
 static double doubt_of(const struct choice *c)
 {
     return fmin(estimate_noise(c->estimate), MOST_DOUBT);
@@ -29,9 +32,10 @@ static double total_of(struct choice *c, const int *owner, struct partition_cost
 /* Searches; the best partition found goes to `owner`. Returns the predicted seconds of a step. */
 static double search(struct choice *c, const int *present, int *owner)
 {
-    const long before = c->partition->budget;
+    const long exchanges = c->partition->budget, moves = c->partition->moves;
     const struct partition_cost cost = partition_search(c->partition, present, owner);
-    c->evaluations += before - c->partition->budget;
+    c->evaluations += exchanges - c->partition->budget;
+    c->evaluations += PER_MOVE * (moves - c->partition->moves);
     return total_of(c, owner, cost);
 }
 

@@ -14,7 +14,7 @@ struct choice {
     double tolerance;   /* least gain, as a share of a step, besides doubts about the estimates */
     double horizon;     /* steps within which moving tasks must pay off */
     int *other, *rival; /* [n] scratch partitions */
-    long evaluations;   /* exchanges that the searches have tried so far */
+    long evaluations;   /* exchanges that the searches have tried so far, or moves worth as much */
 };
 
 /* Takes in the present estimates, homes and link. */

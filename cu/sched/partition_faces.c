@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Moves that one annealing tries for each task at most. */
-enum { PER_TASK = 60 };
+enum { PER_TASK = 15 };
 
 /* Moves that add less than this share of a step are accepted, at first and at last. */
 static const double HOT = 0.03, COLD = 1e-4;
