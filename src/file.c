@@ -112,9 +112,15 @@ static void sync_folder(const char *path)
 
 /* ---- writing ----------------------------------------------------------------------------------*/
 
+static bool is_pipe(const char *path)
+{
+    struct stat s;
+    return !stat(path, &s) && S_ISFIFO(s.st_mode);
+}
+
 static enum ek_status refuse(const char *path, int why)
 {
-    if (why == ENXIO)
+    if (why == ENXIO && is_pipe(path))
         FAIL(EK_UNAVAILABLE, "%s: nobody reads it; start its reader first", path);
     FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s; choose another place", path, strerror(why));
 }
@@ -242,10 +248,8 @@ static int open_pipe(const char *path)
 
 static int open_as_is(const char *path)
 {
-    struct stat s;
     if (strcmp(path, "-"))
-        return !stat(path, &s) && S_ISFIFO(s.st_mode) ? open_pipe(path)
-                                                      : open(path, O_WRONLY | O_CLOEXEC);
+        return is_pipe(path) ? open_pipe(path) : open(path, O_WRONLY | O_CLOEXEC);
     fflush(stdout);
     return STDOUT_FILENO;
 }
