@@ -739,6 +739,15 @@ void estimate_pass(struct estimate *e)
     }
 }
 
+static void compare_kinds(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++)
+        for (size_t t = 0; t < e->n; t++)
+            e->of[j].deviation[t] = estimate_deviation(e, j, t);
+    for (int j = 0; j < e->nkinds; j++)
+        estimate_compare(e, j, estimate_noise(e));
+}
+
 void estimate_step(struct estimate *e)
 {
     if (e->known)
@@ -755,11 +764,8 @@ void estimate_step(struct estimate *e)
             estimate_fit(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
-    for (int j = 0; j < e->nkinds; j++)
-        for (size_t t = 0; t < e->n; t++)
-            e->of[j].deviation[t] = estimate_deviation(e, j, t);
-    for (int j = 0; j < e->nkinds; j++)
-        estimate_compare(e, j, estimate_noise(e));
+    if (!e->known && e->cost)
+        compare_kinds(e);
     for (size_t t = 0; t < e->n; t++)
         predict(e, t);
     e->steps++;

@@ -48,7 +48,7 @@ void estimate_compare(struct estimate *e, int j, double scatter)
     const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
     double xx = 0, xy = 0;
     size_t own = 0; /* few tasks have run on each of many kinds */
-    for (size_t t = 0; !e->known && e->cost && t < e->n; t++)
+    for (size_t t = 0; t < e->n; t++)
         if (!isnan(e->of[j].deviation[t]))
             e->chosen[own++] = t;
     for (int k = 0; own && k < e->nkinds; k++) {

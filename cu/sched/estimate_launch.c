@@ -84,28 +84,17 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
  * likelihoods' ratio; rows that are off by less than this share in the mean are explained. */
 static const double EVIDENT = 3, EXPLAINED = 1e-6;
 
-/* The sum of the shares by which m rows are off the kind's line, with the launches known. */
-static double off_line(const struct estimate_kind *k, const struct fit_row *row, size_t m)
-{
-    double off = 0;
-    for (size_t i = 0; i < m; i++) {
-        const double *x = row[i].x;
-        off += row[i].weight * fabs(row[i].y - k->inside - k->line.a * x[0] - k->line.b * x[1]);
-    }
-    return off;
-}
-
 /* What m rows may be off by if all is known. */
 static double least_off(size_t m, double doubt)
 {
     return fmax(EXPLAINED, doubt) * (double)m;
 }
 
-/* Whether launch seconds `best` explain m rows so much better than `known` ones. */
+/* Whether launch seconds `best` explain m rows so much better than `known` ones, which do not
+ * explain all. */
 static bool is_evident(struct fitted known, struct fitted best, size_t m, double doubt)
 {
-    const double least = least_off(m, doubt);
-    return known.off > least && (double)m * log(known.off / fmax(best.off, least)) > EVIDENT;
+    return (double)m * log(known.off / fmax(best.off, least_off(m, doubt))) > EVIDENT;
 }
 
 /* Whether units of kind j seem to differ from what was declared. */
@@ -126,11 +115,9 @@ static double launch_inside(struct estimate *e, int j, bool first, double doubt)
     if (!k->longer || WITHOUT(HIDDEN))
         return k->inside;
     const size_t m = make_rows(k, e->factor, row);
-    if (off_line(k, row, m) <= least_off(m, doubt))
-        return k->inside; /* nothing else is evident, and fits take a while */
     const struct fitted known = fit_ranges(row, m, k->inside);
     if (known.off <= least_off(m, doubt))
-        return k->inside;
+        return k->inside; /* spares the fits below */
     const struct fitted best = fit_ranges(row, m, -1);
     if (first && misjudges(e, j)) {
         make_rows(k, e->declared, row);

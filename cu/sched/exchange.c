@@ -125,7 +125,7 @@ enum { ENOUGH_CROSS = 3 };
 
 struct parts {
     double a[PARTS][PARTS + 1]; /* normal equations, right-hand side last */
-    double guess[PARTS], scale[PARTS];
+    double scale[PARTS];
 };
 
 static void amounts_of(struct exchange_load load, double *amount)
