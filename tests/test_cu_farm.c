@@ -371,6 +371,27 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
     }
 }
 
+/* A node may be given up while others still start: the run that begins then knows of it. */
+static void nodes_given_up_before_the_run_are_lost(void **state)
+{
+    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                                   NULL};
+    struct script s = {.now = 1};
+    const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
+    const struct farm_job job = {.source = &source, .n = 2};
+    const struct server_ops ops = {.grace = 40};
+    struct coordinator *c;
+    struct server *server;
+    assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 0, &ops, &server), EK_OK);
+    tell(&s, server, 7, (struct ek_range){0, 0}, 0);
+    lose_line(&s, server, 41);
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+    server_begin(server, 0, c);
+    assert_int_equal(s.lost, 1);
+    server_close(server);
+    coordinator_close(c);
+}
+
 /* A frozen worker is killed, but not the process that has its number here if it lives on another
  * node or in another container. */
 static void only_frozen_workers_of_here_are_ended(void **state)
@@ -773,6 +794,7 @@ int main(void)
         cmocka_unit_test(unknown_options_are_refused),
         cmocka_unit_test(nodes_out_of_reach_keep_their_tasks_for_a_while),
         cmocka_unit_test(nodes_that_have_ended_are_lost_at_once),
+        cmocka_unit_test(nodes_given_up_before_the_run_are_lost),
         cmocka_unit_test(only_frozen_workers_of_here_are_ended),
         cmocka_unit_test(workers_of_another_job_get_no_task),
         cmocka_unit_test(messages_outlast_connections),

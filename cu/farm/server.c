@@ -56,6 +56,9 @@ void server_begin(struct server *s, int run, struct coordinator *c)
     LOCKED(&s->lock);
     s->run = run;
     s->coordinator = c;
+    for (int r = 1; c && r < s->size; r++)
+        if (s->peer[r].retired) /* before this run */
+            coordinator_lost(c, r);
 }
 
 struct farm_worker server_worker(struct server *s, int rank)
