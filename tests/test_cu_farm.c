@@ -17,10 +17,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+static atomic_int hours; /* that the time of day is set back as soon as it was read */
+
+int clock_gettime(clockid_t which, struct timespec *t)
+{
+    const int st = (int)syscall(SYS_clock_gettime, which, t);
+    t->tv_sec += which == CLOCK_REALTIME ? 3600 * (time_t)hours : 0;
+    return st;
+}
 
 static const char *const policies[] = {"hrdls",        "hrdls:b=0.1,c=2,s=1,t_min=0,average",
                                        "chunk:size=3", "gss",
@@ -142,6 +153,21 @@ static void every_task_once(void **state)
     for (int p = 0; p < POLICIES; p++)
         for (int round = 0; round < 20; round++)
             play(policies[p], sizes[round % 5], round % 2 * 0.05);
+}
+
+/* Nobody waits longer because the time of day is set back. */
+static void waiting_ends_whatever_the_date(void **state)
+{
+    const struct farm_job job = {.schedule = "static", .n = 2};
+    struct coordinator *c;
+    unsigned seen = 0;
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+    hours = 1;
+    alarm(20);
+    coordinator_wait(c, &seen, 0.01);
+    alarm(0);
+    hours = 0;
+    coordinator_close(c);
 }
 
 /* A silent node loses its batch to an idle one. */
@@ -788,6 +814,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_once),
+        cmocka_unit_test(waiting_ends_whatever_the_date),
         cmocka_unit_test(silent_nodes_lose_their_batch),
         cmocka_unit_test(absent_nodes_keep_nothing),
         cmocka_unit_test(failed_tasks_go_elsewhere),

@@ -81,8 +81,12 @@ enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct co
 {
     NEW(struct coordinator, made, 1, "out of memory for the coordinator");
     *made = (struct coordinator){.job = *job, .nodes = nodes, .start = INFINITY};
+    pthread_condattr_t steady; /* the time of day may be set while we wait */
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->changed, NULL);
+    pthread_cond_init(&made->changed, &steady);
+    pthread_condattr_destroy(&steady);
     const enum ek_status st = fill(made);
     return HAND_OUT(st, made, c, coordinator_close);
 }
@@ -355,7 +359,7 @@ struct coordinator_node coordinator_node(struct coordinator *c, int node)
 void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     const double at = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)at;
     until.tv_nsec = (long)((at - floor(at)) * 1e9);
