@@ -111,6 +111,7 @@ static void plan_anew(struct execution *x)
     x->planned = elapsed(x);
     if (!x->status && x->waiting)
         x->status = run_history_plan(&x->history, elapsed(x));
+    x->changed = elapsed(x); /* planning is no standstill */
 }
 
 static struct ek_range deal(void *arg, int rank)
