@@ -4,6 +4,7 @@
 #include "src/demand.h"
 #include "src/file.h"
 
+#include <ctype.h>
 #include <regex.h>
 
 /* ---- members ----------------------------------------------------------------------------------*/
@@ -74,8 +75,13 @@ static enum ek_status list_of(const struct run_job *j, const char *where, const 
 /* A name must be safe to pass to shells, ssh and srun. */
 static enum ek_status check_name(const struct run_job *j, const char *name)
 {
-    if (!*name || *name == '-' || strpbrk(name, " \t\r\n\"'\\$`;|&<>()"))
-        FAIL(EK_USAGE, "%s: nodes: '%s' is not the name of a host; one word, no leading '-'",
+    const char *at = name;
+    while (*at && !iscntrl((unsigned char)*at) && !strchr(" \"'\\$`;|&<>()*?[]{}#~!,", *at))
+        at++;
+    if (!*name || *name == '-' || *at)
+        FAIL(EK_USAGE,
+             "%s: nodes: '%s' is not the name of a host; one word without signs "
+             "that shells read, no leading '-'",
              j->path, name);
     return EK_OK;
 }

@@ -333,8 +333,10 @@ static enum ek_status check_kind(const struct moldable_problem *p, const struct 
              moldable_needs_resources(k) ? ", and its GPUs and memory" : "");
     for (int w = moldable_fewest(k); w <= widest; w++) {
         const double t = moldable_seconds(&k->law, w);
-        if (!(t > 0) || !isfinite(t))
-            FAIL(EK_USAGE, "task '%s': its run time on %d cores is %g s, it must be above 0",
+        if (!(t >= 1e-100) || t > 1e100) /* sums and products of times are numbers, too */
+            FAIL(EK_USAGE,
+                 "task '%s': its run time on %d cores is %g s, it must be above 0, between 1e-100 "
+                 "and 1e100",
                  k->name, w, t);
     }
     return EK_OK;

@@ -331,6 +331,10 @@ rm -rf job.json.results ran
 PATH=$work:$PATH runs 0 run job.json
 [ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
 
+for time in 1e308 1e101 1e-101; do
+    one '"cores": 2' '' "{\"command\": \"true\", \"count\": 9, \"time\": [$time, $time]}"
+    refused 2 'between 1e-100' "$bin/cu-run" plan job.json
+done
 for time in inf '' 5: 1:-2 1e9:0; do
     one '"cores": 1' '' "{\"command\": \"true\", \"time\": \"1\", \"walltime\": \"$time\"}"
     refused 2 walltime "$bin/cu-run" run job.json
@@ -395,7 +399,7 @@ refused 2 "unknown key .*comand" "$bin/cu-run" run job.json --results r
 printf '{"nodes": "slurm", "tasks": [{"command": "true", "time": "1"}]}' >job.json
 refused 3 "Slurm" "$bin/cu-run" run job.json --results r
 # A host is one word that ssh cannot take for an option; misspelt or wrong members are refused.
-for host in '-oProxyCommand=touch pwned' '-oProxyCommand=touch' 'name host' ''; do
+for host in '-oProxyCommand=touch pwned' '-oProxyCommand=touch' 'name host' '*' 'a,b' '#a' 'bell\u0007' ''; do
     printf '{"nodes": [{"name": "a", "host": "%s", "cores": 1}], "tasks": [{"command": "true", "time": "1"}]}' "$host" >job.json
     refused 2 'is not the name of a host' "$bin/cu-run" run job.json --results r
 done
