@@ -3,6 +3,7 @@
 #include "src/checksum.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,16 +70,19 @@ uint64_t process_space(void)
     return checksum_of("processes", &space, sizeof space);
 }
 
-/* Its state letter; '?': there is no such process. */
+/* Its state letter; '?': there is no such process. Allocates nothing. */
 static char state_of(pid_t pid, pid_t *parent)
 {
-    char path[32], state = '?';
+    char path[32], text[512], state = '?';
     int above = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    OWNED_STREAM FILE *f = pid > 1 ? fopen(path, "re") : NULL;
-    if (!f)
-        return '?';
-    if (fscanf(f, "%*d (%*[^)]) %c %d", &state, &above) != 2)
+    const int fd = pid > 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *after = strrchr(text, ')'); /* of its name, which may hold any letter */
+    if (!after || sscanf(after + 1, " %c %d", &state, &above) != 2)
         state = '?';
     *parent = above;
     return state;

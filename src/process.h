@@ -17,7 +17,8 @@ int process_startable(int wanted, size_t stack);
  * gethostid(): Debian's nodes share one, and it asks the name server. */
 uint64_t process_space(void);
 
-/* Whether the process is stopped, as by SIGSTOP; false if it does not exist. Any thread. */
+/* Whether the process is stopped, as by SIGSTOP; false if it does not exist. Any thread, and the
+ * child of a process with threads, because it allocates nothing. */
 bool process_is_frozen(pid_t pid);
 /* A stopped process among `top` and its descendants, 0 if there is none. Looks at every process of
  * the node: not to be called often. */

@@ -23,8 +23,8 @@ enum { MOST_GPUS = 64, MOST_OUTPUT = 64 << 20 };
 /* Seconds: between two looks; until a task's death by a signal is reported, since the agent is next
  * if the whole allocation is being killed; until the failure of a task on several nodes is, since
  * the master may be about to notice that one of them is lost; to wait for an earlier agent of this
- * node. */
-static const double GLANCE = 0.1, HOLD = 1, HOLD_NODES = 2, FORMER = 60;
+ * node; after a task's walltime until its supervisor is woken. */
+static const double GLANCE = 0.1, HOLD = 1, HOLD_NODES = 2, FORMER = 60, OVERDUE = 1;
 
 extern char **environ;
 
@@ -50,6 +50,7 @@ struct agent {
     int lock, cores, *cpu;     /* cpu [cores]; NULL: tasks are not bound */
     bool *busy, shared;        /* busy [cores]; shared: we see the master's folder */
     bool orphans;              /* a supervisor was killed */
+    bool late;                 /* we were stopped for longer than AGENT_LEASE */
     int ngpus;
     char *gpu[MOST_GPUS];
     bool gpu_busy[MOST_GPUS];
@@ -287,6 +288,7 @@ static enum ek_status launch(struct agent *a, struct seat *s)
                                      .ncpus = a->cpu ? s->ncpus : 0,
                                      .cpu = cpu,
                                      .walltime = json_number_of(s->order, "walltime"),
+                                     .lease = AGENT_LEASE,
                                      .out = out,
                                      .err = err,
                                      .lock = a->lock};
@@ -410,11 +412,22 @@ static void reap(struct agent *a)
             if (s->pid == pid) {
                 s->pid = 0;
                 a->orphans = a->orphans || WIFSIGNALED(status);
+                a->late = a->late || (WIFSIGNALED(status) && WTERMSIG(status) == TASK_LEASE_OVER);
                 s->code = task_exit_code(status);
                 s->ended = clock_now();
             }
     if (a->orphans)
         task_kill_children(is_supervisor, a);
+}
+
+/* A supervisor that is stopped does not see that its task's time is up. */
+static void wake_overdue(const struct agent *a)
+{
+    for (const struct seat *s = a->seats; s; s = s->next) {
+        const double walltime = json_number_of(s->order, "walltime");
+        if (s->pid && walltime > 0 && clock_now() > s->begin + walltime + OVERDUE)
+            kill(s->pid, SIGCONT);
+    }
 }
 
 /* Has it ended, and if it failed, long enough ago to know whether a loss of nodes is the reason? */
@@ -430,6 +443,9 @@ static enum ek_status report_ended(struct agent *a)
 {
     enum ek_status st = EK_OK;
     reap(a);
+    if (a->late) /* it did not fail: the master gives it to another node */
+        return EK_LOST;
+    wake_overdue(a);
     for (struct seat **at = &a->seats, *s; !st && (s = *at);) {
         if (!due(s)) {
             at = &s->next;
@@ -446,8 +462,10 @@ static enum ek_status report_ended(struct agent *a)
 static void end_all(struct agent *a)
 {
     for (struct seat *s = a->seats; s; s = s->next)
-        if (s->pid)
+        if (s->pid) {
             kill(s->pid, SIGTERM);
+            kill(s->pid, SIGCONT); /* it may be stopped */
+        }
     for (struct seat *s; (s = a->seats); discard(s)) {
         char path[4200];
         while (s->pid && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
@@ -473,7 +491,7 @@ static enum ek_status work(struct agent *a)
             st = begin(a, &batch);
     }
     end_all(a);
-    return st ? st : stop_requested() ? EK_STOPPED : EK_OK;
+    return st && st != EK_LOST ? st : stop_requested() ? EK_STOPPED : EK_OK;
 }
 
 static void wake(int signal)

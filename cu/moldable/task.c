@@ -2,6 +2,7 @@
  * allocated between fork() and exec(). */
 #include "cu/moldable/task.h"
 #include "src/clock.h"
+#include "src/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PATIENCE = 5; /* s that a task has to end after SIGTERM */
+/* Seconds: that a task has to end after SIGTERM; between two looks whether the agent is stopped. */
+static const double PATIENCE = 5, GLANCE = 1;
 
 /* ---- the supervisor ---------------------------------------------------------------------------*/
 struct files {
@@ -99,19 +101,34 @@ static void end_rest(pid_t task, double patience)
     }
 }
 
-/* Waits for the task to end; false: it must be ended, by SIGTERM or because its time is up. */
-static bool wait_for_task(pid_t task, const sigset_t *set, double until, int *status)
+/* For how long the agent has been seen to be stopped. Time in which we were stopped, too, is none:
+ * both may be about to go on. */
+static double stopped_for(pid_t agent, double before, double *looked)
 {
+    const double now = clock_now(), passed = now - *looked;
+    *looked = now;
+    return process_is_frozen(agent) ? before + fmin(passed, GLANCE) : 0;
+}
+
+/* Why a task ends. LEASE: the agent has been stopped for so long that the master gives the task to
+ * another node. */
+enum ending { ENDING_OVER, ENDING_TOLD, ENDING_LATE, ENDING_LEASE };
+
+static enum ending wait_for_task(pid_t task, const sigset_t *set, double until, pid_t agent,
+                                 double lease, int *status)
+{
+    double stopped = 0, looked = clock_now();
     for (;;) {
         for (pid_t pid; (pid = waitpid(-1, status, WNOHANG)) > 0;)
             if (pid == task)
-                return true;
-        const double left = until > 0 ? until - clock_now() : 3600;
-        if (left <= 0)
-            return false;
+                return ENDING_OVER;
+        const double left = until > 0 ? fmin(until - clock_now(), GLANCE) : GLANCE;
+        if (left <= 0 || stopped >= lease)
+            return left <= 0 ? ENDING_LATE : ENDING_LEASE;
         const struct timespec most = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
         if (sigtimedwait(set, NULL, &most) == SIGTERM)
-            return false;
+            return ENDING_TOLD;
+        stopped = stopped_for(agent, stopped, &looked);
     }
 }
 
@@ -136,13 +153,16 @@ static void supervise(const struct task_start *s, const struct files *f, pid_t p
         _exit(126);
     if (!task)
         become_task(s, f);
-    const bool over = wait_for_task(task, &set, until, &status);
-    const bool late = !over && until > 0 && clock_now() >= until;
-    end_rest(task, over ? 0 : PATIENCE);
-    _exit(late                ? TASK_TIMED_OUT
-          : !over             ? TASK_SIGNALLED + SIGTERM
-          : WIFEXITED(status) ? WEXITSTATUS(status)
-                              : TASK_SIGNALLED + WTERMSIG(status));
+    const enum ending why = wait_for_task(task, &set, until, parent, s->lease, &status);
+    end_rest(task, why == ENDING_OVER ? 0 : PATIENCE);
+    if (why == ENDING_LEASE) {
+        signal(TASK_LEASE_OVER, SIG_DFL);
+        raise(TASK_LEASE_OVER);
+    }
+    _exit(why == ENDING_LATE   ? TASK_TIMED_OUT
+          : why != ENDING_OVER ? TASK_SIGNALLED + SIGTERM
+          : WIFEXITED(status)  ? WEXITSTATUS(status)
+                               : TASK_SIGNALLED + WTERMSIG(status));
 }
 
 enum ek_status task_start(const struct task_start *s, pid_t *pid)

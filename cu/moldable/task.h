@@ -6,6 +6,7 @@
 #pragma once
 
 #include "src/base.h"
+#include <signal.h>
 #include <sys/types.h>
 
 struct task_start {
@@ -14,12 +15,14 @@ struct task_start {
     int ncpus;           /* 0: not bound */
     const int *cpu;      /* [ncpus] as Linux numbers them */
     double walltime;     /* s; 0: no limit */
+    double lease;        /* s that the calling process may be stopped (SIGSTOP) until it is ended */
     const char *out, *err;
     int lock; /* a file that all processes of the task keep open */
 };
 
-/* Exit codes beside the command's own: its walltime was up; ended by signal n: 128 + n. */
-enum { TASK_TIMED_OUT = 124, TASK_SIGNALLED = 128 };
+/* Exit codes beside the command's own: its walltime was up; ended by signal n: 128 + n. And the
+ * signal by which a supervisor ends after its lease. */
+enum { TASK_TIMED_OUT = 124, TASK_SIGNALLED = 128, TASK_LEASE_OVER = SIGALRM };
 
 /* *pid: the supervisor, a child of this thread; on SIGTERM it ends the task. EK_UNAVAILABLE: a
  * process or a file cannot be made. */

@@ -331,6 +331,11 @@ rm -rf job.json.results ran
 PATH=$work:$PATH runs 0 run job.json
 [ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
 
+# a supervisor that is stopped ends its task at the walltime, too
+one '"cores": 1' '' '{"command": "kill -STOP $PPID; sleep 60", "time": "1", "walltime": 0.5}'
+timeout 30 "$bin/cu-run" run job.json >out 2>err
+[ $? = 1 ] && grep -q 'exit 124' err || say "a stopped supervisor: $(cat err)"
+
 for time in 1e308 1e101 1e-101; do
     one '"cores": 2' '' "{\"command\": \"true\", \"count\": 9, \"time\": [$time, $time]}"
     refused 2 'between 1e-100' "$bin/cu-run" plan job.json
