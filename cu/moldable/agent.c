@@ -324,25 +324,30 @@ static void discard(struct seat *s)
 }
 
 /* ---- reports ----------------------------------------------------------------------------------*/
-/* Appends the last MOST_OUTPUT bytes of a file to *all [*n], and removes the file. */
+/* Appends the last MOST_OUTPUT bytes of a file to *all [*n], and removes it; how much it added. */
 static uint64_t append_file(char **all, size_t *n, const char *path)
 {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = 0;
+    const size_t before = *n;
     if (fd >= 0 && !fstat(fd, &info)) {
         const off_t from = info.st_size > MOST_OUTPUT ? info.st_size - MOST_OUTPUT : 0;
-        char *more = realloc(*all, *n + (size_t)(info.st_size - from) + 1);
+        char cut[64] = "", *more = realloc(*all, *n + (size_t)(info.st_size - from) + sizeof cut);
+        if (from)
+            snprintf(cut, sizeof cut, "cu-run: %lld bytes before these are left out\n",
+                     (long long)from);
         if (more) {
             *all = more;
-            got = pread(fd, more + *n, (size_t)(info.st_size - from), from);
+            memcpy(more + *n, cut, strlen(cut));
+            *n += strlen(cut);
+            const ssize_t got = pread(fd, more + *n, (size_t)(info.st_size - from), from);
             *n += got > 0 ? (size_t)got : 0;
         }
     }
     if (fd >= 0)
         close(fd);
     unlink(path);
-    return got > 0 ? (uint64_t)got : 0;
+    return *n - before;
 }
 
 static enum ek_status check_outputs(const struct seat *s)

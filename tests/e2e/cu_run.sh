@@ -331,6 +331,19 @@ rm -rf job.json.results ran
 PATH=$work:$PATH runs 0 run job.json
 [ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
 
+# output that comes from a node without the folder is cut if it is long, which its first line says
+cat >ssh <<'END'
+#!/bin/sh
+while [ "$1" = -o ]; do shift 2; done
+shift 2
+mv job.json.results/lock hidden
+exec sh -c "$*"
+END
+one '"host": "h", "cores": 1' '' '{"command": "head -c 70000000 /dev/zero; echo end", "time": "1"}'
+PATH=$work:$PATH runs 0 run job.json
+[ "$(head -c 200 job.json.results/0.out | head -1 | tr -d '\0')" = 'cu-run: 2891140 bytes before these are left out' ] &&
+    [ "$(tail -c 4 job.json.results/0.out)" = end ] || say "long output: $(wc -c <job.json.results/0.out)"
+
 # a supervisor that is stopped ends its task at the walltime, too
 one '"cores": 1' '' '{"command": "kill -STOP $PPID; sleep 60", "time": "1", "walltime": 0.5}'
 timeout 30 "$bin/cu-run" run job.json >out 2>err
