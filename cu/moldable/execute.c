@@ -378,7 +378,8 @@ static enum ek_status check_end(struct execution *x, bool *end)
              "the allocation has no time left for %d tasks; run the same command with --resume in "
              "another one",
              x->waiting);
-    FAIL(EK_UNAVAILABLE, "%d tasks wait, and none of them can start", x->waiting);
+    FAIL(EK_UNAVAILABLE, "%d tasks wait, and none of them can start; --resume goes on with them",
+         x->waiting);
 }
 
 static enum ek_status serve(struct execution *x)

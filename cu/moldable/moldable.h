@@ -176,4 +176,6 @@ enum ek_status moldable_add_node(struct moldable_problem *, const char *name, in
 /* EK_USAGE unless there are tasks and nodes and each task's time is positive and finite on some
  * number of cores that a node (a cluster) has. */
 enum ek_status moldable_check(const struct moldable_problem *);
+/* The same of one kind of tasks. */
+enum ek_status moldable_check_kind(const struct moldable_problem *, const struct moldable_kind *);
 void moldable_problem_close(struct moldable_problem *);

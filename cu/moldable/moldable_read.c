@@ -314,7 +314,7 @@ static int widest_on_cluster(const struct moldable_problem *p, const struct mold
     return sum < least || (most < sum && most - least + 1 < step) ? 0 : sum < most ? sum : most;
 }
 
-static enum ek_status check_kind(const struct moldable_problem *p, const struct moldable_kind *k)
+enum ek_status moldable_check_kind(const struct moldable_problem *p, const struct moldable_kind *k)
 {
     bool hosted = false;
     int widest = k->cluster ? 0 : widest_on_node(p, k);
@@ -350,7 +350,7 @@ enum ek_status moldable_check(const struct moldable_problem *p)
         FAIL(EK_USAGE, "there are no nodes");
     TRY(check_names(p));
     for (int k = 0; k < p->nkinds; k++)
-        TRY(check_kind(p, &p->kinds[k]));
+        TRY(moldable_check_kind(p, &p->kinds[k]));
     return EK_OK;
 }
 

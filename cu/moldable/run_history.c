@@ -366,8 +366,33 @@ bool run_history_off_plan(const struct run_history *h)
     return false;
 }
 
+/* Finds the kinds whose waiting tasks fit none of the nodes that are left, or that depend on such
+ * ones: they wait for another run, and the others go on. */
+static enum ek_status note_stranded(struct run_history *h, struct run_epoch *e)
+{
+    const struct moldable_problem *p = &e->problem;
+    bool *waits = ARENA_NEW(&e->arena, p->nkinds, bool);
+    TRY(arena_check(&e->arena, "a plan"));
+    for (int i = 0; i < h->job->problem.ntasks; i++)
+        if (h->entry[i].state == RUN_WAITS)
+            waits[h->job->problem.kind[i]] = true;
+    for (int k = 0; k < p->nkinds; k++) {
+        struct run_measured *m = &h->measured[k];
+        if (m->stranded || !waits[k])
+            continue;
+        m->stranded = MUTED(moldable_check_kind(p, &p->kinds[k])) != EK_OK;
+        if (m->stranded)
+            status_warn("without the lost nodes: %s; its tasks wait", status_message());
+        for (int a = 0; a < p->kinds[k].nafter; a++) {
+            const struct run_measured *first = &h->measured[p->kinds[k].after[a]];
+            m->stranded = m->stranded || (first->stranded && first->left);
+        }
+    }
+    return EK_OK;
+}
+
 /* The problem of the waiting tasks and the remaining nodes. */
-static enum ek_status remaining(const struct run_history *h, struct run_epoch *e)
+static enum ek_status remaining(struct run_history *h, struct run_epoch *e)
 {
     const struct moldable_problem *p = &h->job->problem;
     e->problem = *p;
@@ -380,18 +405,20 @@ static enum ek_status remaining(const struct run_history *h, struct run_epoch *e
     TRY(arena_check(&e->arena, "a plan"));
     for (int k = 0; k < p->nkinds; k++)
         e->problem.kinds[k].law.stretch = stretch_of(h, k);
-    for (int i = 0; i < p->ntasks; i++)
-        if (h->entry[i].state == RUN_WAITS) {
-            e->problem.kind[e->problem.ntasks] = p->kind[i];
-            e->task[e->problem.ntasks++] = i;
-        }
     for (int n = 0; n < p->nnodes; n++)
         if (!h->lost[n]) {
             e->problem.node[e->problem.nnodes] = p->node[n];
             e->node[e->problem.nnodes++] = n;
         }
-    return e->problem.nnodes ? EK_OK
-                             : status_fail(EK_UNAVAILABLE, "no node is left to run tasks on");
+    if (!e->problem.nnodes)
+        FAIL(EK_UNAVAILABLE, "no node is left to run tasks on");
+    TRY(note_stranded(h, e));
+    for (int i = 0; i < p->ntasks; i++)
+        if (h->entry[i].state == RUN_WAITS && !h->measured[p->kind[i]].stranded) {
+            e->problem.kind[e->problem.ntasks] = p->kind[i];
+            e->task[e->problem.ntasks++] = i;
+        }
+    return EK_OK;
 }
 
 /* Sets when each core becomes free. Running tasks may be on any cores of their node, so they are
@@ -460,8 +487,6 @@ static enum ek_status plan_epoch(struct run_history *h, struct run_epoch *e, dou
     if (!e->problem.ntasks)
         return EK_OK;
     TRY(running(h, e, now));
-    if (moldable_check(&e->problem)) /* the lost nodes are missing: the job itself was checked */
-        return EK_UNAVAILABLE;
     TRY(moldable_plan_open(&e->plan, &e->problem, h->method));
     for (int i = 0; i < e->problem.ntasks; i++) {
         h->entry[e->task[i]].epoch = e;

@@ -37,6 +37,7 @@ struct run_idle {
 struct run_measured {
     int left, n;               /* tasks not done; tasks measured */
     bool failed;               /* a task has failed, or was skipped after a failure */
+    bool stranded;             /* waiting tasks fit no node that is left */
     double measured, expected; /* s: sums over the measured tasks */
 };
 
@@ -74,8 +75,8 @@ void run_history_discard(struct run_history *);
 enum ek_status run_history_note(struct run_history *, int task);
 
 /* Plans all waiting tasks over the remaining nodes from `now` on, with laws corrected by the
- * measurements; running tasks keep their cores for their expected time. EK_UNAVAILABLE: no node is
- * left, or a task fits none of them. */
+ * measurements; running tasks keep their cores for their expected time. Tasks that fit no node that
+ * is left, and those that need them, are left out. EK_UNAVAILABLE: no node is left. */
 enum ek_status run_history_plan(struct run_history *, double now);
 
 /* Do tasks of a waiting kind take 10 % more or less than the last plan assumes? */

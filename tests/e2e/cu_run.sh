@@ -331,6 +331,20 @@ rm -rf job.json.results ran
 PATH=$work:$PATH runs 0 run job.json
 [ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
 
+# a lost node takes its GPU along: what needs it waits, with what depends on that, and the rest is done
+cat >job.json <<'END'
+{"nodes": [{"name": "g", "host": "g", "cores": 1, "gpus": 1}, {"name": "c", "host": "c", "cores": 1}], "oversubscribe": true, "retries": 0, "tasks": [
+ {"name": "gpu", "gpus": 1, "command": "[ -e mended ] || { kill -9 $(ps -o ppid= -p $PPID); sleep 9; }; echo {id} >>ran", "time": "1", "count": 2},
+ {"name": "behind", "after": ["gpu"], "command": "echo {id} >>ran", "time": "9"},
+ {"name": "cpu", "command": "sleep 0.2; echo {id} >>ran", "time": "1", "count": 4}, {"name": "last", "after": ["cpu"], "command": "echo {id} >>ran", "time": "1"}]}
+END
+rm -rf job.json.results ran mended
+PATH=$work:$PATH runs 3 run job.json
+[ "$(sort ran | tr '\n' ' ')" = '3 4 5 6 7 ' ] && grep -q '3 tasks wait' err || say "without the only GPU: $(cat ran err)"
+touch mended
+PATH=$work:$PATH runs 0 run job.json --resume
+[ "$(sort ran | tr '\n' ' ')" = '0 1 2 3 4 5 6 7 ' ] || say "with a GPU again: $(cat ran err)"
+
 # output that comes from a node without the folder is cut if it is long, which its first line says
 cat >ssh <<'END'
 #!/bin/sh
