@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-enum { WIDE = 12, MOST = WIDE * WIDE, FEW = 6 };
+enum { WIDE = 12, MOST = WIDE * WIDE, FEW = 6, MANY = 600 };
 
-static size_t first[MOST + 1], neighbour[4 * MOST];
-static double face[4 * MOST], cost[MOST];
+static size_t first[MANY + 1], neighbour[4 * MANY];
+static double face[4 * MANY], cost[MANY];
 
 /* The first n tasks of a grid, `wide` in a row. */
 static void add_grid(struct sched_job *job, size_t n, size_t wide)
@@ -168,12 +168,47 @@ static void annealing_is_paid_for(void **state)
     arena_free(&arena);
 }
 
+/* Many tasks, every other one of which belongs on the device: no stretches come near to that, so
+ * they are not annealed. Where all belong anywhere, they are. */
+static void many_tasks_are_annealed_where_it_may_help(void **state)
+{
+    for (int mixed = 0; mixed <= 1; mixed++) {
+        static double seconds[2][MANY];
+        struct arena arena = {0};
+        struct sched_job job;
+        struct estimate e;
+        struct partition d;
+        int owner[MANY];
+        const struct sched_unit unit[] = {
+            {.kind = CU_CPU, .width = 1, .seconds = seconds[0]},
+            {.kind = CU_DEVICE, .width = 1, .memory = 1, .seconds = seconds[1]}};
+        for (size_t t = 0; t < MANY; t++) {
+            seconds[0][t] = cost[t] = mixed && t % 2 ? 5 : 1;
+            seconds[1][t] = mixed && t % 2 == 0 ? 5 : 1;
+        }
+        add_grid(&job, MANY, 24);
+        job.ncu = 2;
+        job.unit = unit;
+        job.arena = &arena;
+        job.face = &(struct sched_link){0.1, 0};
+        assert_int_equal(estimate_open(&e, &job), EK_OK);
+        assert_int_equal(partition_open(&d, &e, &job), EK_OK);
+        partition_begin(&d, 20);
+        const long moves = d.moves;
+        const struct partition_cost cost_of = partition_search(&d, NULL, owner);
+        assert_true(mixed ? d.moves == moves : d.moves < moves);
+        assert_true(cost_of.makespan < 1.1 * MANY / 2);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tasks_are_where_they_belong),
         cmocka_unit_test(a_grid_is_cut_into_few_pieces),
         cmocka_unit_test(annealing_is_paid_for),
+        cmocka_unit_test(many_tasks_are_annealed_where_it_may_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,9 @@ enum { MOVES = 4000, MOVES_TASKS = 256 };
  * search tree go. */
 enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_BUDGET = 20000 };
 
+/* More memory nodes besides number 0 are not told apart. */
+enum { MOST_OTHERS = 8 };
+
 /* A partition this close to the bound needs no rival. */
 static const double GOOD_ENOUGH = 1.0002;
 
@@ -79,6 +82,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->delta = ARENA_NEW(job->arena, n, double);
     d->scratch = ARENA_NEW(job->arena, n + 1, double);
     d->class = ARENA_NEW(job->arena, ncu, struct partition_class);
+    d->class_of = ARENA_NEW(job->arena, ncu + 1, int);
     d->group = ARENA_NEW(job->arena, ncu, struct partition_group);
     d->market = ARENA_NEW(job->arena, ncu, struct partition_market);
     d->heaps.top = ARENA_NEW(job->arena, ncu, struct plan_load);
@@ -87,6 +91,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->link_s = ARENA_NEW(job->arena, 2 * ncu, double);
     d->use = ARENA_NEW(job->arena, ncu, double);
     d->inside = ARENA_NEW(job->arena, ncu, double);
+    d->whole = ARENA_NEW(job->arena, ncu, double);
     d->shut = ARENA_NEW(job->arena, ncu, bool);
     d->top = ARENA_NEW(job->arena, ncu, double);
     d->slowdown = ARENA_NEW(job->arena, ncu, double);
@@ -97,7 +102,11 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     TRY(arena_check(job->arena, "a partition of %zu tasks on %d units", n, job->ncu));
     memcpy(d->order, e->order, n * sizeof *d->order);
     number_memories(d);
-    return EK_OK;
+    if (!job->first)
+        return EK_OK;
+    d->nodes = d->nmemories <= MOST_OTHERS ? d->nmemories : MOST_OTHERS + 1;
+    d->node = ARENA_NEW(job->arena, (size_t)d->nodes * n, double);
+    return arena_check(job->arena, "%zu tasks on %d memory nodes", n, d->nodes);
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
@@ -139,6 +148,8 @@ static void sort_units(struct partition *d)
         double slowdown = d->e->slowdown[c];
         bool anew = !k || k->kind != kind || k->memory != d->memory[c];
         if (anew) {
+            if (!k || k->memory != d->memory[c])
+                d->class_of[d->memory[c]] = d->nclasses;
             k = &d->class[d->nclasses++];
             *k =
                 (struct partition_class){.kind = kind, .memory = d->memory[c], .first = d->ngroups};
@@ -154,6 +165,7 @@ static void sort_units(struct partition *d)
         k->units++;
         k->capacity += 1 / slowdown;
     }
+    d->class_of[d->nmemories] = d->nclasses;
 }
 
 /* Insertion sort, for an order that is nearly right; false: it takes more than `moves`. */
@@ -380,8 +392,8 @@ static void try_memory(struct partition *d, struct search *s, int memory)
 }
 
 /* ---- where exchanges matter -------------------------------------------------------------------*/
-/* How much longer than the best partition's the step may be that an annealing leaves, for local
- * search to be worth it. */
+/* How much longer than the best partition's the step may be that an annealing leaves (of many
+ * tasks: begins with), for local search (annealing) to be worth it. */
 static const double WORTH_IMPROVING = 1.02;
 
 /* Share of a step that there must be to gain. */
@@ -424,14 +436,11 @@ static void anneal(struct partition *d, struct search *s, struct start b, int pa
         improve(d, s, true);
 }
 
-/* More memory nodes are not told apart. */
-enum { MOST_OTHERS = 8 };
-
 static void try_faces(struct partition *d, struct search *s)
 {
     struct start best = {0};
     double least = INFINITY;
-    partition_cache(d);
+    partition_tabulate(d);
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
     /* Of many tasks all memory nodes get some, and annealing does little. */
@@ -448,7 +457,8 @@ static void try_faces(struct partition *d, struct search *s)
                 best = b;
             }
         }
-    anneal(d, s, best, many ? 1 : 2);
+    if (!many || least < WORTH_IMPROVING * s->best)
+        anneal(d, s, best, many ? 1 : 2);
     if (!many)
         anneal(d, s, (struct start){.owner = s->owner}, 1);
 }

@@ -69,6 +69,7 @@ struct partition {
     bool continues;    /* the partition found last moves only what can be brought in one step */
     int nclasses, ngroups, nmembers;
     struct partition_class *class; /* room for ncu */
+    int *class_of;                 /* [nmemories + 1] first class of each memory node */
     struct partition_group *group; /* of class 0, of class 1, …; room for ncu */
     int *member;                   /* [ncu] units of group 0, of group 1, … */
     struct plan_heap heaps;        /* [ncu] likewise */
@@ -80,6 +81,9 @@ struct partition {
         *full; /* [ncu] seconds computing; computing and moving; of the partition last looked at */
     double *link_s, *use;    /* [nmemories] */
     double *inside;          /* [nmemories] bytes of faces inside each */
+    int nodes;               /* memory nodes whose times are tabulated where there are faces */
+    double *node;            /* [nodes, n] seconds of a task there */
+    double *whole;           /* [nmemories] of all tasks there */
     bool *shut;              /* [nmemories] gets no stretch */
     long crossing;           /* faces that cross */
     uint64_t random;         /* state of the generator */
@@ -174,9 +178,8 @@ double partition_seconds(const struct partition *d, int memory, size_t t);
  * makespan: whole tasks do not fill its units evenly. True if it has changed. */
 bool partition_learn_use(struct partition *d);
 
-/* Where exchanges matter. First, for all that follow, leaves in d->scratch the times of memory node
- * 0, which may have many kinds of units. */
-void partition_cache(struct partition *d);
+/* Where exchanges matter. First, for all that follow: tabulates d->node and d->whole. */
+void partition_tabulate(struct partition *d);
 /* Deals consecutive tasks to each memory node that is not d->shut, by the speed of its units; from
  * the last task on if `back`. */
 void partition_deal(struct partition *d, bool back);

@@ -19,11 +19,6 @@ void partition_load(struct partition *d, const int *owner)
 }
 
 /* ---- lists ------------------------------------------------------------------------------------*/
-static bool suits(const struct partition_class *k, enum partition_by by, int pick)
-{
-    return pick == PARTITION_ANY || pick == (by == PARTITION_BY_MEMORY ? k->memory : k->kind);
-}
-
 /* The group of a class in which the task ends first; updates *first, the end, if it is before
  * *first. */
 static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
@@ -48,9 +43,12 @@ static int end_in(const struct partition *d, const struct partition_class *k, si
 static int place(struct partition *d, enum partition_by by, size_t t)
 {
     double first = INFINITY;
-    int best = -1;
-    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (suits(k, by, d->pick[t]))
+    int best = -1, pick = d->pick[t];
+    const bool within = by == PARTITION_BY_MEMORY && pick != PARTITION_ANY;
+    const struct partition_class *k = d->class + (within ? d->class_of[pick] : 0),
+                                 *end = d->class + (within ? d->class_of[pick + 1] : d->nclasses);
+    for (; k < end; k++)
+        if (within || pick == PARTITION_ANY || pick == k->kind)
             best = end_in(d, k, t, best < 0 ? k->first : best, &first);
     struct partition_group *g = &d->group[best];
     int unit = g->heap.top->unit;
@@ -89,13 +87,14 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
     const int cu = unit_of(d, by, s);
     if (cu >= 0)
         return estimate_seconds(d->e, cu, t) + d->weight * partition_transfer(d, d->memory[cu], t);
+    const struct partition_class *k = d->class + d->class_of[s],
+                                 *end = d->class + d->class_of[s + 1];
+    const double transfer = d->weight * partition_transfer(d, s, t);
     double rate = 0;
-    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (k->memory == s)
-            rate += k->capacity / partition_more(d->e->of[k->kind].seconds[t] +
-                                                     d->weight * k->capacity / k->units *
-                                                         partition_transfer(d, s, t),
-                                                 1e-300);
+    for (; k < end; k++)
+        rate += k->capacity /
+                partition_more(d->e->of[k->kind].seconds[t] + k->capacity / k->units * transfer,
+                               1e-300);
     return rate > 0 ? 1 / rate : INFINITY;
 }
 
@@ -106,17 +105,19 @@ static const double MUCH = 0.01;
 double partition_seconds(const struct partition *d, int memory, size_t t)
 {
     double alone = INFINITY;
-    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (k->memory == memory)
-            alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
-                                              d->e->slowdown[d->group[k->first].unit[0]]);
+    for (int i = d->class_of[memory]; i < d->class_of[memory + 1]; i++) {
+        const struct partition_class *k = &d->class[i];
+        alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
+                                          d->e->slowdown[d->group[k->first].unit[0]]);
+    }
     return alone > d->least * (1 + MUCH) ? alone : seconds_on(d, PARTITION_BY_MEMORY, memory, t);
 }
 
-/* The same, with cached times of the largest memory node (number 0) in d->scratch. */
+/* The same, from the table. */
 static double known_seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
-    return by == PARTITION_BY_MEMORY && s == 0 ? d->scratch[t] : seconds_on(d, by, s, t);
+    return by == PARTITION_BY_MEMORY && s < d->nodes ? d->node[(size_t)s * d->job->n + t]
+                                                     : seconds_on(d, by, s, t);
 }
 
 static double capacity_of(const struct partition *d, enum partition_by by, int s, double span)
@@ -137,7 +138,7 @@ static bool cut_at(struct partition *d, enum partition_by by, double span)
             if (s == last)
                 return false;
             left = capacity_of(d, by, ++s, span);
-            sec = seconds_on(d, by, s, t);
+            sec = known_seconds_on(d, by, s, t);
         }
         left -= sec;
         pick[t] = by == PARTITION_BY_MEMORY ? s : unit_of(d, by, s);
@@ -188,8 +189,10 @@ bool partition_cut(struct partition *d, enum partition_by by)
     enum { TRIES = 3 };
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
-    for (size_t t = 0; by == PARTITION_BY_MEMORY && t < d->job->n; t++)
-        d->scratch[t] = seconds_on(d, by, 0, t);
+    double *node = d->node;
+    for (int p = 0; by == PARTITION_BY_MEMORY && p < d->nodes; p++)
+        for (size_t t = 0; t < d->job->n; t++)
+            *node++ = seconds_on(d, by, p, t);
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
             return false;

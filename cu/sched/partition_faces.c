@@ -57,15 +57,24 @@ double partition_exchange_of(const struct partition *d, bool crosses)
 }
 
 /* ---- annealing --------------------------------------------------------------------------------*/
-void partition_cache(struct partition *d)
-{
-    for (size_t t = 0; t < d->job->n; t++)
-        d->scratch[t] = partition_seconds(d, 0, t);
-}
-
 static double seconds_on(const struct partition *d, int memory, size_t t)
 {
-    return memory == 0 ? d->scratch[t] : partition_seconds(d, memory, t);
+    return memory < d->nodes ? d->node[(size_t)memory * d->job->n + t]
+                             : partition_seconds(d, memory, t);
+}
+
+void partition_tabulate(struct partition *d)
+{
+    double *node = d->node;
+    for (int p = 0; p < d->nmemories; p++) {
+        d->whole[p] = 0;
+        for (size_t t = 0; t < d->job->n; t++) {
+            const double sec = partition_seconds(d, p, t);
+            d->whole[p] += sec;
+            if (p < d->nodes)
+                *node++ = sec;
+        }
+    }
 }
 
 static double value_of(const struct partition *d)
@@ -167,10 +176,7 @@ static double span_of(struct partition *d)
     double rate = 0;
     int open = 0;
     for (int m = 0; m < d->nmemories; m++) {
-        double sum = 0;
-        for (size_t t = 0; !d->shut[m] && t < d->job->n; t++)
-            sum += seconds_on(d, m, t);
-        rate += d->shut[m] ? 0 : 1 / partition_more(sum, 1e-300);
+        rate += d->shut[m] ? 0 : 1 / partition_more(d->whole[m], 1e-300);
         open += !d->shut[m];
     }
     /* The bound knows of tasks that fit on some nodes only. */

@@ -284,11 +284,13 @@ static size_t find_deviant(const struct trial *t, const struct partition *d, con
     const double clear = CLEAR * fmax(estimate_noise(e), 0.02);
     size_t best = e->n;
     for (size_t i = 0; i < e->n; i++) {
+        if (t->lent[owner[i]] || !is_apart(e, owner, cu, i))
+            continue;
         const double off = sign * estimate_deviation(e, e->kind[owner[i]], i);
         const double there = d->load[cu] + estimate_seconds(e, cu, i) + estimate_launch(e, cu),
                      cost = fmax(0, there - planned) + 2 * partition_transfer(d, d->memory[cu], i) +
                             (d->job->first ? partition_crossing(d, owner, i, d->memory[cu]) : 0);
-        if (off > clear && cost < *most && !t->lent[owner[i]] && is_apart(e, owner, cu, i)) {
+        if (off > clear && cost < *most) {
             *most = cost;
             best = i;
         }
