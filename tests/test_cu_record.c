@@ -29,7 +29,7 @@ static void far_off_points_do_not_matter(void **state)
         if (i % 4 == 1)
             row[i].y *= 10;
     }
-    fit_rows(row, 40, 3, beta);
+    fit_rows(row, 40, 3, FIT_CLOSELY, beta);
     assert_close(beta[0], 2, 1e-6);
     assert_close(beta[1], 3, 1e-6);
     assert_true(beta[2] == 0);
@@ -41,10 +41,10 @@ static void nothing_is_negative(void **state)
     double beta[2];
     for (int i = 0; i < 20; i++)
         row[i] = (struct fit_row){.x = {1, i}, .y = 100 - i, .weight = 1};
-    fit_rows(row, 20, 2, beta);
+    fit_rows(row, 20, 2, FIT_CLOSELY, beta);
     assert_true(beta[1] == 0);
     assert_close(beta[0], 90.5, 0.02);
-    fit_rows(row, 0, 2, beta);
+    fit_rows(row, 0, 2, FIT_CLOSELY, beta);
     assert_true(beta[0] == 0 && beta[1] == 0);
 }
 

@@ -60,6 +60,7 @@ struct estimate_kind {
     } row[ESTIMATE_ROWS]; /* the latest ranges, which tell `inside`; */
     size_t rows;          /* how many there have been; */
     unsigned longer;      /* and those of several tasks */
+    size_t enough;        /* rows with which `inside` is fitted next */
     struct line line;
     bool tried;    /* the line has been fitted, */
     bool one_size; /* to tasks of one cost */

@@ -60,6 +60,9 @@ struct fitted {
     double off, inside;
 };
 
+/* Share of the deviations that is worth another round of a fit. */
+static const double SETTLED = 1e-4;
+
 /* With these launch seconds, or with the best ones if `inside` is negative. */
 static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double inside)
 {
@@ -70,7 +73,7 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
         row[i] = rows[i];
         row[i].y -= fmax(0, inside);
     }
-    fit_rows(row, m, inside < 0 ? 3 : 2, beta);
+    fit_rows(row, m, inside < 0 ? 3 : 2, SETTLED, beta);
     for (size_t i = 0; i < m; i++) {
         const double *x = row[i].x;
         f.off += row[i].weight * fabs(row[i].y - beta[0] * x[0] - beta[1] * x[1] - beta[2] * x[2]);
@@ -83,6 +86,9 @@ static struct fitted fit_ranges(const struct fit_row *rows, size_t m, double ins
 /* Other launch seconds must explain the rows by so much better, as the logarithm of the
  * likelihoods' ratio; rows that are off by less than this share in the mean are explained. */
 static const double EVIDENT = 3, EXPLAINED = 1e-6;
+
+/* If there are all ESTIMATE_ROWS rows, it takes so many new ones to fit them anew. */
+enum { ANEW = ESTIMATE_ROWS / 4 };
 
 /* What m rows may be off by if all is known. */
 static double least_off(size_t m, double doubt)
@@ -110,10 +116,11 @@ static bool misjudges(const struct estimate *e, int j)
  * what is known. In the first step, units that seem to differ in speed may be alike. */
 static double launch_inside(struct estimate *e, int j, bool first, double doubt)
 {
-    const struct estimate_kind *k = &e->of[j];
+    struct estimate_kind *k = &e->of[j];
     struct fit_row row[ESTIMATE_ROWS] = {0};
-    if (!k->longer || WITHOUT(HIDDEN))
+    if (!k->longer || k->rows < k->enough || WITHOUT(HIDDEN))
         return k->inside;
+    k->enough = k->rows < ESTIMATE_ROWS || first ? 0 : k->rows + ANEW;
     const size_t m = make_rows(k, e->factor, row);
     const struct fitted known = fit_ranges(row, m, k->inside);
     if (known.off <= least_off(m, doubt))

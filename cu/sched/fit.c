@@ -9,9 +9,6 @@
 
 enum { ROUNDS = 60 };
 
-/* A round that changes every parameter by at most this share is the last. */
-static const double SETTLED = 1e-7;
-
 /* A pivot below this share of its diagonal is linearly dependent on earlier columns. */
 static const double NOTHING = 1e-9;
 
@@ -27,13 +24,17 @@ static double residual(const struct fit_row *r, int p, const double *beta)
     return fabs(sum);
 }
 
-/* Weights of 1 / deviation turn squares into absolute deviations. */
-static void add_up(const struct fit_row *row, size_t n, int p, const double *beta, double least,
-                   struct normal *m)
+/* Weights of 1 / deviation turn squares into absolute deviations, whose weighted sum is returned.
+ */
+static double add_up(const struct fit_row *row, size_t n, int p, const double *beta, double least,
+                     struct normal *m)
 {
+    double sum = 0;
     memset(m, 0, sizeof *m);
     for (size_t i = 0; i < n; i++) {
-        double w = row[i].weight / fmax(beta ? residual(&row[i], p, beta) : 1, least);
+        const double off = fmax(beta ? residual(&row[i], p, beta) : 1, least),
+                     w = row[i].weight / off;
+        sum += row[i].weight * off;
         for (int j = 0; j < p; j++) {
             m->b[j] += w * row[i].x[j] * row[i].y;
             for (int k = 0; k <= j; k++)
@@ -43,6 +44,7 @@ static void add_up(const struct fit_row *row, size_t n, int p, const double *bet
     for (int j = 0; j < p; j++) /* symmetric */
         for (int k = 0; k < j; k++)
             m->a[k][j] = m->a[j][k];
+    return sum;
 }
 
 /* Gauss-Jordan without pivoting: the matrix is symmetric and positive semidefinite. Parameters that
@@ -77,23 +79,19 @@ static double typical(const struct fit_row *row, size_t n)
 }
 
 /* Parameters whose best value is negative are set to 0, one after another. */
-void fit_rows(const struct fit_row *row, size_t n, int p, double *beta)
+void fit_rows(const struct fit_row *row, size_t n, int p, double settled, double *beta)
 {
     const double least = fmax(1e-9 * typical(row, n), 1e-300);
     bool out[FIT_MOST] = {false};
     struct normal m;
     for (int again = 1; again;) {
         again = 0;
-        bool settled = false;
-        for (int round = 0; round < ROUNDS && !settled; round++) {
-            double before[FIT_MOST];
-            for (int j = 0; j < p; j++)
-                before[j] = round ? beta[j] : NAN;
-            add_up(row, n, p, round ? beta : NULL, least, &m);
+        double off = INFINITY, before = INFINITY;
+        for (int round = 0; round < ROUNDS && (round < 3 || before - off > settled * off);
+             round++) {
+            before = off;
+            off = add_up(row, n, p, round ? beta : NULL, least, &m);
             solve(m, p, out, beta);
-            settled = true;
-            for (int j = 0; j < p; j++)
-                settled &= fabs(beta[j] - before[j]) <= SETTLED * fabs(beta[j]);
         }
         int worst = -1;
         for (int j = 0; j < p; j++)

@@ -310,7 +310,7 @@ static double mean_of(const struct rows *r)
 static void fit_to_mean(const struct rows *r, int p, double *beta)
 {
     double fitted = 0;
-    fit_rows(r->at, r->n, p, beta);
+    fit_rows(r->at, r->n, p, FIT_CLOSELY, beta);
     for (size_t i = 0; i < r->n; i++)
         for (int j = 0; j < p; j++)
             fitted += r->at[i].x[j] * beta[j];

@@ -71,7 +71,7 @@ static void draw_line(struct fitter *f)
         if (f->first[t] < f->first[t + 1])
             f->row[known++] =
                 (struct fit_row){.x = {1, cost_of(f, t)}, .y = f->kind->seconds[t], .weight = 1};
-    fit_rows(f->row, known, 2, line);
+    fit_rows(f->row, known, 2, FIT_CLOSELY, line);
     for (size_t t = 0; t < f->n; t++)
         if (f->first[t] == f->first[t + 1])
             f->kind->seconds[t] = known ? line[0] + line[1] * cost_of(f, t) : NAN;
@@ -108,7 +108,7 @@ static void find_launch(struct fitter *f)
         f->row[i] = (struct fit_row){
             .x = {1, tasks, cost}, .y = s->seconds / slowdown_of(f, s), .weight = 1 / tasks};
     }
-    fit_rows(f->row, f->count, f->cost ? 3 : 2, beta);
+    fit_rows(f->row, f->count, f->cost ? 3 : 2, FIT_CLOSELY, beta);
     f->kind->launch = beta[0];
 }
 
@@ -126,7 +126,7 @@ static void find_slowness(struct fitter *f)
             f->row[n++] = (struct fit_row){
                 .x = {1, s->busy[0], s->busy[1]}, .y = s->seconds / expected, .weight = expected};
     }
-    fit_rows(f->row, n, 3, beta);
+    fit_rows(f->row, n, 3, FIT_CLOSELY, beta);
     for (int k = 0; k < 2; k++)
         f->kind->slowed[k] = beta[0] > 0 ? beta[1 + k] / beta[0] : 0;
 }
