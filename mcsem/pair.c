@@ -188,12 +188,12 @@ struct rule {
 };
 
 /* Sum of the semi-axes of the ellipse with foci at a panel's ends that passes through a point of
- * the other wire. */
+ * the other wire: 1 on the panel itself, which rounding must not lower. */
 static double ellipse(const struct rule *rule, double centre, double half, double t)
 {
     const double complex z = (seen_from_wire(rule->wire, rule->other, t) - centre) / half;
     const double complex root = csqrt(z * z - 1);
-    return fmax(cabs(z + root), cabs(z - root));
+    return fmax(1, fmax(cabs(z + root), cabs(z - root)));
 }
 
 /* Number of points that a panel needs. The field is analytic along the wire up to the other one:

@@ -551,9 +551,19 @@ static void what_touches_is_refused(void **state)
     assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),
                      EK_USAGE);
     p.length = 100;
-    p.receiver[0] = 30;
-    assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),
-                     EK_USAGE);
+    for (int n = 0; n < 400; n++) { /* anywhere on the wire, in any direction */
+        double u[3];
+        p.length = pow(10, 3 * drand48());
+        p.azimuth = acos(-1) / 2 * (n % 4);
+        p.dip = n % 8 < 4 ? 0 : acos(-1) / 2;
+        pair_axis(p.azimuth, p.dip, u);
+        const double at = p.length * (drand48() - 0.5);
+        for (int d = 0; d < 3; d++)
+            p.receiver[d] = p.source[d] + at * u[d];
+        assert_int_equal(pair_check(&p, FORWARD_TOLERANCE, "survey"), EK_USAGE);
+        assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),
+                         EK_USAGE);
+    }
     status_mute(-1);
 }
 
