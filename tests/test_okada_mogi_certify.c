@@ -273,6 +273,36 @@ static void test_random_jobs(void **state)
     assert_true(certified > jobs / 6);
 }
 
+/* The rise above a source bends with its depth, and with Poisson's ratio, as much as the bounds
+ * allow: a source where the ranges end needs all that certificates add to the middle. */
+static void test_sources_at_the_ends(void **state)
+{
+    const ld pi = acosl(-1);
+    for (int i = 0; i < 8; i++) {
+        const double depth = i < 4 ? 3e3 : 700, share = i % 2 ? 2e-3 : 7e-4;
+        char text[1024], rocks[64] = "\"value\": 0.25";
+        snprintf(text, sizeof text, "E_m,N_m,uU_m,sU_m\n0,0,%.17g,1e-15\n",
+                 (double)(0.75L / pi * 8e6L / ((ld)depth * depth)));
+        job_write("stations.csv", text);
+        if (i / 2 % 2)
+            snprintf(rocks, sizeof rocks, "\"min\": 0.25, \"max\": %.17g, \"n\": 2", 0.25 + share);
+        snprintf(text, sizeof text,
+                 "{\"model\": \"mogi\", \"stations\": \"stations.csv\", "
+                 "\"accept\": {\"k_sigma\": 1}, \"parameters\": ["
+                 "{\"name\": \"Es_m\", \"value\": 0}, {\"name\": \"Ns_m\", \"value\": 0}, "
+                 "{\"name\": \"d_m\", \"min\": %g, \"max\": %.17g, \"n\": 2}, "
+                 "{\"name\": \"dV_m3\", \"value\": 8e6}, {\"name\": \"nu\", %s}]}",
+                 depth, depth * (1 + share), rocks);
+        job_write("job.json", text);
+        struct job *job;
+        struct certificate c;
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        json_decref(job_certify(job, &c));
+        assert_false(c.certified);
+        job_close(job);
+    }
+}
+
 /* Every trial that a search accepts lies in one of the grid's boxes, whatever the effort. */
 static void test_grid(void **state)
 {
@@ -371,9 +401,9 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_jobs),
-                                       cmocka_unit_test(test_grid), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_holes),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_sources_at_the_ends),
+        cmocka_unit_test(test_grid),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_holes),       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
