@@ -202,6 +202,81 @@ static void many_tasks_are_annealed_where_it_may_help(void **state)
     }
 }
 
+/* FEW tasks in two rows without faces between them. */
+static void add_two_rows(struct sched_job *job)
+{
+    enum { WIDTH = FEW / 2 };
+    add_grid(job, WIDTH, WIDTH);
+    for (size_t t = 0, e = first[WIDTH]; t < WIDTH; t++) {
+        for (size_t f = first[t]; f < first[t + 1]; f++) {
+            neighbour[e] = neighbour[f] + WIDTH;
+            face[e++] = face[f];
+        }
+        first[WIDTH + t + 1] = e;
+    }
+    job->n = FEW;
+}
+
+/* No assignment takes less than the bounds say, be the grid in one piece or in two rows apart.
+ * Where a face takes longer than all tasks on the host, there is nothing to anneal. */
+static void bounds_hold(void **state)
+{
+    enum { CASES = 200, ALL = 729 };
+    uint64_t random = 5;
+    int reached = 0;
+    for (int i = 0; i < CASES; i++) {
+        struct arena arena = {0};
+        struct sched_unit unit[3];
+        struct sched_job job;
+        struct estimate e;
+        struct partition d;
+        int owner[FEW];
+        const bool apart = i % 4 == 0, dear = i % 4 == 1, row = i % 4 == 2;
+        draw(&random, FEW);
+        for (int t = 0; row && t < FEW; t++) /* halves that one face joins are on the bound */
+            cost[t] = 1;
+        for (int c = 0; c < 3; c++)
+            unit[c] = (struct sched_unit){.kind = machine[c].kind,
+                                          .width = 1,
+                                          .memory = machine[c].memory,
+                                          .speed = row ? (c < 2 ? 1 : 1e-9)
+                                                       : 0.2 + 2 * random_uniform(&random)};
+        apart ? add_two_rows(&job) : add_grid(&job, FEW, row ? FEW : 3);
+        const struct sched_exchange rest = {.host = 2e-7 * random_uniform(&random),
+                                            .device = 2e-7 * random_uniform(&random),
+                                            .cross = random_uniform(&random)};
+        job.ncu = 3;
+        job.unit = unit;
+        job.arena = &arena;
+        job.exchange = &rest;
+        job.face = &(struct sched_link){dear ? 100 : random_uniform(&random), 1e-6};
+        assert_int_equal(estimate_open(&e, &job), EK_OK);
+        assert_int_equal(partition_open(&d, &e, &job), EK_OK);
+        assert_true(d.connected == !apart);
+        partition_begin(&d, 20);
+        partition_bound(&d);
+        double best = INFINITY;
+        for (int a = 0; a < ALL; a++) {
+            bool across = false;
+            for (int t = 0, left = a; t < FEW; t++, left /= 3) {
+                owner[t] = left % 3;
+                across |= owner[t] != owner[0];
+            }
+            const double total = partition_total(&d, partition_predict(&d, owner));
+            assert_true(total > d.total * (1 - 1e-9));
+            assert_true(!across || total > d.across * (1 - 1e-9));
+            best = fmin(best, total);
+        }
+        reached += best < 1.01 * d.total;
+        const long moves = d.moves;
+        const struct partition_cost found = partition_search(&d, NULL, owner);
+        assert_true(partition_total(&d, found) < 1.001 * best);
+        assert_true(!dear || d.moves == moves);
+        arena_free(&arena);
+    }
+    assert_true(reached > CASES / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_grid_is_cut_into_few_pieces),
         cmocka_unit_test(annealing_is_paid_for),
         cmocka_unit_test(many_tasks_are_annealed_where_it_may_help),
+        cmocka_unit_test(bounds_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

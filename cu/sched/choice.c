@@ -98,7 +98,8 @@ bool choice_make(struct choice *c, bool present, bool chosen, int *owner)
                              : 0,
                  least = worth * now.makespan;
     double best = INFINITY;
-    if (!present || was - partition_bound(d) > least)
+    partition_bound(d);
+    if (!present || was - d->total > least)
         best = search(c, present ? owner : NULL, c->other);
     const bool fewer = leave_out(c, fmin(best, was));
     if (present && !fewer && !(was - best > least))

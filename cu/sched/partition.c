@@ -65,6 +65,39 @@ static void number_memories(struct partition *d)
     d->links[d->nmemories + 1] = 1;
 }
 
+/* Walks along faces, with a stack of tasks in d->follow. */
+static bool is_connected(struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    size_t left = job->n, high = 0;
+    bool *seen = arena_take(job->arena, job->n, sizeof *seen);
+    if (!job->n || !seen)
+        return false;
+    d->follow[high++] = 0;
+    seen[0] = true;
+    while (high > 0) {
+        const size_t t = d->follow[--high];
+        left--;
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
+            if (!seen[job->neighbour[i]]) {
+                seen[job->neighbour[i]] = true;
+                d->follow[high++] = job->neighbour[i];
+            }
+    }
+    return left == 0;
+}
+
+static void measure_faces(struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    d->fewest_bytes = job->face_bytes ? INFINITY : 0;
+    for (size_t i = 0; job->face_bytes && i < job->first[job->n]; i++) {
+        d->face_bytes += job->face_bytes[i];
+        d->fewest_bytes = partition_less(d->fewest_bytes, job->face_bytes[i]);
+    }
+    d->connected = d->nmemories > 1 && is_connected(d);
+}
+
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
                               const struct sched_job *job)
 {
@@ -104,6 +137,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     number_memories(d);
     if (!job->first)
         return EK_OK;
+    measure_faces(d);
     d->nodes = d->nmemories <= MOST_OTHERS ? d->nmemories : MOST_OTHERS + 1;
     d->node = ARENA_NEW(job->arena, (size_t)d->nodes * n, double);
     return arena_check(job->arena, "%zu tasks on %d memory nodes", n, d->nodes);
@@ -314,7 +348,7 @@ static void improve(struct partition *d, struct search *s, bool anywhere)
 
 static bool good_enough(const struct partition *d, const struct search *s)
 {
-    return s->best <= GOOD_ENOUGH * d->least;
+    return s->best <= GOOD_ENOUGH * d->total;
 }
 
 static void try_units(struct partition *d, struct search *s, enum partition_by by)
@@ -576,10 +610,37 @@ static bool in_proportion(const struct partition *d)
     return true;
 }
 
+/* Lower bound of a step with all tasks in one memory node, whose units are all of one kind (else
+ * only the bound on all units is known). */
+static double bound_within(const struct partition *d, int memory)
+{
+    const struct sched_exchange *x = &d->faces.rest;
+    const struct partition_class *k = &d->class[d->class_of[memory]];
+    double sec = d->least;
+    if (d->class_of[memory + 1] == d->class_of[memory] + 1)
+        sec = line_sum(d->e->of[k->kind].seconds, d->job->n) / k->capacity;
+    return sec + partition_exchanges(d) * d->face_bytes * (d->links[memory] ? x->device : x->host);
+}
+
+/* Lower bounds with exchanges: as tasks lie in one memory node or at least one face crosses. */
+static void bound_total(struct partition *d)
+{
+    const struct sched_link face = d->faces.face;
+    d->across = d->total = d->least;
+    if (!d->connected)
+        return;
+    d->across += partition_exchanges(d) *
+                 (d->faces.rest.cross + 2 * (face.latency + d->fewest_bytes * face.per_byte));
+    d->total = d->across;
+    for (int p = 0; p < d->nmemories; p++)
+        d->total = partition_less(d->total, bound_within(d, p));
+}
+
 double partition_bound(struct partition *d)
 {
     d->proportional = in_proportion(d);
     d->least = d->job->n ? partition_price(d) : 0;
+    bound_total(d);
     return d->least;
 }
 
@@ -609,7 +670,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->weight = 0;
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
-    if (d->job->first && d->nmemories > 1 && s.best > (1 + WORTH_ANNEALING) * d->least)
+    if (d->job->first && d->nmemories > 1 && s.best > (1 + WORTH_ANNEALING) * d->across)
         try_faces(d, &s);
     if (!good_enough(d, &s) && !WITHOUT(BACK))
         try_units(d, &s, PARTITION_BY_UNIT_BACK);

@@ -90,7 +90,11 @@ struct partition {
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
     struct partition_market *market; /* [kinds], allocated for ncu */
+    bool connected;                  /* by faces: if several memory nodes have tasks, some cross */
+    double face_bytes, fewest_bytes; /* of all faces; of the smallest */
     double least;                    /* partition_bound(); 0: not computed yet */
+    double across, total;            /* lower bounds of a mean step with tasks in several memory
+                                        nodes, and of any */
     long budget;                     /* exchanges that this search may still try */
     long moves;                      /* likewise, moves while annealing */
 };
@@ -144,7 +148,7 @@ static inline double partition_total(const struct partition *d, struct partition
     return c.makespan + partition_exchanges(d) * c.exchange + c.moving / d->horizon;
 }
 
-/* Lower bound of a step, by the estimates. */
+/* Lower bound of a step's computation, by the estimates; leaves d->across and d->total. */
 double partition_bound(struct partition *d);
 
 /* Searches and writes the best partition found to owner [n]. present [n]: the present partition, or
