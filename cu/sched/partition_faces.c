@@ -142,7 +142,7 @@ void partition_anneal(struct partition *d, long most)
     for (long left = moves, tries = 32 * moves; left > 0 && tries > 0; tries--) {
         const size_t t = random_below(&d->random, job->n), first = job->first[t],
                      faces = job->first[t + 1] - first;
-        const bool anywhere = !faces || random_below(&d->random, ANYWHERE) == 0;
+        const bool anywhere = !faces || !d->crossing || random_below(&d->random, ANYWHERE) == 0;
         const int from = d->pick[t],
                   to = anywhere ? (int)random_below(&d->random, (uint64_t)d->nmemories)
                                 : d->pick[job->neighbour[first + random_below(&d->random, faces)]];
