@@ -68,10 +68,11 @@ static void defaults(void *opts)
 static const double SURPRISE = 0.005;
 
 /* Budget of planning: a share PLANNING of the steps' time, a share LATE of what steps exceed their
- * plan by, and AT_FIRST seconds. It pays PER_TASK seconds for each task looked at and
- * PER_EVALUATION for each exchange tried. Without budget a step is not analysed. */
-static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 5e-4, PER_TASK = 1.5e-7,
-                    PER_EVALUATION = 3e-9;
+ * plan by (less after fruitless searches), and AT_FIRST seconds. It pays PER_STEP seconds for a
+ * step analysed, PER_TASK for each of its tasks and PER_EVALUATION for each exchange tried. Without
+ * budget a step is not analysed. */
+static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 1e-5,
+                    PER_TASK = 1.5e-7, PER_EVALUATION = 3e-9;
 
 /* Takes in the present estimates, homes and link. */
 static void refresh(struct state *s)
@@ -102,10 +103,10 @@ static bool may_plan(struct state *s)
 {
     const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
     const double exchange = fmax(0, s->partition.faces.rest.seconds);
-    s->budget += PLANNING * (s->steal.planned + exchange) + LATE * fmax(0, late);
+    s->budget += PLANNING * (s->steal.planned + exchange) + LATE / s->patience * fmax(0, late);
     if (s->budget < 0 && !s->binds_late && !s->trial.loans)
         return false;
-    s->budget -= PER_TASK * (double)s->job->n;
+    s->budget -= PER_STEP + PER_TASK * (double)s->job->n;
     return true;
 }
 
