@@ -98,6 +98,21 @@ static void measure_faces(struct partition *d)
     d->connected = d->nmemories > 1 && is_connected(d);
 }
 
+static void open_market(struct partition *d, const struct sched_job *job)
+{
+    const size_t n = job->n, ncu = (size_t)job->ncu;
+    d->market = (struct prices){
+        .n = n,
+        .seconds = ARENA_NEW(job->arena, ncu, const double *),
+        .capacity = ARENA_NEW(job->arena, ncu, double),
+        .price = ARENA_NEW(job->arena, ncu, double),
+        .area = ARENA_NEW(job->arena, ncu, double),
+        .best = ARENA_NEW(job->arena, ncu, double),
+        .pays = d->scratch,
+        .cheapest = d->pick,
+    };
+}
+
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
                               const struct sched_job *job)
 {
@@ -111,14 +126,16 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->home = ARENA_NEW(job->arena, n, int);
     d->trial = ARENA_NEW(job->arena, n, int);
     d->pick = ARENA_NEW(job->arena, n, int);
+    d->left = ARENA_NEW(job->arena, n, int);
+    d->until = ARENA_NEW(job->arena, n, long);
     d->transfer = ARENA_NEW(job->arena, n, double);
     d->delta = ARENA_NEW(job->arena, n, double);
     d->scratch = ARENA_NEW(job->arena, n + 1, double);
     d->class = ARENA_NEW(job->arena, ncu, struct partition_class);
     d->class_of = ARENA_NEW(job->arena, ncu + 1, int);
     d->group = ARENA_NEW(job->arena, ncu, struct partition_group);
-    d->market = ARENA_NEW(job->arena, ncu, struct partition_market);
     d->heaps.top = ARENA_NEW(job->arena, ncu, struct plan_load);
+    open_market(d, job);
     d->load = ARENA_NEW(job->arena, 2 * ncu, double);
     d->full = d->load + ncu;
     d->link_s = ARENA_NEW(job->arena, 2 * ncu, double);
@@ -497,6 +514,24 @@ static void try_faces(struct partition *d, struct search *s)
         anneal(d, s, (struct start){.owner = s->owner}, 1);
 }
 
+/* Where only times count, a partition that exceeds the bound by this share, and by noise, may have
+ * a much better one behind some that are worse. */
+static const double WORTH_TABU = 0.005;
+
+static void try_tabu(struct partition *d, struct search *s)
+{
+    const double enough = (1 + WORTH_TABU + estimate_noise(d->e)) * d->least;
+    if (d->proportional || d->bound || d->job->first || d->launches || s->best <= enough)
+        return;
+    partition_pick(d);
+    partition_pack(d, PARTITION_BY_KIND, d->trial);
+    partition_tabu(d, d->trial);
+    compare(d, s);
+    memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
+    if (partition_tabu(d, d->trial))
+        compare(d, s);
+}
+
 static void try_present(struct partition *d, struct search *s, const int *present)
 {
     memcpy(d->trial, present, d->job->n * sizeof *d->trial);
@@ -516,7 +551,7 @@ struct descent {
 
 static double unit_price(const struct partition *d, int cu)
 {
-    return d->market[d->e->kind[cu]].price / d->e->slowdown[cu];
+    return d->market.price[d->e->kind[cu]] / d->e->slowdown[cu];
 }
 
 /* The previous unit is of the same kind and idle, too: beginning on either is the same. */
@@ -676,5 +711,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
         try_units(d, &s, PARTITION_BY_UNIT_BACK);
     if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
         try_all(d, &s);
+    if (!WITHOUT(TABU))
+        try_tabu(d, &s);
     return s.cost;
 }

@@ -13,13 +13,15 @@
  *   present     the present partition, repaired
  *   exact       for a few tasks: depth-first search, bounded by the prices
  * Then tasks are moved and swapped between the unit that ends last and others as long as that
- * helps; where only times count, any unit may pass tasks to a faster one to make room. A unit's
- * predicted seconds are launches * runs of consecutive tasks + its tasks' seconds. */
+ * helps; where only times count, any unit may pass tasks to a faster one to make room, and where
+ * kinds differ by task, tabu search goes on from the best partition. A unit's predicted seconds are
+ * launches * runs of consecutive tasks + its tasks' seconds. */
 #pragma once
 
 #include "cu/sched/estimate.h"
 #include "cu/sched/exchange.h"
 #include "cu/sched/plan.h"
+#include "cu/sched/prices.h"
 #include "cu/sched/sched.h"
 
 /* Predicted cost of a partition, in seconds. */
@@ -41,12 +43,6 @@ struct partition_class {
 struct partition_group {
     int units, *unit;      /* part of partition.member */
     struct plan_heap heap; /* part of partition.heaps */
-};
-
-/* Used while looking for the price of a second on each kind. */
-struct partition_market {
-    double price, capacity;
-    double area; /* seconds sold so far, at slowdown 1 */
 };
 
 struct partition {
@@ -88,9 +84,11 @@ struct partition {
     long crossing;           /* faces that cross */
     uint64_t random;         /* state of the generator */
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
+    int *left;               /* [n] during tabu search: the unit that the task left last, */
+    long *until;             /* [n] and the move until which it may not return */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
-    struct partition_market *market; /* [kinds], allocated for ncu */
-    bool connected;                  /* by faces: if several memory nodes have tasks, some cross */
+    struct prices market;    /* of seconds on each kind; allocated for ncu kinds */
+    bool connected;          /* by faces: if several memory nodes have tasks, some cross */
     double face_bytes, fewest_bytes; /* of all faces; of the smallest */
     double least;                    /* partition_bound(); 0: not computed yet */
     double across, total;            /* lower bounds of a mean step with tasks in several memory
@@ -205,6 +203,10 @@ long partition_budget(const struct partition *d);
  * `anywhere`) while that helps and the budget lasts, and makes room for that. d->load and d->full
  * must be those of owner. */
 void partition_improve(struct partition *d, int *owner, bool anywhere);
+
+/* Improves a partition by tabu search, where only times count, at the prices of d->market, with a
+ * budget of its own. True: it is better now. */
+bool partition_tabu(struct partition *d, int *owner);
 
 /* Seconds that a mean step's exchange takes longer if the task goes to memory node `to` while its
  * neighbours stay. Any thread while the partition does not change. */

@@ -8,38 +8,44 @@
 enum { ROUNDS = 2 };
 static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
 
+/* From so many kinds on, setting one price at a time gets stuck: all prices follow demand at once,
+ * for so many turns. */
+enum { MANY_KINDS = 4, TURNS = 60 };
+
 /* Price differences below this share do not count. */
 static const double ALIKE = 0.001;
 
 static void open_market(struct partition *d)
 {
-    for (int k = 0; k < d->e->nkinds; k++)
-        d->market[k] = (struct partition_market){.price = INFINITY};
-    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++) {
-        d->market[c->kind].capacity += c->capacity;
-        d->market[c->kind].price = 1;
+    struct prices *m = &d->market;
+    m->kinds = d->e->nkinds;
+    for (int k = 0; k < m->kinds; k++) {
+        m->seconds[k] = d->e->of[k].seconds;
+        m->capacity[k] = 0;
+        m->price[k] = 1;
     }
+    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
+        m->capacity[c->kind] += c->capacity;
 }
 
 static double price_of(const struct partition *d, int kind, size_t task)
 {
-    return d->market[kind].price * d->e->of[kind].seconds[task];
+    return d->market.price[kind] * d->e->of[kind].seconds[task];
 }
 
 /* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->scratch the
  * price at which each task would switch to `kind`. */
 static double worth(struct partition *d, int kind)
 {
-    const double price = d->market[kind].price, *own = d->e->of[kind].seconds;
+    const double price = d->market.price[kind], *own = d->e->of[kind].seconds;
     double *other = d->scratch, sold = 0, offered = 0;
     for (size_t t = 0; t < d->job->n; t++)
         other[t] = INFINITY;
     for (int k = 0; k < d->e->nkinds; k++) {
-        const struct partition_market m = d->market[k];
-        const double *seconds = d->e->of[k].seconds;
-        offered += m.price * m.capacity;
+        const double *seconds = d->e->of[k].seconds, cost = d->market.price[k];
+        offered += cost * d->market.capacity[k];
         for (size_t t = 0; k != kind && t < d->job->n; t++)
-            other[t] = partition_less(m.price * seconds[t], other[t]);
+            other[t] = partition_less(cost * seconds[t], other[t]);
     }
 #pragma omp simd reduction(+ : sold)
     for (size_t t = 0; t < d->job->n; t++) {
@@ -78,7 +84,7 @@ static void balance(struct partition *d, int kind, double wanted, double precisi
         else
             high = middle;
     }
-    d->market[kind].price = (low + high) / 2;
+    d->market.price[kind] = (low + high) / 2;
 }
 
 /* Seconds of the longest task on its fastest unit. */
@@ -86,15 +92,15 @@ static double longest(const struct partition *d)
 {
     double most = 0;
     for (int k = 0; k < d->e->nkinds; k++)
-        d->market[k].area = INFINITY;
+        d->market.area[k] = INFINITY;
     for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
-        d->market[c->kind].area =
-            partition_less(d->market[c->kind].area, d->e->slowdown[d->group[c->first].unit[0]]);
+        d->market.area[c->kind] =
+            partition_less(d->market.area[c->kind], d->e->slowdown[d->group[c->first].unit[0]]);
     for (size_t t = 0; t < d->job->n; t++) {
         double fastest = INFINITY;
         for (int k = 0; k < d->e->nkinds; k++)
-            if (d->market[k].capacity > 0)
-                fastest = partition_less(fastest, d->market[k].area * d->e->of[k].seconds[t]);
+            if (d->market.capacity[k] > 0)
+                fastest = partition_less(fastest, d->market.area[k] * d->e->of[k].seconds[t]);
         most = partition_more(most, fastest);
     }
     return most;
@@ -103,7 +109,7 @@ static double longest(const struct partition *d)
 static void sell_to(struct partition *d, size_t t, int kind)
 {
     d->pick[t] = kind;
-    d->market[kind].area += d->e->of[kind].seconds[t];
+    d->market.area[kind] += d->e->of[kind].seconds[t];
 }
 
 /* Among the kinds where the task is (nearly) cheapest, the one with the smallest share of its
@@ -115,8 +121,7 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
     for (int k = 0; k < d->e->nkinds; k++)
         most = partition_less(price_of(d, k, t) * (1 + ALIKE), most);
     for (int k = 0; k < d->e->nkinds; k++) {
-        const struct partition_market *m = &d->market[k];
-        double sold = (m->area + d->e->of[k].seconds[t]) / m->capacity;
+        double sold = (d->market.area[k] + d->e->of[k].seconds[t]) / d->market.capacity[k];
         if (price_of(d, k, t) > most)
             continue;
         alike++;
@@ -135,7 +140,7 @@ void partition_pick(struct partition *d)
 {
     bool alone;
     for (int k = 0; k < d->e->nkinds; k++)
-        d->market[k].area = 0;
+        d->market.area[k] = 0;
     for (int choice = 0; choice <= 1; choice++)
         for (size_t i = 0; i < d->job->n; i++) {
             int kind = least_sold(d, d->order[i], &alone);
@@ -149,9 +154,12 @@ double partition_price(struct partition *d)
     open_market(d);
     double least = longest(d);
     for (int k = 0; d->proportional && k < d->e->nkinds; k++)
-        d->market[k].price = 1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
-    for (int round = 0; round < ROUNDS && !d->proportional; round++)
+        d->market.price[k] = 1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
+    const bool many = d->e->nkinds >= MANY_KINDS && !WITHOUT(DEMAND);
+    if (many && !d->proportional)
+        prices_follow(&d->market, TURNS);
+    for (int round = 0; round < ROUNDS && !d->proportional && !many; round++)
         for (int k = 0; k < d->e->nkinds; k++)
-            balance(d, k, worth(d, k) * d->market[k].capacity, PRECISION[round]);
+            balance(d, k, worth(d, k) * d->market.capacity[k], PRECISION[round]);
     return partition_more(worth(d, 0), least);
 }

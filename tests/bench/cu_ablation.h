@@ -53,6 +53,8 @@
     X(IMPROVEMENT)     /* moves and exchanges of tasks */                                          \
     X(RELOCATION)      /* moves to where tasks take less */                                        \
     X(TRADES)          /* one task for several */                                                  \
+    X(DEMAND)          /* prices of many kinds that follow demand */                               \
+    X(TABU)            /* tabu search where kinds differ by task */                                \
     X(EXACT)           /* all divisions, for a few tasks */
 
 #define MECHANISM(name) WITHOUT_##name,
