@@ -161,8 +161,9 @@ def lines(path):
 
 
 def children(pid):
-    with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+    with contextlib.suppress(FileNotFoundError), open('/proc/%d/task/%d/children' % (pid, pid)) as f:
         return [int(x) for x in f.read().split()]
+    return []
 
 
 class Case:
@@ -195,6 +196,8 @@ class Case:
         if run.poll() is not None:
             return
         pids = [run.pid] if who == 'master' else children(run.pid)
+        if who == 'agent' and self.job.far:  # below ssh
+            pids = [agent for ssh in pids for agent in children(ssh)]
         with contextlib.suppress(ProcessLookupError):
             fd = os.pidfd_open(self.rng.choice(pids)) if pids else -1
             for name in names if pids else []:

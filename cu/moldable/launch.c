@@ -57,9 +57,12 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* A shell command that runs, in the current folder, this program or else the cu-run in PATH. */
-static char *remote_text(void)
+/* A shell command that runs, in the current folder, this program or else the cu-run in PATH.
+ * Through ssh the shell stays and passes on that the agent was killed, which ssh itself would
+ * report like a failure of its own. */
+static char *remote_text(enum run_reach reach)
 {
+    const bool stays = reach == RUN_SSH;
     char *text = NULL, cwd[PATH_MAX];
     size_t size;
     FILE *out = getcwd(cwd, sizeof cwd) ? open_memstream(&text, &size) : NULL;
@@ -69,9 +72,9 @@ static char *remote_text(void)
     put_quoted(out, cwd);
     fprintf(out, " || exit %d; test -x ", AGENT_NO_FOLDER);
     put_quoted(out, self_path());
-    fputs(" && exec ", out);
+    fputs(stays ? " && { " : " && exec ", out);
     put_quoted(out, self_path());
-    fputs(" agent; exec cu-run agent", out);
+    fputs(stays ? " agent; exit $?; }; cu-run agent; exit $?" : " agent; exec cu-run agent", out);
     fclose(out);
     return text;
 }
@@ -106,7 +109,7 @@ static enum ek_status start(struct launch *l, int node)
     struct child *c = &l->child[node];
     json_auto_t *line = agent_start_json(&l->run, node);
     OWNED_MEMORY char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
-    OWNED_MEMORY char *remote = remote_text();
+    OWNED_MEMORY char *remote = remote_text(l->run.job->node[node].reach);
     const int in = memfd_create("cu-run agent", MFD_CLOEXEC); /* takes a line of any length */
     enum ek_status st = EK_OK;
     c->err = memfd_create("cu-run agent", MFD_CLOEXEC);
@@ -235,12 +238,19 @@ enum ek_status launch_open(const struct run_job *job, const char *folder, const 
     return HAND_OUT(st, made, l, launch_close);
 }
 
+/* Has the agent ended, too? Not if only the connection of ssh broke. */
+static bool ends_with(enum run_reach reach, int status)
+{
+    return reach != RUN_SSH || (WIFEXITED(status) && WEXITSTATUS(status) != AGENT_NO_SSH);
+}
+
 void launch_watch(struct launch *l)
 {
-    for (int n = 0; n < l->nodes; n++)
-        if (l->child[n].pid > 0 && waitpid(l->child[n].pid, NULL, WNOHANG) == l->child[n].pid) {
+    for (int n = 0, status; n < l->nodes; n++)
+        if (l->child[n].pid > 0 && waitpid(l->child[n].pid, &status, WNOHANG) == l->child[n].pid) {
             l->child[n].pid = 0;
-            farm_ended(l->farm, n + 1);
+            if (ends_with(l->run.job->node[n].reach, status))
+                farm_ended(l->farm, n + 1);
         }
 }
 

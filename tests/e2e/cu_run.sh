@@ -97,7 +97,7 @@ END
 chmod +x ssh
 cat >remote.json <<'END'
 {"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2, "factor": 2}],
- "tasks": [{"name": "t", "count": 12, "command": "sleep 0.1; [ {id} = 5 ] && [ {node} = bad ] && touch dead && kill -9 $(cat dying.pid); echo {id} {node} >>ran", "time": "0.1"}]}
+ "tasks": [{"name": "t", "count": 12, "command": "sleep 0.1; [ {id} = 5 ] && [ {node} = bad ] && touch dead && kill -9 $(pgrep -P $(cat dying.pid)); echo {id} {node} >>ran", "time": "0.1"}]}
 END
 rm -f ran
 PATH=$work:$PATH runs 0 run remote.json --method taskp --json run.json
@@ -109,7 +109,7 @@ PATH=$work:$PATH refused 3 "cannot be reached" "$bin/cu-run" run remote.json --r
 # a task on two nodes fails because one of them is lost: not its own fault
 cat >both.json <<'END'
 {"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2}],
- "tasks": [{"name": "c", "cluster": true, "time": "4/p", "command": "echo {hosts} >>wide; case {hosts} in *,*) touch dead; kill -9 $(cat dying.pid); exit 1;; esac"}]}
+ "tasks": [{"name": "c", "cluster": true, "time": "4/p", "command": "echo {hosts} >>wide; case {hosts} in *,*) touch dead; kill -9 $(pgrep -P $(cat dying.pid)); exit 1;; esac"}]}
 END
 rm -f dead
 PATH=$work:$PATH runs 0 run both.json

@@ -75,6 +75,18 @@ wait $pid || say "a short absence: $(cat out err)"
 [ "$(wc -l <ran)" = 12 ] || say "a short absence: $(sort ran | uniq -c)"
 [ -s err ] && say "a short absence: $(cat err)"
 
+# nor does it if ssh ends: the agents have connections of their own
+rm -rf ran job.json.results
+job 4 "echo {id} >>$work/ran; sleep 12" 12
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 200); do [ -s ran ] && [ "$(wc -l <ran)" = 4 ] && break; sleep 0.1; done
+pkill -9 -P $pid -x ssh
+for i in 1 2 3; do ip link set $tag.$i down; done
+sleep 4
+for i in 1 2 3; do ip link set $tag.$i up; done
+wait $pid || say "without ssh: $(cat out err)"
+[ "$(wc -l <ran)" = 4 ] && [ ! -s err ] || say "without ssh: $(sort ran | uniq -c) $(cat err)"
+
 # one that does not come back: given up, and its tasks end there before they begin elsewhere
 rm -rf ran job.json.results
 job 12 "date +'{id} %s begins' >>$work/ran; sleep 8; date +'{id} %s ends' >>$work/ran" 8
