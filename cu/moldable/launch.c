@@ -57,24 +57,23 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* A shell command that runs, in the current folder, this program or else the cu-run in PATH.
- * Through ssh the shell stays and passes on that the agent was killed, which ssh itself would
- * report like a failure of its own. */
+/* A command that runs, in the current folder, this program or else the cu-run in PATH. ssh gives it
+ * to the user's shell, which may be csh or fish, and itself would report an agent that was killed
+ * like a failure of its own: there, sh stays and passes it on. */
 static char *remote_text(enum run_reach reach)
 {
-    const bool stays = reach == RUN_SSH;
+    static const char stays[] = "{ \"$1\" agent; exit $?; }; cu-run agent; exit $?",
+                      goes[] = "exec \"$1\" agent; exec cu-run agent";
     char *text = NULL, cwd[PATH_MAX];
     size_t size;
     FILE *out = getcwd(cwd, sizeof cwd) ? open_memstream(&text, &size) : NULL;
     if (!out)
         return NULL;
-    fputs("cd ", out);
+    fprintf(out, "exec sh -c 'cd \"$0\" || exit %d; test -x \"$1\" && %s' ", AGENT_NO_FOLDER,
+            reach == RUN_SSH ? stays : goes);
     put_quoted(out, cwd);
-    fprintf(out, " || exit %d; test -x ", AGENT_NO_FOLDER);
+    fputc(' ', out);
     put_quoted(out, self_path());
-    fputs(stays ? " && { " : " && exec ", out);
-    put_quoted(out, self_path());
-    fputs(stays ? " agent; exit $?; }; cu-run agent; exit $?" : " agent; exec cu-run agent", out);
     fclose(out);
     return text;
 }

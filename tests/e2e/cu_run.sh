@@ -331,6 +331,16 @@ rm -rf job.json.results ran
 PATH=$work:$PATH runs 0 run job.json
 [ "$(sort -u ran | wc -l)" = 2 ] || say "cpus of two nodes: $(cat ran)"
 
+# the user's shell there may be another one
+for shell in tcsh fish; do
+    command -v $shell >/dev/null || continue
+    rm -rf job.json.results ran
+    sed -i "s/^exec [a-z]*sh -c/exec $shell -c/" ssh
+    PATH=$work:$PATH runs 0 run job.json
+    [ "$(wc -l <ran)" = 2 ] || say "through $shell: $(cat ran)"
+done
+sed -i 's/^exec [a-z]*sh -c/exec sh -c/' ssh
+
 # a lost node takes its GPU along: what needs it waits, with what depends on that, and the rest is done
 cat >job.json <<'END'
 {"nodes": [{"name": "g", "host": "g", "cores": 1, "gpus": 1}, {"name": "c", "host": "c", "cores": 1}], "oversubscribe": true, "retries": 0, "tasks": [
