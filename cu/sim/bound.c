@@ -1,6 +1,7 @@
 /* cu/sim/bound.c – lower bound of a step. */
 #include "cu/sim/bound.h"
 #include "cu/sched/line.h"
+#include "cu/sched/prices.h"
 #include "cu/sim/bound_memo.h"
 #include "src/sort.h"
 
@@ -174,19 +175,14 @@ static double two_kinds(struct kinds *k, double longest)
  * sum over tasks of min over kinds of q * seconds. Every choice of prices is a valid bound; each
  * assignment that some prices favour cuts off the prices for which it costs less. */
 
-static double cheapest(const struct kinds *k, const double *price, double *area)
+/* A second of all units costs 1. */
+static void normalise(const struct kinds *k, double *price)
 {
-    double cost = 0;
-    memset(area, 0, (size_t)k->count * sizeof *area);
-    for (size_t i = 0; i < k->n; i++) {
-        int best = 0;
-        for (int j = 1; j < k->count; j++)
-            if (price[j] * k->seconds[j][i] < price[best] * k->seconds[best][i])
-                best = j;
-        area[best] += k->seconds[best][i];
-        cost += price[best] * k->seconds[best][i];
-    }
-    return cost;
+    double sum = 0;
+    for (int j = 0; j < k->count; j++)
+        sum += k->units[j] * price[j];
+    for (int j = 0; j < k->count; j++)
+        price[j] /= sum;
 }
 
 static glp_prob *prices_open(const struct kinds *k, int *index, double *value)
@@ -232,53 +228,112 @@ static const double INWARDS = 0.8;
 static void next_prices(glp_prob *lp, const struct kinds *k, double inwards, const double *best,
                         double *price)
 {
-    double sum = 0; /* rounding must not make the prices invalid */
     for (int j = 0; j < k->count; j++) {
         const double optimum = fmax(0, glp_get_col_prim(lp, j + 1));
-        sum += k->units[j] * (price[j] = inwards * best[j] + (1 - inwards) * optimum);
+        price[j] = inwards * best[j] + (1 - inwards) * optimum;
     }
-    for (int j = 0; j < k->count; j++)
-        price[j] /= sum;
+    normalise(k, price); /* rounding must not make the prices invalid */
 }
 
-/* The best prices found are written to best [count]. */
-static double cut_prices(struct kinds *k, double *best)
+/* The programme begins with prices that followed demand for so many turns. */
+enum { TURNS = 100 };
+
+static struct prices market_open(struct kinds *k)
 {
-    enum { MOST_CUTS = 1000, MOST_TURNS = 1000 /* the simplex may cycle */ };
-    double *price = ARENA_NEW(&k->arena, k->count, double);
-    double *area = ARENA_NEW(&k->arena, k->count, double);
-    double *value = ARENA_NEW(&k->arena, k->count + 2, double);
-    int *index = ARENA_NEW(&k->arena, k->count + 2, int);
-    if (k->arena.failed)
-        return NAN;
+    const size_t count = (size_t)k->count;
+    struct prices m = {.n = k->n, .kinds = k->count, .seconds = k->seconds};
+    m.capacity = ARENA_NEW(&k->arena, count, double);
+    m.price = ARENA_NEW(&k->arena, count, double);
+    m.area = ARENA_NEW(&k->arena, count, double);
+    m.best = ARENA_NEW(&k->arena, count, double);
+    m.pays = ARENA_NEW(&k->arena, k->n, double);
+    m.cheapest = ARENA_NEW(&k->arena, k->n, int);
+    double units = 0;
+    for (int j = 0; j < k->count; j++)
+        units += k->units[j];
+    for (int j = 0; !k->arena.failed && j < k->count; j++) {
+        m.capacity[j] = k->units[j];
+        m.price[j] = 1 / units;
+    }
+    return m;
+}
+
+/* Prices may differ from the best ones so far by this factor, and by its square whenever the best
+ * within these limits are found and lie on one: prices jump about less (boxstep: Marsten, Hogan &
+ * Blankenship, Operations Research 23, 1975). */
+static const double WIDTH = 1.01, WIDEST = 1e6;
+
+static void limit_prices(glp_prob *lp, const struct kinds *k, const double *best, double width)
+{
+    for (int j = 0; j < k->count; j++)
+        if (width < WIDEST && best[j] > 0)
+            glp_set_col_bnds(lp, j + 1, GLP_DB, best[j] / width, best[j] * width);
+        else
+            glp_set_col_bnds(lp, j + 1, GLP_LO, 0, 0);
+}
+
+static bool on_limit(glp_prob *lp, const struct kinds *k)
+{
+    for (int j = 1; j <= k->count; j++)
+        if (glp_get_col_type(lp, j) == GLP_DB && glp_get_col_stat(lp, j) != GLP_BS)
+            return true;
+    return false;
+}
+
+/* Solves the programme within limits that are wide enough for more than `bound`; false: there is no
+ * more, or the simplex failed. */
+static bool solve(glp_prob *lp, const struct kinds *k, const double *best, double bound,
+                  double *width)
+{
+    enum { MOST_TURNS = 1000 /* the simplex may cycle */ };
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = GLP_DUALP;
     simplex.it_lim = MOST_TURNS;
+    while (!glp_simplex(lp, &simplex) && glp_get_status(lp) == GLP_OPT) {
+        if (glp_get_obj_val(lp) > bound * (1 + 1e-10))
+            return true;
+        if (!on_limit(lp, k))
+            return false;
+        *width *= *width;
+        limit_prices(lp, k, best, *width);
+    }
+    return false;
+}
+
+/* The best prices found are written to best [count]. */
+static double cut_prices(struct kinds *k, double *best)
+{
+    enum { MOST_CUTS = 1000 };
+    struct prices market = market_open(k);
+    double *value = ARENA_NEW(&k->arena, k->count + 2, double);
+    int *index = ARENA_NEW(&k->arena, k->count + 2, int);
+    if (k->arena.failed)
+        return NAN;
     glp_prob *lp = prices_open(k, index, value);
-    double bound = 0, units = 0, scale = 1, inwards = 0;
-    for (int j = 0; j < k->count; j++)
-        units += k->units[j];
-    for (int j = 0; j < k->count; j++)
-        price[j] = 1 / units;
+    double bound = 0, scale = 1, inwards = 0, width = WIDTH;
+    prices_follow(&market, TURNS);
+    normalise(k, market.price);
     for (int cut = 0; cut < MOST_CUTS; cut++) {
-        double now = cheapest(k, price, area);
-        if (cut == 0 || now > bound)
-            memcpy(best, price, (size_t)k->count * sizeof *best);
-        bound = fmax(bound, now);
+        const double now = prices_sell(&market);
         if (cut == 0 && now > DBL_MIN)
             scale = now;
-        prices_cut(lp, k, area, scale, index, value);
+        const bool better = cut == 0 || now > bound;
+        if (better) {
+            memcpy(best, market.price, (size_t)k->count * sizeof *best);
+            limit_prices(lp, k, best, width);
+            bound = now;
+        }
+        prices_cut(lp, k, market.area, scale, index, value);
         const int turns = glp_get_it_cnt(lp);
-        if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT ||
-            glp_get_obj_val(lp) * scale <= bound * (1 + 1e-10))
+        if (!solve(lp, k, best, bound / scale, &width))
             break;
-        const bool turned = glp_get_it_cnt(lp) != turns;
-        if (!turned && !(inwards > 0))
+        const bool moved = better || glp_get_it_cnt(lp) != turns;
+        if (!moved && !(inwards > 0))
             break; /* the cut is within the tolerance and would be repeated */
-        inwards = turned ? INWARDS : 0;
-        next_prices(lp, k, inwards, best, price);
+        inwards = moved ? INWARDS : 0;
+        next_prices(lp, k, inwards, best, market.price);
     }
     glp_delete_prob(lp);
     return bound;
