@@ -287,15 +287,15 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
     for (size_t t = 0; t < n; t++) {
         order[t] = t;
         size[t] = INFINITY;
-        for (int u = 0; u < c->ncu; u++)
-            if (factor[u] > 0)
-                size[t] = fmin(size[t], seconds_of(&at, u, t));
     }
     for (int u = 0; u < c->ncu; u++) { /* speed by mean time */
         double sum = 0;
         fast[u] = (size_t)u;
-        for (size_t t = 0; factor[u] > 0 && t < n; t++)
-            sum += seconds_of(&at, u, t);
+        for (size_t t = 0; factor[u] > 0 && t < n; t++) {
+            const double sec = seconds_of(&at, u, t);
+            sum += sec;
+            size[t] = fmin(size[t], sec);
+        }
         speed[u] = sum > 0 ? 1 / sum : 0;
     }
     qsort_r(order, n, sizeof *order, sort_places_down, size);
@@ -309,10 +309,11 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
         task_price[order[0]] = 1;
         bound = size[order[0]];
     }
-    if (sim_prices(c, factor, area) && value_of(&at, area, none) > bound) {
+    const double sold = sim_prices(c, factor, area) ? value_of(&at, area, none) : 0;
+    if (sold > bound) {
         memcpy(unit_price, area, ncu * sizeof *area);
         memset(task_price, 0, n * sizeof *task_price);
-        bound = value_of(&at, area, none);
+        bound = sold;
     }
 end:
     arena_free(&at.arena);
