@@ -71,7 +71,7 @@ static const double SURPRISE = 0.005;
  * plan by (less after fruitless searches), and AT_FIRST seconds. It pays PER_STEP seconds for a
  * step analysed, PER_TASK for each of its tasks and PER_EVALUATION for each exchange tried. Without
  * budget a step is not analysed. */
-static const double PLANNING = 0.02, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 1e-5,
+static const double PLANNING = 0.01, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 1e-5,
                     PER_TASK = 1.5e-7, PER_EVALUATION = 3e-9;
 
 /* Takes in the present estimates, homes and link. */
