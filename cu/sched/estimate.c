@@ -418,8 +418,8 @@ static bool may_have_slowed(const struct estimate *e, int c)
 /* A unit's factor changes when two of its last three steps agree; or one step, if the difference is
  * large and the latest range confirms it (else the tasks were other than expected, not the unit);
  * or the very first step in which it works. If its speed changed within the step, the latest range
- * decides. What slows many units at once is not ascribed to a single one. */
-static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
+ * decides. Unless the step tells something about single units, only steps that agree count. */
+static void judge_unit(struct estimate *e, int c, double scatter, bool tells)
 {
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
     double chance = chance_of(e, c, scatter), latest = latest_ratio(e, c);
@@ -437,7 +437,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     const bool back =
         now < 1 && e->again[c] && !WITHOUT(WARINESS) && e->steps - e->slowed[c] < WARY;
     e->sudden[c] =
-        alone && knows && agrees && !back && (e->judged[c] || other) && far_off(now, chance);
+        tells && knows && agrees && !back && (e->judged[c] || other) && far_off(now, chance);
     if (e->sudden[c] && now > 1) {
         e->again[c] = e->steps - e->slowed[c] < WARY;
         e->slowed[c] = e->steps;
@@ -447,34 +447,58 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
     }
-    if (usual > SLOWER && !e->again[c] && (e->sudden[c] || (alone && far_off(now, chance))) &&
-        may_have_slowed(e, c) && !WITHOUT(DOUBT))
+    if (usual > SLOWER && !e->again[c] && tells && far_off(now, chance) && may_have_slowed(e, c) &&
+        !WITHOUT(DOUBT))
         e->doubt[c] = 1 + sqrt(1 - 1 / usual);
     if (fabs(log(usual)) <= chance)
         usual = 1;
     e->factor[c] *= usual;
-    e->changed |= alone && knows && fabs(usual - 1) > CHANGED;
+    e->changed |= tells && knows && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
 }
 
+/* What a step tells about the units' speeds. If many units are far off (MUCH) and no speeds are
+ * known, a single task does not tell that its unit has changed: nobody may know the task. */
+enum telling { NOTHING, MUCH, ALL };
+
+/* Nothing if all units were slower or faster by about one factor from beginning to end; nor if many
+ * differ from what was declared, or from lines through the first step. */
+static enum telling what_it_tells(const struct estimate *e, double scatter)
+{
+    double least = INFINITY, most = 0;
+    int units = 0, off = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        const double ratio[] = {e->seen[c] / e->expected[c], e->ranges[c].first,
+                                latest_ratio(e, c)};
+        if (!worked(e, c))
+            continue;
+        for (int i = 0; i < 3; i++)
+            if (ratio[i] > 0) {
+                least = fmin(least, ratio[i]);
+                most = fmax(most, ratio[i]);
+            }
+        off += far_off(*ratio, chance_of(e, c, scatter));
+        units++;
+    }
+    if (off <= 1 || 4 * off <= units)
+        return ALL;
+    const bool first = e->steps == (e->known ? 0 : 1);
+    return first || (off == units && most < SUDDEN * least) ? NOTHING : MUCH;
+}
+
 static void judge_units(struct estimate *e, double scatter)
 {
-    int off = 0, all = 0;
     count_tasks(e);
+    const enum telling tells = WITHOUT(SUDDEN) ? NOTHING : what_it_tells(e, scatter);
     e->changed = false;
     memset(e->sudden, 0, (size_t)e->ncu * sizeof *e->sudden);
     for (int c = 0; c < e->ncu; c++) {
+        const bool sure = e->known || e->ranges[c].former > 0;
         e->doubt[c] = 1;
-        if (worked(e, c)) {
-            all++;
-            off += far_off(e->seen[c] / e->expected[c], chance_of(e, c, scatter));
-        }
-    }
-    bool alone = (off == 1 || 4 * off <= all) && !WITHOUT(SUDDEN);
-    for (int c = 0; c < e->ncu; c++)
         if (worked(e, c))
-            judge_unit(e, c, scatter, alone);
+            judge_unit(e, c, scatter, tells == ALL || (tells == MUCH && sure));
+    }
 }
 
 /* Scatter of times before any task has run twice, for want of better knowledge. */

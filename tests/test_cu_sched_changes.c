@@ -1,0 +1,77 @@
+/* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once. */
+#include "tests/sim_run.h"
+
+enum { UNITS = 6, HOST = 4, TASKS = 600, STEPS = 6 };
+
+/* Host units and a few devices, each in its own memory. */
+static void make_units(struct sim_unit *unit, int host, int units, double speed)
+{
+    for (int u = 0; u < units; u++)
+        unit[u] = u < host ? (struct sim_unit){.width = 1, .speed = 1}
+                           : (struct sim_unit){.kind = CU_DEVICE,
+                                               .width = 1,
+                                               .speed = speed,
+                                               .memory = u - host + 1};
+}
+
+/* Alike but for one, which takes as long as two fifths of them. */
+static void make_tasks(double *cost)
+{
+    for (int t = 0; t < TASKS; t++)
+        cost[t] = t == 2 ? 0.4 * TASKS * 1e-2 : 1e-2;
+}
+
+/* From the first whole step after a change on, all is planned with the new speeds. */
+static void must_keep_up(const struct sim_case *c)
+{
+    double span[STEPS];
+    struct sim_result r;
+    assert_int_equal(sim_run(c, "evenkeel", span, &r), EK_OK);
+    for (int s = c->change->step + 1; s < STEPS; s++)
+        if (!(span[s] < 1.1 * r.lower_bound)) /* which is the last step's */
+            fail_msg("step %d takes %g times the bound", s, span[s] / r.lower_bound);
+}
+
+/* A core becomes slower during a step, and so does the device that has the long task: its times do
+ * not mislead about the other device. */
+static void two_at_once(void **state)
+{
+    static double cost[TASKS];
+    struct sim_unit unit[UNITS];
+    make_units(unit, HOST, UNITS, 10);
+    make_tasks(cost);
+    const struct sim_change change[] = {{.unit = 1, .step = 1, .after = 0.05, .factor = 0.7},
+                                        {.unit = 4, .step = 1, .after = 0.05, .factor = 0.1}};
+    must_keep_up(&(struct sim_case){.job = {.n = TASKS, .grain = 1, .cost = cost},
+                                    .unit = unit,
+                                    .ncu = UNITS,
+                                    .steps = STEPS,
+                                    .change = change,
+                                    .nchanges = 2});
+}
+
+/* All units but one become slower. */
+static void all_but_one(void **state)
+{
+    static double cost[TASKS];
+    struct sim_unit unit[UNITS];
+    struct sim_change change[UNITS - 1];
+    make_units(unit, UNITS, UNITS, 1);
+    make_tasks(cost);
+    for (int i = 0, u = 0; u < UNITS; u++)
+        if (u != 3)
+            change[i++] =
+                (struct sim_change){.unit = u, .step = 2, .after = 0.1, .factor = 0.1};
+    must_keep_up(&(struct sim_case){.job = {.n = TASKS, .grain = 1, .cost = cost},
+                                    .unit = unit,
+                                    .ncu = UNITS,
+                                    .steps = STEPS,
+                                    .change = change,
+                                    .nchanges = UNITS - 1});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
