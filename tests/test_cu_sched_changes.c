@@ -7,11 +7,10 @@ enum { UNITS = 6, HOST = 4, TASKS = 600, STEPS = 6 };
 static void make_units(struct sim_unit *unit, int host, int units, double speed)
 {
     for (int u = 0; u < units; u++)
-        unit[u] = u < host ? (struct sim_unit){.width = 1, .speed = 1}
-                           : (struct sim_unit){.kind = CU_DEVICE,
-                                               .width = 1,
-                                               .speed = speed,
-                                               .memory = u - host + 1};
+        unit[u] = u < host
+                      ? (struct sim_unit){.width = 1, .speed = 1}
+                      : (struct sim_unit){
+                            .kind = CU_DEVICE, .width = 1, .speed = speed, .memory = u - host + 1};
 }
 
 /* Alike but for one, which takes as long as two fifths of them. */
@@ -60,8 +59,7 @@ static void all_but_one(void **state)
     make_tasks(cost);
     for (int i = 0, u = 0; u < UNITS; u++)
         if (u != 3)
-            change[i++] =
-                (struct sim_change){.unit = u, .step = 2, .after = 0.1, .factor = 0.1};
+            change[i++] = (struct sim_change){.unit = u, .step = 2, .after = 0.1, .factor = 0.1};
     must_keep_up(&(struct sim_case){.job = {.n = TASKS, .grain = 1, .cost = cost},
                                     .unit = unit,
                                     .ncu = UNITS,
@@ -70,8 +68,33 @@ static void all_but_one(void **state)
                                     .nchanges = UNITS - 1});
 }
 
+/* A device becomes ten times slower as a step begins. Its long task, which takes about the whole
+ * step now, tells that; its short ones, which end later than planned, too, are not taken for
+ * interrupted ones then, so that the others go on helping. */
+static void slow_after_a_long_task(void **state)
+{
+    enum { N = 1490 };
+    static double cost[N], span[STEPS];
+    struct sim_unit unit[UNITS];
+    struct sim_result r;
+    make_units(unit, UNITS - 1, UNITS, 8);
+    for (int t = 0; t < N; t++)
+        cost[t] = t == 7 ? 0.8 : 8e-3 * (1 + t % 3 * 1e-3);
+    const struct sim_change change = {.unit = UNITS - 1, .step = 2, .factor = 0.1};
+    const struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                               .unit = unit,
+                               .ncu = UNITS,
+                               .steps = STEPS,
+                               .change = &change,
+                               .nchanges = 1};
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    if (!(span[2] < 1.05 * r.lower_bound))
+        fail_msg("%g times what the step should take", span[2] / r.lower_bound);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one),
+                                       cmocka_unit_test(slow_after_a_long_task)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -494,13 +494,14 @@ void steal_done(struct steal *s, int cu, double sec)
     struct steal_worker *w = &s->worker[cu];
     double start = w->holds ? get(&w->start) : get(&w->until); /* otherwise: tasks of a lost unit */
     double expected = w->holds ? get(&w->until) - start : 0;
+    const bool doubtful = expected > 0 && estimate_doubts(sec, expected * get(&w->slower));
     w->holds = false;
     if (expected > 0) {
         w->took = sec + w->took / 2;
         w->expected = expected + w->expected / 2;
         set(&w->slower, fmax(1, w->took / w->expected / w->late));
     }
-    w->doubts = expected > 0 && estimate_doubts(sec, expected) ? w->doubts + 1 : 0;
+    w->doubts = doubtful ? w->doubts + 1 : 0;
     set(&w->until, start + sec);
 }
 
