@@ -1,4 +1,5 @@
-/* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once. */
+/* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once;
+ * and tasks that are worth as much on several kinds of units. */
 #include "tests/sim_run.h"
 
 enum { UNITS = 6, HOST = 4, TASKS = 600, STEPS = 6 };
@@ -92,9 +93,29 @@ static void slow_after_a_long_task(void **state)
         fail_msg("%g times what the step should take", span[2] / r.lower_bound);
 }
 
+/* Three kinds of units and tasks of three sizes, so that all tasks of one size are worth as much on
+ * two kinds: those that are shared first must leave room for the others. */
+static void sizes_at_one_price(void **state)
+{
+    enum { KINDS = 3, N = 1151 };
+    static double cost[N];
+    const struct sim_unit unit[KINDS] = {
+        {.width = 1, .speed = 1, .fixed = 6e-5},
+        {.width = 1, .speed = 0.5},
+        {.kind = CU_DEVICE, .width = 1, .speed = 10, .fixed = 4.7e-4, .memory = 1}};
+    for (int t = 0; t < N; t++)
+        cost[t] = 2.28e-3 * (1 + t * 7 % 3);
+    const struct sim_case c = {
+        .job = {.n = N, .grain = 1, .cost = cost}, .unit = unit, .ncu = KINDS, .steps = 3};
+    const double ratio = run(&c, "evenkeel").ratio;
+    if (!(ratio < 1.01))
+        fail_msg("%g times the bound", ratio);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one),
-                                       cmocka_unit_test(slow_after_a_long_task)};
+                                       cmocka_unit_test(slow_after_a_long_task),
+                                       cmocka_unit_test(sizes_at_one_price)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,10 +134,27 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
     return best;
 }
 
+/* Gives the tasks that have a choice to other kinds if these have sold less meanwhile; false: none.
+ */
+static bool choose_again(struct partition *d)
+{
+    bool alone, changed = false;
+    for (size_t i = 0; i < d->job->n; i++) {
+        const size_t t = d->order[i];
+        const int was = d->pick[t];
+        d->market.area[was] -= d->e->of[was].seconds[t];
+        sell_to(d, t, least_sold(d, t, &alone));
+        changed |= d->pick[t] != was;
+    }
+    return changed;
+}
+
 /* Tasks that are equally cheap on several kinds are shared among these, longest first, after the
- * tasks that have no choice. */
+ * tasks that have no choice. Those chosen late may leave a kind too much that earlier ones could
+ * have left it, so all choose again. */
 void partition_pick(struct partition *d)
 {
+    enum { AGAIN = 4 };
     bool alone;
     for (int k = 0; k < d->e->nkinds; k++)
         d->market.area[k] = 0;
@@ -147,6 +164,8 @@ void partition_pick(struct partition *d)
             if (alone != choice)
                 sell_to(d, d->order[i], kind);
         }
+    for (int turn = 0; turn < AGAIN && choose_again(d); turn++)
+        ;
 }
 
 double partition_price(struct partition *d)
