@@ -56,6 +56,32 @@ static void near_the_bound(void **state)
     }
 }
 
+/* A few devices, on which tasks take a twentieth of the time to twice as long, beside many cores:
+ * no core may get what takes it longer than the whole step. The bound does not know that. */
+static void few_devices_for_the_largest(void **state)
+{
+    enum { CASES = 8, N = 300, CORES = 22, UNITS = CORES + 2 };
+    static struct drawn d;
+    double sum = 0;
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        draw(&d, seed, N, UNITS);
+        uint64_t draws = seed;
+        for (size_t t = 0; t < N; t++) {
+            d.seconds[0][t] = d.cost[t] = pow(random_uniform(&draws), -0.4);
+            for (int u = CORES; u < UNITS; u++)
+                d.seconds[u][t] = d.cost[t] * 0.05 * pow(40, random_uniform(&draws));
+        }
+        for (int u = 1; u < CORES; u++)
+            d.unit[u].seconds = d.seconds[0];
+        d.unit[CORES].kind = d.unit[CORES + 1].kind = CU_DEVICE;
+        const struct sim_result r = run(&d.c, "evenkeel");
+        if (!(r.ratio < 1.1))
+            fail_msg("seed %u: %g of the bound", seed, r.ratio);
+        sum += r.ratio;
+    }
+    assert_true(sum / CASES < 1.025);
+}
+
 /* Prices that follow demand prove nearly what the best ones do, and never more. */
 static void prices_of_many_kinds(void **state)
 {
@@ -68,14 +94,15 @@ static void prices_of_many_kinds(void **state)
         draw(&d, seed, n, kinds);
         const double *seconds[MOST_UNITS];
         double capacity[MOST_UNITS], price[MOST_UNITS], area[MOST_UNITS], best[MOST_UNITS],
-            pays[MOST_TASKS], exact[MOST_UNITS];
+            pays[MOST_TASKS], exact[MOST_UNITS], longest[MOST_UNITS];
         int units[MOST_UNITS], cheapest[MOST_TASKS];
         for (int k = 0; k < kinds; k++) {
             seconds[k] = d.seconds[k];
             capacity[k] = units[k] = 1 + (int)random_below(&draws, 3);
             price[k] = 1;
+            longest[k] = INFINITY;
         }
-        struct prices p = {n, kinds, seconds, capacity, price, area, best, pays, cheapest};
+        struct prices p = {n, kinds, seconds, longest, capacity, price, area, best, pays, cheapest};
         const double most = bound_prices(n, kinds, units, seconds, exact),
                      found = prices_follow(&p, TURNS), again = prices_sell(&p);
         double paid = 0, offered = 0;
@@ -98,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_the_bound),
+        cmocka_unit_test(few_devices_for_the_largest),
         cmocka_unit_test(prices_of_many_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,7 @@ static void open_market(struct partition *d, const struct sched_job *job)
     d->market = (struct prices){
         .n = n,
         .seconds = ARENA_NEW(job->arena, ncu, const double *),
+        .longest = ARENA_NEW(job->arena, ncu, double),
         .capacity = ARENA_NEW(job->arena, ncu, double),
         .price = ARENA_NEW(job->arena, ncu, double),
         .area = ARENA_NEW(job->arena, ncu, double),
@@ -518,15 +519,22 @@ static void try_faces(struct partition *d, struct search *s)
  * a much better one behind some that are worse. */
 static const double WORTH_TABU = 0.005;
 
+/* Where a better partition ends, more tasks are too long for some kinds; that may show the next
+ * one. */
+static const double WORTH_REPEATING = 0.99;
+
 static void try_tabu(struct partition *d, struct search *s)
 {
     const double enough = (1 + WORTH_TABU + estimate_noise(d->e)) * d->least;
     if (d->proportional || d->bound || d->job->first || d->launches || s->best <= enough)
         return;
-    partition_pick(d);
-    partition_pack(d, PARTITION_BY_KIND, d->trial);
-    partition_tabu(d, d->trial);
-    compare(d, s);
+    for (double before = INFINITY; s->best < before * WORTH_REPEATING;) {
+        before = s->best;
+        partition_price_within(d, s->best);
+        partition_pack(d, PARTITION_BY_KIND, d->trial);
+        partition_tabu(d, d->trial);
+        compare(d, s);
+    }
     memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
     if (partition_tabu(d, d->trial))
         compare(d, s);

@@ -195,6 +195,9 @@ void partition_anneal(struct partition *d, long most);
 double partition_price(struct partition *d);
 /* Picks the cheapest kind for each task at these prices. */
 void partition_pick(struct partition *d);
+/* Finds prices for partitions that end by `span`: no task goes to a kind of unit on which it takes
+ * longer, as far as span is that of some partition. Picks the cheapest kind of each task. */
+void partition_price_within(struct partition *d, double span);
 
 /* Budget of the next improvement. */
 long partition_budget(const struct partition *d);

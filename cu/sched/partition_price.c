@@ -12,6 +12,9 @@ static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
  * for so many turns. */
 enum { MANY_KINDS = 4, TURNS = 60 };
 
+/* So many tasks are priced on a kind while one exchange is tried. */
+enum { PER_EVALUATION = 16 };
+
 /* Price differences below this share do not count. */
 static const double ALIKE = 0.001;
 
@@ -22,6 +25,7 @@ static void open_market(struct partition *d)
     for (int k = 0; k < m->kinds; k++) {
         m->seconds[k] = d->e->of[k].seconds;
         m->capacity[k] = 0;
+        m->longest[k] = INFINITY;
         m->price[k] = 1;
     }
     for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
@@ -166,6 +170,19 @@ void partition_pick(struct partition *d)
         }
     for (int turn = 0; turn < AGAIN && choose_again(d); turn++)
         ;
+}
+
+void partition_price_within(struct partition *d, double span)
+{
+    struct prices *m = &d->market;
+    for (int k = 0; k < m->kinds; k++)
+        m->longest[k] = 0;
+    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
+        m->longest[c->kind] = partition_more(
+            m->longest[c->kind], span * (1 + 1e-9) / d->e->slowdown[d->group[c->first].unit[0]]);
+    prices_follow(m, TURNS);
+    prices_sell(m); /* d->pick */
+    d->budget -= TURNS * (long)m->n * m->kinds / PER_EVALUATION;
 }
 
 double partition_price(struct partition *d)

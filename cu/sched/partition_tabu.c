@@ -39,9 +39,11 @@ struct tabu {
 };
 
 /* ---- candidates -------------------------------------------------------------------------------*/
+/* INFINITY: the task is too long for the kind. */
 static double price_of(const struct partition *d, int kind, size_t task)
 {
-    return d->market.price[kind] * d->e->of[kind].seconds[task];
+    const double sec = d->e->of[kind].seconds[task];
+    return sec <= d->market.longest[kind] ? d->market.price[kind] * sec : INFINITY;
 }
 
 /* The highest price that a task pays: d->scratch. */
@@ -52,6 +54,8 @@ static void set_limits(struct partition *d)
         int n = 0;
         for (int k = 0; k < d->e->nkinds; k++) {
             const double price = price_of(d, k, t);
+            if (!(price < INFINITY))
+                continue;
             int at = n < CHEAPEST ? n++ : CHEAPEST;
             for (; at > 0 && low[at - 1] > price; at--)
                 if (at < CHEAPEST)
@@ -59,7 +63,7 @@ static void set_limits(struct partition *d)
             if (at < CHEAPEST)
                 low[at] = price;
         }
-        d->scratch[t] = low[n - 1];
+        d->scratch[t] = n ? low[n - 1] : INFINITY;
     }
 }
 

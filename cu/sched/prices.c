@@ -14,11 +14,11 @@ double prices_sell(struct prices *p)
     for (size_t t = 0; t < p->n; t++)
         p->pays[t] = INFINITY;
     for (int k = 0; k < p->kinds; k++) {
-        const double price = p->price[k], *seconds = p->seconds[k];
+        const double price = p->price[k], *seconds = p->seconds[k], longest = p->longest[k];
         offered += price * p->capacity[k];
         p->area[k] = 0;
         for (size_t t = 0; t < p->n; t++) {
-            const double cost = price * seconds[t];
+            const double cost = seconds[t] <= longest ? price * seconds[t] : INFINITY;
             p->cheapest[t] = cost < p->pays[t] ? k : p->cheapest[t];
             p->pays[t] = cost < p->pays[t] ? cost : p->pays[t];
         }

@@ -10,6 +10,7 @@ struct prices {
     size_t n;
     int kinds;
     const double **seconds; /* [kinds][n] on a unit of speed 1 */
+    double *longest;        /* [kinds] tasks that take longer do not go there */
     double *capacity;       /* [kinds] sum of its units' speeds, > 0 */
     double *price;          /* [kinds] of a second on a unit of speed 1, > 0 */
     double *area;           /* [kinds] seconds sold */

@@ -242,6 +242,7 @@ static struct prices market_open(struct kinds *k)
 {
     const size_t count = (size_t)k->count;
     struct prices m = {.n = k->n, .kinds = k->count, .seconds = k->seconds};
+    m.longest = ARENA_NEW(&k->arena, count, double);
     m.capacity = ARENA_NEW(&k->arena, count, double);
     m.price = ARENA_NEW(&k->arena, count, double);
     m.area = ARENA_NEW(&k->arena, count, double);
@@ -253,6 +254,7 @@ static struct prices market_open(struct kinds *k)
         units += k->units[j];
     for (int j = 0; !k->arena.failed && j < k->count; j++) {
         m.capacity[j] = k->units[j];
+        m.longest[j] = INFINITY;
         m.price[j] = 1 / units;
     }
     return m;
