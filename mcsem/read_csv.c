@@ -230,8 +230,8 @@ static enum ek_status read_table(const char *path, struct preface *p, struct sur
     TRY(table_open(path, NULL, &t));
     TRY(read_preface(t, p));
     if (p->rows >= 0 && (double)t->nrows != p->rows)
-        FAIL(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
-             t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
+        FAIL(EK_USAGE, "%s:%zu: %s: %zu rows, not %.0f", path, t->nrows ? t->line[t->nrows - 1] : 1,
+             (double)t->nrows < p->rows ? "cut short" : "too long", t->nrows, p->rows);
     h.table = t;
     return make_survey(&h, survey);
 }

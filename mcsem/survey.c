@@ -90,6 +90,9 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
     return EK_OK;
 }
 
+/* Squares of residuals, and their sum, stay finite. */
+#define MOST_ERRORS 1e100
+
 static enum ek_status check_data(const struct survey *s, size_t pair, const char *path)
 {
     for (int q = 0; q < s->nfreq; q++) {
@@ -97,9 +100,9 @@ static enum ek_status check_data(const struct survey *s, size_t pair, const char
         if (!(d->sigma > 0))
             FAIL(EK_USAGE, "%s:%zu: standard error %g at %g Hz is not positive", path,
                  s->pair[pair].line, d->sigma, s->freq[q]);
-        if (isfinite(d->sigma) && !isfinite(d->re + d->im))
-            FAIL(EK_USAGE, "%s:%zu: the field at %g Hz is not a finite number", path,
-                 s->pair[pair].line, s->freq[q]);
+        if (isfinite(d->sigma) && !(hypot(d->re, d->im) / d->sigma <= MOST_ERRORS))
+            FAIL(EK_USAGE, "%s:%zu: the field at %g Hz is %g times its standard error", path,
+                 s->pair[pair].line, s->freq[q], hypot(d->re, d->im) / d->sigma);
     }
     return EK_OK;
 }
