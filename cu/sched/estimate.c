@@ -10,9 +10,6 @@
  * SURE standard errors of the measurements (SURER for sudden changes). */
 static const double ALIKE = 0.005, SURE = ESTIMATE_SURE, SURER = 4;
 
-/* A change of speed by this factor, beyond chance, is believed at once. */
-static const double SUDDEN = 1.1;
-
 /* A unit that became slow twice within this many steps may do so again: it must be seen fast twice
  * before that is believed. */
 enum { WARY = 3 };
@@ -41,10 +38,7 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     struct estimate_kind *k = &e->of[e->nkinds];
     *k = (struct estimate_kind){
         .kind = u->kind, .profile = u->seconds, .rate = u->speed, .alike = 1};
-    k->seconds = ARENA_NEW(job->arena, e->n, double);
-    k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
-    k->count = ARENA_NEW(job->arena, e->n, unsigned char);
-    k->deviation = ARENA_NEW(job->arena, e->n, double);
+    estimate_allocate(e, k);
     return e->nkinds++;
 }
 
@@ -90,6 +84,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
 {
     size_t n = job->n, ncu = (size_t)job->ncu;
     *e = (struct estimate){.n = n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
+    e->arena = job->arena;
     e->order = ARENA_NEW(job->arena, n, size_t);
     e->owner = ARENA_NEW(job->arena, n, int);
     e->before = ARENA_NEW(job->arena, n, int);
@@ -182,99 +177,6 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     }
     if (!b->first)
         b->first = ratio / e->factor[cu];
-}
-
-/* ---- lines ------------------------------------------------------------------------------------*/
-static double median_sample(const struct estimate_kind *k, size_t t)
-{
-    const struct estimate_sample *s = k->sample[t]; /* without launches */
-    const double a = s[0].sec, b = s[1].sec, c = s[2].sec, low = a < b ? a : b,
-                 high = a < b ? b : a;
-    switch (k->count[t]) {
-    case 1:
-        return a;
-    case 2:
-        return fabs(a - b) < 0.3 * a ? (a + b) / 2 : low;
-    default:
-        return c < low ? low : c > high ? high : c;
-    }
-}
-
-/* ---- one step: second thoughts about the first ------------------------------------------------*/
-/* log(now / then) of a task's normal times, if it ran twice, on two units of one kind; else NAN. */
-static double change_of(const struct estimate *e, size_t t)
-{
-    const int now = e->owner[t], then = e->before[t];
-    const struct estimate_kind *k = &e->of[e->kind[then]];
-    if (e->seconds[t] <= 0 || now == then || e->kind[now] != e->kind[then] || k->count[t] != 1 ||
-        (k->kind == CU_DEVICE && k->sample[t]->part != e->range[t])) /* launches may hide */
-        return NAN;
-    const double sec = estimate_normal(e, t) - k->inside * e->range[t];
-    return sec > 0 && k->sample[t]->sec > 0 ? log(sec / k->sample[t]->sec) : NAN;
-}
-
-/* By how much (logarithm) each unit was misjudged, by the changes in e->x: least squares, but what
- * is off by more than SUDDEN counts as if by that (Huber), because a unit may have slowed since.
- * Damped Jacobi iteration. e->expected receives the number of changes that tell it. */
-static void find_misjudged(struct estimate *e, double *off)
-{
-    enum { TURNS = 50 };
-    const double settled = 1e-4;
-    double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = INFINITY;
-    memset(off, 0, (size_t)e->ncu * sizeof *off);
-    for (int turn = 0; turn < TURNS && change > settled; turn++) {
-        change = 0;
-        memset(sum, 0, (size_t)e->ncu * sizeof *sum);
-        memset(count, 0, (size_t)e->ncu * sizeof *count);
-        memset(weight, 0, (size_t)e->ncu * sizeof *weight);
-        for (size_t t = 0; t < e->n; t++) {
-            const int now = e->owner[t], then = e->before[t];
-            if (isnan(e->x[t]))
-                continue;
-            const double w = 1 / fmax(log(SUDDEN), fabs(e->x[t] + off[then] - off[now]));
-            sum[now] += w * (e->x[t] + off[then]);
-            sum[then] += w * (off[now] - e->x[t]);
-            weight[now] += w;
-            weight[then] += w;
-            count[now]++;
-            count[then]++;
-        }
-        for (int c = 0; c < e->ncu; c++) {
-            const double better = count[c] > 0 ? (off[c] + sum[c] / weight[c]) / 2 : 0;
-            change = fmax(change, fabs(better - off[c]));
-            off[c] = better;
-        }
-    }
-}
-
-/* In the first step, a unit with long tasks may have been taken for a slow one. In the second,
- * these tasks show on other units what they take. */
-static void judge_again(struct estimate *e)
-{
-    double *off = e->busy;
-    size_t m = 0;
-    for (size_t t = 0; t < e->n; t++)
-        m += !isnan(e->x[t] = change_of(e, t));
-    if (!m || WITHOUT(SECOND_THOUGHTS))
-        return;
-    find_misjudged(e, off);
-    m = 0;
-    for (size_t t = 0; t < e->n; t++)
-        if (!isnan(e->x[t]))
-            e->y[m++] = fabs(e->x[t] + off[e->before[t]] - off[e->owner[t]]);
-    const double scatter = line_median(e->y, m) * ESTIMATE_PER_MEDIAN;
-    memcpy(e->scratch, off, (size_t)e->ncu * sizeof *off);
-    const double usual = line_median(e->scratch, (size_t)e->ncu);
-    for (int c = 0; c < e->ncu; c++) {
-        off[c] -= usual;
-        off[c] = fabs(off[c]) > SURE * scatter / sqrt(e->expected[c]) ? exp(off[c]) : 1;
-        e->factor[c] *= off[c];
-    }
-    for (size_t t = 0; t < e->n; t++) {
-        struct estimate_kind *k = &e->of[e->kind[e->before[t]]];
-        if (k->count[t] == 1)
-            k->seconds[t] = k->sample[t]->sec /= off[e->before[t]];
-    }
 }
 
 /* ---- one step: units --------------------------------------------------------------------------*/
@@ -398,7 +300,7 @@ static double chance_of(const struct estimate *e, int c, double scatter)
 
 static bool far_off(double ratio, double chance)
 {
-    return fabs(log(ratio)) > fmax(log(SUDDEN), chance * SURER / SURE);
+    return fabs(log(ratio)) > fmax(log(ESTIMATE_SUDDEN), chance * SURER / SURE);
 }
 
 static bool worked(const struct estimate *e, int c)
@@ -411,7 +313,7 @@ static bool worked(const struct estimate *e, int c)
 static bool may_have_slowed(const struct estimate *e, int c)
 {
     const double former = e->ranges[c].former;
-    return e->sudden[c] ? former < SUDDEN * e->factor[c]
+    return e->sudden[c] ? former < ESTIMATE_SUDDEN * e->factor[c]
                         : e->known && e->steps == 0 && !(former > 0);
 }
 
@@ -423,7 +325,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool tells)
 {
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
     double chance = chance_of(e, c, scatter), latest = latest_ratio(e, c);
-    double sure = fmax(log(SUDDEN), SURE * scatter);
+    double sure = fmax(log(ESTIMATE_SUDDEN), SURE * scatter);
     bool knows = e->judged[c] || (e->known && e->steps == 0);
     bool agrees = !(latest > 0) ? !e->ranges[c].doubted
                                 : ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
@@ -484,7 +386,7 @@ static enum telling what_it_tells(const struct estimate *e, double scatter)
     if (off <= 1 || 4 * off <= units)
         return ALL;
     const bool first = e->steps == (e->known ? 0 : 1);
-    return first || (off == units && most < SUDDEN * least) ? NOTHING : MUCH;
+    return first || (off == units && most < ESTIMATE_SUDDEN * least) ? NOTHING : MUCH;
 }
 
 static void judge_units(struct estimate *e, double scatter)
@@ -615,7 +517,9 @@ static void measure_noise(struct estimate *e)
 static void learn_later_step(struct estimate *e)
 {
     if (e->steps == 1 && !e->known)
-        judge_again(e);
+        estimate_judge_again(e);
+    if (!e->known)
+        estimate_split(e);
     estimate_learn_inside(e, false, estimate_noise(e));
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried && !e->known)
@@ -652,14 +556,13 @@ static void take_samples(struct estimate *e)
         struct estimate_kind *k = &e->of[e->kind[c]];
         double sec = fmax(0, estimate_normal(e, t) - k->inside * e->range[t]);
         e->seconds[t] = -1;
-        e->before[t] = c;
         const bool now = e->interrupted[t] == INTERRUPTED_NOW;
         e->interrupted[t] = now ? DOUBTED : 0;
         if (now)
             continue;
         if (e->sudden[c] && !WITHOUT(SKIPPED_SAMPLES) && (e->known || has_run(e, t)))
             continue; /* the unit's speed during the task is unknown */
-        take_sample(k, t, (struct estimate_sample){sec, e->range[t]});
+        take_sample(k, t, (struct estimate_sample){sec, e->range[t], c});
         e->judged[c] = true;
     }
 }
@@ -716,13 +619,6 @@ static double spread_of(struct estimate *e, const struct estimate_kind *k)
     return off * off;
 }
 
-static void take_medians(struct estimate *e, struct estimate_kind *k)
-{
-    for (size_t t = 0; t < e->n; t++)
-        if (k->count[t])
-            k->seconds[t] = median_sample(k, t);
-}
-
 /* A median of several samples that is this many standard deviations off its expectation is right:
  * small tasks lie off a line whose height the large ones determine. */
 static const double OFF_LINE = 4;
@@ -763,15 +659,6 @@ void estimate_pass(struct estimate *e)
     }
 }
 
-static void compare_kinds(struct estimate *e)
-{
-    for (int j = 0; j < e->nkinds; j++)
-        for (size_t t = 0; t < e->n; t++)
-            e->of[j].deviation[t] = estimate_deviation(e, j, t);
-    for (int j = 0; j < e->nkinds; j++)
-        estimate_compare(e, j, estimate_noise(e));
-}
-
 void estimate_step(struct estimate *e)
 {
     if (e->known)
@@ -783,13 +670,13 @@ void estimate_step(struct estimate *e)
     take_samples(e);
     bool doubted = e->known && e->steps == 0;
     for (int j = 0; j < e->nkinds; j++) {
-        take_medians(e, &e->of[j]);
+        estimate_take_medians(e, &e->of[j]);
         if (!doubted)
             estimate_fit(e, j, false, false);
         draw_estimates(e, &e->of[j]);
     }
-    if (!e->known && e->cost)
-        compare_kinds(e);
+    if (!e->known && (e->cost || e->divided))
+        estimate_compare(e, estimate_noise(e));
     for (size_t t = 0; t < e->n; t++)
         predict(e, t);
     e->steps++;

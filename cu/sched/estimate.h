@@ -3,7 +3,9 @@
  *
  * seconds(task, unit) = slowdown[unit] * seconds[kind of unit][task]. Units of one kind have the
  * same kind, width and profile; a unit's slowdown is relative to its kind (1 = usual, 2 = half as
- * fast).
+ * fast). Where nothing was known of the units and tasks that change from one to another of the same
+ * kind prove that their times are not in proportion, each unit becomes a kind of its own
+ * (estimate_again.c).
  *
  * A task's estimate is the median of its last three measurements, so that a single slow one changes
  * nothing. It is shrunk towards the kind's profile or line seconds = a + b*cost (cu/sched/line.h):
@@ -50,7 +52,9 @@ struct estimate_kind {
     double inside;         /* launch seconds hidden in the times of its tasks: inside * part each */
     double *seconds;       /* [n] the estimates */
     struct estimate_sample {
-        double sec, part;          /* share of its range's time */
+        double sec;
+        float part;                /* share of its range's time */
+        int unit;                  /* that executed it */
     } (*sample)[ESTIMATE_SAMPLES]; /* [n] latest measurements */
     unsigned char *count;          /* [n] number of measurements */
     double *deviation;             /* [n] from the line: logarithm; NAN: not measured */
@@ -66,6 +70,7 @@ struct estimate_kind {
     bool one_size; /* to tasks of one cost */
     double alike;  /* share of its tasks' deviations from the line that they have elsewhere, too; */
     double told;   /* and how far measurements tell that: 0 to 1 */
+    double unlike, weight; /* evidence that its units are not alike, and sum of its weights */
 };
 
 enum { ESTIMATE_LAUNCHES = 8 };
@@ -88,8 +93,10 @@ struct estimate {
     bool changed;                  /* some unit's speed changed in the last step */
     bool disturbed;                /* some task was interrupted in it */
     bool known;                    /* all units have a declared speed or a profile */
+    bool divided;                  /* units of one kind have proved to be unlike */
     const double *cost;            /* [n] declared, or NULL */
     const struct sched_unit *unit; /* [ncu] the job's */
+    struct arena *arena;           /* likewise */
     size_t *order;                 /* [n] tasks by descending cost */
     int *kind;                     /* [ncu] */
     double *factor, *slowdown;     /* [ncu] measured; and slightly better for untried units */
@@ -105,7 +112,7 @@ struct estimate {
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] of this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it in this step */
-    int *before;                       /* [n] unit that executed it last before */
+    int *before;                       /* [n] scratch: unit that executed it last before */
     unsigned char *interrupted;        /* [n] whether something else ran on the unit meanwhile */
     float *range;                      /* [n] its share of its range's time */
     size_t *length;                    /* [n] tasks from it to the end of its range */
@@ -129,9 +136,9 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 /* Between two steps: updates the estimates by what was measured. One thread, as all below. */
 void estimate_step(struct estimate *e);
 
-/* By how much (logarithm) the task deviates from the line of unit cu's kind, if it has run there on
- * its own; else NAN. */
-double estimate_deviation(const struct estimate *e, int kind, size_t t);
+/* By how much (logarithm) the task deviates from the kind's line, if it has run there on its own;
+ * else NAN. */
+double estimate_deviation(const struct estimate *e, const struct estimate_kind *k, size_t t);
 
 /* Instead of estimate_step(): ignores the step. */
 void estimate_pass(struct estimate *e);

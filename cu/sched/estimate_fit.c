@@ -1,9 +1,32 @@
-/* cu/sched/estimate_fit.c – a kind's seconds as a line over costs, and whether tasks
- * deviate from the lines of several kinds alike. */
+/* cu/sched/estimate_fit.c – a kind's seconds: medians of samples, a line over costs, and whether
+ * tasks deviate from the lines of several kinds alike. */
 #include "cu/sched/estimate_internal.h"
 #include "cu/sched/line.h"
 
 #include <math.h>
+#include <string.h>
+
+static double median_sample(const struct estimate_kind *k, size_t t)
+{
+    const struct estimate_sample *s = k->sample[t]; /* without launches */
+    const double a = s[0].sec, b = s[1].sec, c = s[2].sec, low = a < b ? a : b,
+                 high = a < b ? b : a;
+    switch (k->count[t]) {
+    case 1:
+        return a;
+    case 2:
+        return fabs(a - b) < 0.3 * a ? (a + b) / 2 : low;
+    default:
+        return c < low ? low : c > high ? high : c;
+    }
+}
+
+void estimate_take_medians(const struct estimate *e, struct estimate_kind *k)
+{
+    for (size_t t = 0; t < e->n; t++)
+        if (k->count[t])
+            k->seconds[t] = median_sample(k, t);
+}
 
 /* Nothing but tasks of zero cost says nothing about others. */
 void estimate_fit(struct estimate *e, int j, bool raw, bool proportional)
@@ -28,9 +51,8 @@ void estimate_fit(struct estimate *e, int j, bool raw, bool proportional)
     k->tried = true;
 }
 
-double estimate_deviation(const struct estimate *e, int kind, size_t t)
+double estimate_deviation(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
-    const struct estimate_kind *k = &e->of[kind];
     const double usual = estimate_on_line(e, k, t);
     const bool own =
         k->tried && k->count[t] && (k->kind == CU_CPU || k->sample[t][k->count[t] - 1].part == 1);
@@ -41,30 +63,44 @@ double estimate_deviation(const struct estimate *e, int kind, size_t t)
  * deviation; least noise of a time. */
 static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
 
-/* Least squares of deviations on other kinds over those on kind j, drawn to 1. Each kind's line is
- * free to shift. */
-void estimate_compare(struct estimate *e, int j, double scatter)
+/* Subtracts from the deviations on a kind their mean over tasks that have run on several, because
+ * lines are free to shift, and adds them to each task's sum. */
+static void centre(struct estimate *e, struct estimate_kind *k, const double *kinds, double *sum)
+{
+    double m = 0, mean = 0;
+    for (size_t t = 0; t < e->n; t++)
+        if (!isnan(k->deviation[t]) && kinds[t] > 1)
+            mean += (k->deviation[t] - mean) / ++m;
+    for (size_t t = 0; t < e->n; t++)
+        if (!isnan(k->deviation[t]))
+            sum[t] += k->deviation[t] -= mean;
+}
+
+/* Least squares of each task's deviations on other kinds over that on this kind, drawn to 1. */
+void estimate_compare(struct estimate *e, double scatter)
 {
     const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
-    double xx = 0, xy = 0;
-    size_t own = 0; /* few tasks have run on each of many kinds */
-    for (size_t t = 0; t < e->n; t++)
-        if (!isnan(e->of[j].deviation[t]))
-            e->chosen[own++] = t;
-    for (int k = 0; own && k < e->nkinds; k++) {
-        double m = 0, x = 0, y = 0; /* means so far */
-        for (size_t i = 0; k != j && e->of[k].tried && i < own; i++) {
-            const size_t t = e->chosen[i];
-            const double here = e->of[j].deviation[t], there = e->of[k].deviation[t];
-            if (isnan(there))
-                continue;
-            m++;
-            xx += (here - x) * (here - x) * (m - 1) / m;
-            xy += (here - x) * (there - y) * (m - 1) / m;
-            x += (here - x) / m;
-            y += (there - y) / m;
+    double *sum = e->x, *kinds = e->y; /* of each task's deviations; on how many kinds it has run */
+    struct estimate_kind *end = e->of + e->nkinds;
+    memset(sum, 0, e->n * sizeof *sum);
+    memset(kinds, 0, e->n * sizeof *kinds);
+    for (struct estimate_kind *k = e->of; k < end; k++)
+        for (size_t t = 0; t < e->n; t++) {
+            k->deviation[t] = estimate_deviation(e, k, t);
+            kinds[t] += !isnan(k->deviation[t]);
         }
+    for (struct estimate_kind *k = e->of; k < end; k++)
+        centre(e, k, kinds, sum);
+    for (struct estimate_kind *k = e->of; k < end; k++) {
+        double xx = 0, xy = 0;
+        for (size_t t = 0; t < e->n; t++) {
+            const double here = k->deviation[t];
+            if (isnan(here))
+                continue;
+            xx += (kinds[t] - 1) * here * here;
+            xy += here * (sum[t] - here);
+        }
+        k->alike = WITHOUT(ALIKE) ? 1 : fmin(1, fmax(0, (xy + prior) / (xx + prior)));
+        k->told = xx / (xx + prior);
     }
-    e->of[j].alike = WITHOUT(ALIKE) ? 1 : fmin(1, fmax(0, (xy + prior) / (xx + prior)));
-    e->of[j].told = xx / (xx + prior);
 }

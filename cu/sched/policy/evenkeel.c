@@ -69,10 +69,10 @@ static const double SURPRISE = 0.005;
 
 /* Budget of planning: a share PLANNING of the steps' time, a share LATE of what steps exceed their
  * plan by (less after fruitless searches), and AT_FIRST seconds. It pays PER_STEP seconds for a
- * step analysed, PER_TASK for each of its tasks and PER_EVALUATION for each exchange tried. Without
- * budget a step is not analysed. */
+ * step analysed, PER_TASK for each of its tasks, more with more than FEW_KINDS, and PER_EVALUATION
+ * for each exchange tried. Without budget a step is not analysed. */
 static const double PLANNING = 0.01, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 1e-5,
-                    PER_TASK = 1.5e-7, PER_EVALUATION = 3e-9;
+                    PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9;
 
 /* Takes in the present estimates, homes and link. */
 static void refresh(struct state *s)
@@ -106,7 +106,7 @@ static bool may_plan(struct state *s)
     s->budget += PLANNING * (s->steal.planned + exchange) + LATE / s->patience * fmax(0, late);
     if (s->budget < 0 && !s->binds_late && !s->trial.loans)
         return false;
-    s->budget -= PER_STEP + PER_TASK * (double)s->job->n;
+    s->budget -= PER_STEP + PER_TASK * (double)s->job->n * fmax(1, s->estimate.nkinds / FEW_KINDS);
     return true;
 }
 
