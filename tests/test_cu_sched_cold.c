@@ -92,11 +92,33 @@ static void units_of_a_kind_unlike(void **state)
         fail_msg("%g of the lower bound", last);
 }
 
+static void one_fast_device(struct unrelated *x)
+{
+    enum { DEVICE = UNRELATED_UNITS - 1 };
+    for (int u = 1; u < DEVICE; u++)
+        x->unit[u].seconds = x->seconds[0];
+    for (int t = 0; t < UNRELATED_TASKS; t++)
+        x->seconds[DEVICE][t] /= 8;
+    x->unit[DEVICE].kind = CU_DEVICE;
+    x->unit[DEVICE].memory = 1;
+}
+
+/* A task that comes from the device and takes longer than its cost says does not mean that its unit
+ * has become slow: otherwise it would be tried on one after another, and the mean be 1.29. */
+static void long_tasks_are_not_slow_units(void **state)
+{
+    static struct unrelated x;
+    const double last = mean_of_last(&x, UNRELATED_UNITS, 1, 1, one_fast_device);
+    if (!(last < 1.23))
+        fail_msg("%g of the lower bound", last);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_giant_among_strangers),
         cmocka_unit_test(units_of_a_kind_unlike),
+        cmocka_unit_test(long_tasks_are_not_slow_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

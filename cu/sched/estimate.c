@@ -108,9 +108,10 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->slowdown = ARENA_NEW(job->arena, ncu, double);
     e->doubt = ARENA_NEW(job->arena, ncu, double);
     e->launch = ARENA_NEW(job->arena, ncu, double);
-    e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
+    e->busy = ARENA_NEW(job->arena, 4 * ncu, double);
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
+    e->guessed = e->expected + ncu;
     e->tasks = ARENA_NEW(job->arena, ncu, double);
     e->ratio = arena_take(job->arena, ncu, sizeof *e->ratio);
     e->of = ARENA_NEW(job->arena, ncu, struct estimate_kind);
@@ -183,6 +184,14 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 /* Of a task: it was interrupted in this step; its latest time was not believed. */
 enum { INTERRUPTED_NOW = 1, DOUBTED };
 
+/* There is more to expect of a task than a point on a line: it has run on its unit's kind, or has a
+ * declared time there. */
+static bool is_expected(const struct estimate *e, size_t t)
+{
+    const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
+    return k->count[t] || k->profile || (e->known && e->steps == 0);
+}
+
 /* Expected seconds of a task on the unit that executed it: 0 if it says nothing about the unit,
  * because it has never run on the unit's kind and costs are not declared or none of another cost
  * has run there. Otherwise it is expected on the kind's line. */
@@ -190,7 +199,7 @@ static double expected_seconds(const struct estimate *e, size_t t)
 {
     const int c = e->owner[t];
     const struct estimate_kind *k = &e->of[e->kind[c]];
-    const bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
+    const bool expected = is_expected(e, t);
     if (!expected && (!e->cost || (k->one_size && e->judged[c] && !e->known)))
         return 0;
     return ((expected ? k->seconds[t] : estimate_on_line(e, k, t)) + k->inside * e->range[t]) *
@@ -256,7 +265,7 @@ static void find_interruptions(struct estimate *e)
 static void sum_units(struct estimate *e)
 {
     find_interruptions(e);
-    memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
+    memset(e->busy, 0, 4 * (size_t)e->ncu * sizeof *e->busy);
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
@@ -269,6 +278,7 @@ static void sum_units(struct estimate *e)
         e->busy[c] += e->seconds[t];
         e->seen[c] += sec > 0 ? e->seconds[t] : 0;
         e->expected[c] += sec;
+        e->guessed[c] += is_expected(e, t) ? 0 : sec;
     }
     for (int c = 0; c < e->ncu; c++)
         e->busy[c] += e->ranges[c].seconds;
@@ -292,10 +302,22 @@ static double latest_ratio(const struct estimate *e, int c)
     return e->ranges[c].latest / e->factor[c];
 }
 
+/* Scatter of a unit's tasks around what is expected of them, `scatter` if all have run on its kind;
+ * others deviate from the line. */
+static double scatter_on(const struct estimate *e, int c, double scatter)
+{
+    double spread = 0; /* few tasks may lie on a line by chance */
+    for (int j = 0; j < e->nkinds; j++)
+        spread = fmax(spread, e->of[j].spread);
+    return WITHOUT(GUESSES) || !(e->guessed[c] > 0)
+               ? scatter
+               : sqrt(scatter * scatter + spread * spread * e->guessed[c] / e->expected[c]);
+}
+
 /* Deviation that chance explains. */
 static double chance_of(const struct estimate *e, int c, double scatter)
 {
-    return fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c]));
+    return fmax(ALIKE, SURE * scatter_on(e, c, scatter) / sqrt(e->tasks[c]));
 }
 
 static bool far_off(double ratio, double chance)
@@ -325,6 +347,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool tells)
 {
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
     double chance = chance_of(e, c, scatter), latest = latest_ratio(e, c);
+    scatter = scatter_on(e, c, scatter);
     double sure = fmax(log(ESTIMATE_SUDDEN), SURE * scatter);
     bool knows = e->judged[c] || (e->known && e->steps == 0);
     bool agrees = !(latest > 0) ? !e->ranges[c].doubted
@@ -627,6 +650,7 @@ static const double OFF_LINE = 4;
 static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 {
     const double noise = estimate_noise(e), spread = spread_of(e, k);
+    k->spread = sqrt(spread);
     /* Until a task has run twice, noise cannot be told from truth: declared times win. */
     bool doubted = e->known && e->steps == 0;
     if (WITHOUT(SHRINKING))

@@ -69,6 +69,7 @@ struct estimate_kind {
     bool tried;    /* the line has been fitted, */
     bool one_size; /* to tasks of one cost */
     double alike;  /* share of its tasks' deviations from the line that they have elsewhere, too; */
+    double spread; /* of its tasks around the line: logarithm, standard deviation */
     double told;   /* and how far measurements tell that: 0 to 1 */
     double unlike, weight; /* evidence that its units are not alike, and sum of its weights */
 };
@@ -120,9 +121,9 @@ struct estimate {
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times in the last steps */
     unsigned noises;                   /* number of valid entries */
     double *busy;                      /* [ncu] busy seconds in the last step */
-    double *seen, *expected, *tasks;   /* [ncu] scratch of estimate_step() */
-    double *x, *y, *scratch;           /* [n] likewise */
-    size_t *chosen;                    /* [n] likewise */
+    double *seen, *expected, *tasks, *guessed; /* [ncu] scratch of estimate_step() */
+    double *x, *y, *scratch;                   /* [n] likewise */
+    size_t *chosen;                            /* [n] likewise */
 };
 
 /* Starts from the job's profiles, speeds and costs; units count as equal as far as these do not

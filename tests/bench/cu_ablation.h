@@ -18,6 +18,7 @@
     X(TRY_DEVIANT)     /* tasks that tell whether kinds deviate alike */                           \
     X(PROPORTIONAL)    /* times in proportion to costs, where lines fit worse */                   \
     X(SECOND_THOUGHTS) /* who was misjudged in the first step */                                   \
+    X(GUESSES)         /* tasks that are new to a kind tell less of its units */                   \
     X(OWN_KINDS)       /* units of a kind that are not alike */                                    \
     X(SUDDEN)          /* a changed speed is believed at once */                                   \
     X(DOUBT)           /* a unit slow in one range may be even slower */                           \
