@@ -303,6 +303,68 @@ static void test_sources_at_the_ends(void **state)
     }
 }
 
+/* A job whose data `truth` explains: displacements of stations, one at `close`, and in a scene that
+ * is off by 2 m. */
+static struct job *open_true(const char *model, const double *truth, const double *close,
+                             const char *scene, const char *parameters)
+{
+    char text[4096];
+    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    FILE *f = fopen(job_file("asc.csv"), "w");
+    fputs("E_m,N_m,value_m,sigma_m,lE,lN,lU,scene\n", f);
+    for (int i = 0; i < 7; i++) {
+        const double e = i ? job_random(-5e3, 5e3) : close[0],
+                     n = i ? job_random(-5e3, 5e3) : close[1];
+        double u[3];
+        model_forward(model_find(model), truth, e, n, u);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%.17g,%.17g,%.17g,%.17g,%.17g,1e-3,1e-3,1e-3\n", e, n, u[0], u[1], u[2]);
+        fprintf(f, "%.17g,%.17g,%.17g,1e-3,0.6,0,0.8,asc\n", e, n, 0.6 * u[0] + 0.8 * u[2] + 2);
+    }
+    fclose(f);
+    job_write("stations.csv", text);
+    snprintf(text, sizeof text,
+             "{\"model\": \"%s\", \"stations\": [\"stations.csv\"%s, "
+             "\"accept\": {\"k_sigma\": 1}, \"parameters\": [%s]}",
+             model, scene, parameters);
+    job_write("job.json", text);
+    struct job *job;
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    return job;
+}
+
+/* Data that are known up to an offset exclude nothing, nor does a station that the fault may come
+ * arbitrarily near to. */
+static void test_what_excludes_nothing(void **state)
+{
+    static const double sphere[] = {500, -700, 3000, 8e6, 0.25}, far[] = {4e3, 1e3},
+                        fault[] = {0, 0, 0, 30, 60, 4e3, 2e3, 90, 1, 0.25}, above[] = {-480, 300};
+    for (int i = 0; i < 2; i++) {
+        struct certificate c;
+        struct job *job =
+            i ? open_true(
+                    "okada", fault, above, "]",
+                    "{\"name\": \"Ec_m\", \"min\": -900, \"max\": 900, \"n\": 3}, "
+                    "{\"name\": \"Nc_m\", \"value\": 0}, "
+                    "{\"name\": \"d_m\", \"min\": 0, \"max\": 100, \"n\": 2}, "
+                    "{\"name\": \"strike_deg\", \"value\": 30}, "
+                    "{\"name\": \"dip_deg\", \"value\": 60}, "
+                    "{\"name\": \"L_m\", \"value\": 4e3}, {\"name\": \"W_m\", \"value\": 2e3}, "
+                    "{\"name\": \"rake_deg\", \"value\": 90}, "
+                    "{\"name\": \"slip_m\", \"value\": 1}")
+              : open_true("mogi", sphere, far,
+                          ", \"asc.csv\"], \"scenes\": {\"asc\": {\"offset\": true}}",
+                          "{\"name\": \"Es_m\", \"min\": -2e3, \"max\": 2e3, \"n\": 9}, "
+                          "{\"name\": \"Ns_m\", \"min\": -2e3, \"max\": 2e3, \"n\": 9}, "
+                          "{\"name\": \"d_m\", \"min\": 2e3, \"max\": 4e3, \"n\": 9}, "
+                          "{\"name\": \"dV_m3\", \"min\": 1e6, \"max\": 1e7, \"n\": 9}");
+        json_decref(job_certify(job, &c));
+        assert_false(c.certified);
+        job_close(job);
+        unlink(job_file("asc.csv"));
+    }
+}
+
 /* Every trial that a search accepts lies in one of the grid's boxes, whatever the effort. */
 static void test_grid(void **state)
 {
@@ -401,9 +463,12 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_sources_at_the_ends),
-        cmocka_unit_test(test_grid),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_holes),       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_jobs),
+                                       cmocka_unit_test(test_sources_at_the_ends),
+                                       cmocka_unit_test(test_what_excludes_nothing),
+                                       cmocka_unit_test(test_grid),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_holes),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
