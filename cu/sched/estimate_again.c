@@ -8,19 +8,16 @@
 
 /* ---- tasks that have run on two units of one kind ---------------------------------------------*/
 /* log(now / last) of a task's normal times on units of one kind; NAN: it did not run twice there,
- * or launches may hide in the difference. *then: the unit where it ran last. */
-static double change_of(const struct estimate *e, size_t t, int *then)
+ * or not on other units (moved) or the same one, or launches may hide in the difference. */
+static double change_of(const struct estimate *e, size_t t, bool moved)
 {
-    if (!(e->seconds[t] > 0))
-        return NAN;
     const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
-    if (!k->count[t])
+    if (!(e->seconds[t] > 0) || !k->count[t])
         return NAN;
     const struct estimate_sample *last = &k->sample[t][k->count[t] - 1];
-    const double sec = estimate_normal(e, t) - k->inside * e->range[t];
-    *then = last->unit;
-    if (k->kind == CU_DEVICE && last->part != e->range[t])
+    if ((last->unit != e->owner[t]) != moved || (k->kind == CU_DEVICE && last->part != e->range[t]))
         return NAN;
+    const double sec = estimate_normal(e, t) - k->inside * e->range[t];
     return sec > 0 && last->sec > 0 ? log(sec / last->sec) : NAN;
 }
 
@@ -30,12 +27,12 @@ static size_t find_changes(struct estimate *e)
 {
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++) {
-        int then = 0;
-        const double change = change_of(e, t, &then);
-        if (isnan(change) || then == e->owner[t])
+        const double change = change_of(e, t, true);
+        if (isnan(change))
             continue;
+        const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
         e->chosen[m] = t;
-        e->before[m] = then;
+        e->before[m] = k->sample[t][k->count[t] - 1].unit;
         e->x[m++] = change;
     }
     return m;
@@ -136,9 +133,8 @@ static size_t find_same(struct estimate *e, int j)
 {
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++) {
-        int then = 0;
-        const double change = e->kind[e->owner[t]] == j ? change_of(e, t, &then) : NAN;
-        if (!isnan(change) && then == e->owner[t])
+        const double change = e->kind[e->owner[t]] == j ? change_of(e, t, false) : NAN;
+        if (!isnan(change))
             e->y[m++] = fabs(change);
     }
     return m;
