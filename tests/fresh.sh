@@ -50,7 +50,7 @@ part() { # name, command: fails on a compiler's warning, too (packages warn of o
     else
         failed=$((failed + 1))
         echo "  FAILED $suite $1 (exit $rc)"
-        (grep -m5 'warning:.*\[-W' "$folder/$1.log"; tail -15 "$folder/$1.log") | sed 's/^/         /'
+        (grep -m20 -e 'warning:.*\[-W' -e FAILED "$folder/$1.log"; tail -15 "$folder/$1.log") | sed 's/^/         /'
     fi
 }
 export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
