@@ -163,18 +163,29 @@ static void interrupted_exchanges(void **state)
     assert_scale(&x, 0.1 / said());
 }
 
-/* A link declared free says nothing about faces: each gets an equal share of the time. */
+/* A link declared free says nothing about faces: the first exchange in which some cross is believed
+ * at once, with equal shares for all, but later ones must be confirmed. */
 static void faces_of_a_free_link(void **state)
 {
     static const struct sched_link none;
+    const struct exchange_load some_cross = {ten.faces, ten.bytes, 1e6, 0};
     struct exchange x = EXCHANGE_UNTIMED;
+    exchange_moved(&x, (struct exchange_load){.host = 1e6});
     exchange_note(&x, &none, 1e-4);
-    exchange_moved(&x, ten);
+    assert_false(x.rest.crossed);
+    exchange_moved(&x, some_cross);
     exchange_note(&x, &none, 3e-4);
-    assert_true(exchange_face(&x, &none).latency == 0);
+    assert_true(x.rest.crossed);
+    struct sched_link face = exchange_face(&x, &none);
+    assert_true(fabs(exchange_seconds(&face, ten) - 2e-4) < 1e-5);
     exchange_note(&x, &none, 3e-4);
-    const struct sched_link face = exchange_face(&x, &none);
-    assert_true(fabs(exchange_seconds(&face, ten) - 2e-4) < 1e-11);
+    face = exchange_face(&x, &none);
+    assert_true(fabs(exchange_seconds(&face, ten) - 2e-4) < 1e-5);
+    const struct sched_link before = face;
+    exchange_moved(&x, some_cross);
+    exchange_note(&x, &none, 8e-3);
+    face = exchange_face(&x, &none);
+    assert_true(face.latency == before.latency && face.per_byte == before.per_byte);
 }
 
 /* Exchanges with different homes tell what a byte costs inside the host, inside a device and on a

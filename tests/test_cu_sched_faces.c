@@ -277,6 +277,62 @@ static void bounds_hold(void **state)
     assert_true(reached > CASES / 4);
 }
 
+/* As many equal tasks as units, each as long as the step. A trial of what a face costs teaches
+ * nothing that could be used: no task moves. */
+static void nothing_is_tried_in_vain(void **state)
+{
+    enum { TASKS = 8, CORES = 24 };
+    struct sim_unit unit[CORES + 1];
+    for (int u = 0; u < CORES; u++)
+        unit[u] = machine[0];
+    unit[CORES] = machine[1];
+    for (size_t t = 0; t < TASKS; t++)
+        cost[t] = 1;
+    const struct sim_exchange x = {
+        {[SIM_FIXED] = 0.005, [SIM_HOST] = 5e-8, [SIM_DEVICE] = 5e-8, [SIM_LINK] = 2e-6}};
+    struct sim_case c = {.unit = unit, .ncu = CORES + 1, .steps = 12, .exchange = &x};
+    add_grid(&c.job, TASKS, 2);
+    assert_int_equal(run(&c, "evenkeel").migrations, 0);
+}
+
+/* What a face costs is guessed, from the longest mean of tasks' times, until some have crossed; the
+ * guess does not follow small changes of these. */
+static void faces_are_guessed_until_they_cross(void **state)
+{
+    struct arena arena = {0};
+    struct sched_unit unit[2] = {{.width = 1, .speed = 1},
+                                 {.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = 5}};
+    struct sched_job job;
+    struct estimate e;
+    struct partition d;
+    struct sched_exchange rest = {.seconds = NAN};
+    for (size_t t = 0; t < FEW; t++)
+        cost[t] = 1;
+    add_grid(&job, FEW, 3);
+    job.ncu = 2;
+    job.unit = unit;
+    job.arena = &arena;
+    job.exchange = &rest;
+    job.link = &(struct sched_link){0, 0};
+    job.face = &(struct sched_link){0, 1e-9}; /* told by nothing that crossed */
+    assert_int_equal(estimate_open(&e, &job), EK_OK);
+    assert_int_equal(partition_open(&d, &e, &job), EK_OK);
+    partition_begin(&d, 20);
+    const double guess = d.faces.face.latency;
+    assert_true(guess > 0.01 && guess < 0.1 && d.faces.face.per_byte == 0);
+    rest.seconds = 1e-3;
+    e.of[e.kind[0]].seconds[0] = 2;
+    partition_find_homes(&d);
+    assert_true(d.faces.face.latency == guess);
+    e.of[e.kind[0]].seconds[0] = 20;
+    partition_find_homes(&d);
+    assert_true(d.faces.face.latency > 3 * guess);
+    rest.crossed = true;
+    partition_find_homes(&d);
+    assert_true(d.faces.face.latency == 0 && d.faces.face.per_byte == 1e-9);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +341,8 @@ int main(void)
         cmocka_unit_test(annealing_is_paid_for),
         cmocka_unit_test(many_tasks_are_annealed_where_it_may_help),
         cmocka_unit_test(bounds_hold),
+        cmocka_unit_test(nothing_is_tried_in_vain),
+        cmocka_unit_test(faces_are_guessed_until_they_cross),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,10 +261,12 @@ static void learn_parts(struct exchange *x, const struct sched_link *link)
                                  : (struct sched_link){.latency = part[LINK]};
 }
 
-/* Whether an exchange that took so much more than predicted was not just interrupted. */
-static bool is_confirmed(const struct exchange *x, double more)
+/* Whether an exchange that took so much more than predicted was not just interrupted. Where nothing
+ * is known about the first faces that cross, the prediction was a mere guess. */
+static bool is_confirmed(const struct exchange *x, const struct sched_link *link, double more)
 {
-    return x->homes == 0 || x->count > 1 || more < 0 || more > ESTIMATE_SLICE;
+    const bool guessed = is_free(link) && !x->rest.crossed;
+    return x->homes == 0 || x->count > 1 || more < 0 || more > ESTIMATE_SLICE || guessed;
 }
 
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds)
@@ -274,8 +276,9 @@ void exchange_note(struct exchange *x, const struct sched_link *link, double sec
     learn_faces(x, link, seconds);
     const double usual = usual_seconds(x), more = usual - predict(x, link);
     x->seen[x->homes % EXCHANGE_SEEN] = (struct exchange_seen){x->load, usual};
-    if (fabs(more) > CLOSE * usual && is_confirmed(x, more))
+    if (fabs(more) > CLOSE * usual && is_confirmed(x, link, more))
         learn_parts(x, link);
+    x->rest.crossed |= x->load.faces > 0;
 }
 
 static bool differ(double a, double b)

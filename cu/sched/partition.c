@@ -247,23 +247,32 @@ static void sort_tasks(struct partition *d)
         qsort_r(d->order, d->job->n, sizeof *d->order, sort_places_down, (void *)key);
 }
 
-/* What a face is supposed to take if the link is said to be free and no exchange has been timed, as
- * a share of a mean task on the slowest kind of unit: then few cross from the first step on. */
-static const double FACE = 0.05;
+/* What a face is supposed to take if the link is said to be free until one has crossed, as a share
+ * of a mean task on the slowest kind of unit: then few cross from the first step on. */
+static const double FACE = 0.03;
 
-static struct exchange_cost face_cost(const struct partition *d)
+/* Kept while tasks' times change by less than a factor of two: what is planned must not change with
+ * them. */
+static double guess_face(struct partition *d)
+{
+    double slowest = 0;
+    for (int k = 0; k < d->e->nkinds; k++)
+        slowest = partition_more(slowest, line_sum(d->e->of[k].seconds, d->job->n));
+    slowest *= FACE / partition_more((double)d->job->n, 1);
+    if (!(d->guess < 2 * slowest && slowest < 2 * d->guess))
+        d->guess = slowest;
+    return d->guess;
+}
+
+static struct exchange_cost face_cost(struct partition *d)
 {
     const struct sched_job *job = d->job;
     struct exchange_cost x = {.face = job->face ? *job->face : d->link};
-    double slowest = 0;
     if (!job->first || !job->exchange)
         return x;
     x.rest = *job->exchange;
-    if (!isnan(x.rest.seconds) || x.face.latency > 0 || x.face.per_byte > 0)
-        return x;
-    for (int k = 0; k < d->e->nkinds; k++)
-        slowest = partition_more(slowest, line_sum(d->e->of[k].seconds, job->n));
-    x.face.latency = FACE * slowest / partition_more((double)job->n, 1);
+    if (!x.rest.crossed && !(d->link.latency > 0) && !(d->link.per_byte > 0))
+        x.face = (struct sched_link){.latency = guess_face(d)};
     return x;
 }
 
@@ -429,6 +438,19 @@ static void search_shapes(struct partition *d, struct search *s)
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
     partition_pick(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
+}
+
+double partition_apart(struct partition *d)
+{
+    double last = 0;
+    d->weight = 0;
+    for (size_t t = 0; t < d->job->n; t++)
+        d->pick[t] = PARTITION_ANY;
+    partition_pack(d, PARTITION_BY_KIND, d->trial);
+    partition_load(d, d->trial);
+    for (int c = 0; c < d->job->ncu; c++)
+        last = partition_more(last, d->load[c]);
+    return last;
 }
 
 static void try_memory(struct partition *d, struct search *s, int memory)

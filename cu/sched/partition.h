@@ -50,6 +50,7 @@ struct partition {
     const struct sched_job *job;
     struct sched_link link;     /* cost of moving a task */
     struct exchange_cost faces; /* of an exchange */
+    double guess;               /* seconds of a face while nobody knows */
     int nmemories;              /* memory nodes with units; number 0 has the most units */
     int *memory;                /* [ncu] memory node of each unit, in this numbering */
     int *units;                 /* [nmemories] */
@@ -148,6 +149,9 @@ static inline double partition_total(const struct partition *d, struct partition
 
 /* Lower bound of a step's computation, by the estimates; leaves d->across and d->total. */
 double partition_bound(struct partition *d);
+
+/* Makespan of list scheduling: what a step may take if faces are free. Changes d->load. */
+double partition_apart(struct partition *d);
 
 /* Searches and writes the best partition found to owner [n]. present [n]: the present partition, or
  * NULL; must not be owner. */

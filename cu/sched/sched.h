@@ -44,6 +44,7 @@ struct sched_exchange {
     double host,
         device;     /* seconds per byte of faces inside the host; inside the device with most */
     double seconds; /* of the latest exchange; NAN: none has been timed yet */
+    bool crossed;   /* one in which faces cross has been timed */
 };
 
 /* The work. Arrays are borrowed by the policy until end(). */

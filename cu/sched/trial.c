@@ -112,7 +112,8 @@ static bool knows_faces(struct partition *d)
 static int try_faces(struct steal *s, const int *owner, size_t *task)
 {
     struct partition *d = s->d;
-    const double gain = s->planned - partition_bound(d);
+    const double gain = s->planned - partition_apart(d);
+    partition_load(d, owner);
     const int cu = find_beyond(s, owner, d->order[s->plan.n - 1]);
     const bool guessed = !(d->link.latency > 0) && !(d->link.per_byte > 0);
     double least = d->horizon * fmin(fmax(TRIAL * s->planned, guessed ? OF_GAIN * gain : 0), gain);
