@@ -10,7 +10,7 @@ static const double PRECISION[ROUNDS] = {1e-3, 1e-5};
 
 /* From so many kinds on, setting one price at a time gets stuck: all prices follow demand at once,
  * for so many turns. */
-enum { MANY_KINDS = 4, TURNS = 60 };
+enum { MANY_KINDS = 16, TURNS = 60 };
 
 /* So many tasks are priced on a kind while one exchange is tried. */
 enum { PER_EVALUATION = 16 };
