@@ -636,7 +636,8 @@ static void choose_units(struct descent *x)
             x->unit[x->units++] = d->member[m];
 }
 
-static void try_all(struct partition *d, struct search *s)
+/* True: there is no better partition. */
+static bool try_all(struct partition *d, struct search *s)
 {
     struct descent x = {.d = d, .s = s, .rest = d->scratch, .budget = EXACT_BUDGET};
     choose_units(&x);
@@ -652,6 +653,7 @@ static void try_all(struct partition *d, struct search *s)
     }
     memset(d->load, 0, (size_t)d->job->ncu * sizeof *d->load);
     descend(&x, 0, 0, 0);
+    return x.budget > 0 && x.units == d->nmembers;
 }
 
 /* ---- all shapes -------------------------------------------------------------------------------*/
@@ -739,9 +741,9 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
         try_faces(d, &s);
     if (!good_enough(d, &s) && !WITHOUT(BACK))
         try_units(d, &s, PARTITION_BY_UNIT_BACK);
-    if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
-        try_all(d, &s);
-    if (!WITHOUT(TABU))
+    const bool all =
+        d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT) && try_all(d, &s);
+    if (!all && !WITHOUT(TABU))
         try_tabu(d, &s);
     return s.cost;
 }
