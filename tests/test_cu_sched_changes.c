@@ -93,6 +93,25 @@ static void slow_after_a_long_task(void **state)
         fail_msg("%g times what the step should take", span[2] / r.lower_bound);
 }
 
+/* A device becomes ten times slower during a step. Its later ranges, some of which are shorter but
+ * none faster than earlier ones, do not look as if all their time went into their launches. */
+static void slow_within_a_step(void **state)
+{
+    enum { N = 280 };
+    static double cost[N];
+    struct sim_unit unit[UNITS];
+    make_units(unit, UNITS - 1, UNITS, 10);
+    for (int t = 0; t < N; t++)
+        cost[t] = 1e-2;
+    const struct sim_change change = {.unit = UNITS - 1, .step = 1, .after = 0.1, .factor = 0.1};
+    must_keep_up(&(struct sim_case){.job = {.n = N, .grain = 1, .cost = cost},
+                                    .unit = unit,
+                                    .ncu = UNITS,
+                                    .steps = STEPS,
+                                    .change = &change,
+                                    .nchanges = 1});
+}
+
 /* Three kinds of units and tasks of three sizes, so that all tasks of one size are worth as much on
  * two kinds: those that are shared first must leave room for the others. */
 static void sizes_at_one_price(void **state)
@@ -116,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one),
                                        cmocka_unit_test(slow_after_a_long_task),
+                                       cmocka_unit_test(slow_within_a_step),
                                        cmocka_unit_test(sizes_at_one_price)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,22 @@ static void collect_rows(struct estimate *e)
     }
 }
 
+/* A range that took so many times longer, beyond chance, than one that is no smaller tells that the
+ * unit's speed has changed. */
+static const double LONGER = 1.5;
+
+static bool has_changed(const struct estimate_kind *k, double doubt)
+{
+    const double longer = LONGER * exp(ESTIMATE_SURE * doubt);
+    const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
+    for (const struct estimate_row *a = k->row; a < k->row + m; a++)
+        for (const struct estimate_row *b = k->row; b < k->row + m; b++)
+            if (a->unit == b->unit && a->tasks <= b->tasks && a->cost <= b->cost &&
+                a->sec > longer * b->sec)
+                return true;
+    return false;
+}
+
 /* Rows of a fit seconds = a * tasks + b * cost + inside, at slowdown 1; what it is off by counts as
  * a share. */
 static size_t make_rows(const struct estimate_kind *k, const double *factor, struct fit_row *row)
@@ -145,6 +161,8 @@ void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
     collect_rows(e);
     for (int j = 0; j < e->nkinds; j++) {
         struct estimate_kind *k = &e->of[j];
+        if (!raw && e->cost && has_changed(k, doubt)) /* hides what launches take */
+            k->rows = k->longer = k->enough = 0;
         const double inside = launch_inside(e, j, raw, doubt), more = inside - k->inside;
         for (size_t t = 0; more != 0 && t < e->n; t++) {
             struct estimate_sample *s = k->sample[t];
