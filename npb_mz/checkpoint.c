@@ -219,6 +219,7 @@ enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *m
     if (why) {
         if (cluster_rank() == 0)
             unlink(c->beside);
+        cluster_barrier(); /* the first rank that ends would end rank 0 before that */
         FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be written: %s; any older one is unchanged",
              c->path, strerror(why));
     }
