@@ -93,23 +93,29 @@ static void slow_after_a_long_task(void **state)
         fail_msg("%g times what the step should take", span[2] / r.lower_bound);
 }
 
-/* A device becomes ten times slower during a step. Its later ranges, some of which are shorter but
- * none faster than earlier ones, do not look as if all their time went into their launches. */
+/* A device becomes ten times slower during a step, before or after it has executed a range of each
+ * length. Its later ranges do not look as if all their time went into their launches. */
 static void slow_within_a_step(void **state)
 {
-    enum { N = 280 };
-    static double cost[N];
+    static const struct {
+        size_t n;
+        double after;
+    } when[] = {{280, 0.1}, {120, 0.012}};
+    static double cost[TASKS];
     struct sim_unit unit[UNITS];
     make_units(unit, UNITS - 1, UNITS, 10);
-    for (int t = 0; t < N; t++)
+    for (int t = 0; t < TASKS; t++)
         cost[t] = 1e-2;
-    const struct sim_change change = {.unit = UNITS - 1, .step = 1, .after = 0.1, .factor = 0.1};
-    must_keep_up(&(struct sim_case){.job = {.n = N, .grain = 1, .cost = cost},
-                                    .unit = unit,
-                                    .ncu = UNITS,
-                                    .steps = STEPS,
-                                    .change = &change,
-                                    .nchanges = 1});
+    for (int i = 0; i < 2; i++) {
+        const struct sim_change change = {
+            .unit = UNITS - 1, .step = 1, .after = when[i].after, .factor = 0.1};
+        must_keep_up(&(struct sim_case){.job = {.n = when[i].n, .grain = 1, .cost = cost},
+                                        .unit = unit,
+                                        .ncu = UNITS,
+                                        .steps = STEPS,
+                                        .change = &change,
+                                        .nchanges = 1});
+    }
 }
 
 /* Three kinds of units and tasks of three sizes, so that all tasks of one size are worth as much on

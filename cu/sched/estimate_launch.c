@@ -42,9 +42,15 @@ static void collect_rows(struct estimate *e)
     }
 }
 
-/* A range that took so many times longer, beyond chance, than one that is no smaller tells that the
- * unit's speed has changed. */
+/* A range that took longer than another one by so many times more than it is larger, beyond chance,
+ * tells that the unit's speed has changed: no launch explains that. */
 static const double LONGER = 1.5;
+
+/* How many times larger range a is than b. */
+static double larger(const struct estimate_row *a, const struct estimate_row *b)
+{
+    return fmax(a->tasks / b->tasks, a->cost / b->cost);
+}
 
 static bool has_changed(const struct estimate_kind *k, double doubt)
 {
@@ -52,8 +58,7 @@ static bool has_changed(const struct estimate_kind *k, double doubt)
     const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
     for (const struct estimate_row *a = k->row; a < k->row + m; a++)
         for (const struct estimate_row *b = k->row; b < k->row + m; b++)
-            if (a->unit == b->unit && a->tasks <= b->tasks && a->cost <= b->cost &&
-                a->sec > longer * b->sec)
+            if (a->unit == b->unit && a->sec > longer * b->sec * fmax(1, larger(a, b)))
                 return true;
     return false;
 }
