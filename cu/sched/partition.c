@@ -539,26 +539,34 @@ static void try_faces(struct partition *d, struct search *s)
 
 /* Where only times count, a partition that exceeds the bound by this share, and by noise, may have
  * a much better one behind some that are worse. */
-static const double WORTH_TABU = 0.005;
+static const double WORTH_PRICING = 0.005;
 
 /* Where a better partition ends, more tasks are too long for some kinds; that may show the next
  * one. */
 static const double WORTH_REPEATING = 0.99;
 
-static void try_tabu(struct partition *d, struct search *s)
+/* With more tasks for each unit, the budget of a tabu search lasts for a few moves only. */
+enum { TABU_PER_UNIT = 25 };
+
+static void try_within(struct partition *d, struct search *s)
 {
-    const double enough = (1 + WORTH_TABU + estimate_noise(d->e)) * d->least;
-    if (d->proportional || d->bound || d->job->first || d->launches || s->best <= enough)
+    const double enough = (1 + WORTH_PRICING + estimate_noise(d->e)) * d->least;
+    const bool few = d->job->n <= TABU_PER_UNIT * (size_t)d->job->ncu && !WITHOUT(TABU);
+    if (d->proportional || d->bound || d->job->first || d->launches || s->best <= enough ||
+        WITHOUT(WITHIN))
         return;
     for (double before = INFINITY; s->best < before * WORTH_REPEATING;) {
         before = s->best;
         partition_price_within(d, s->best);
         partition_pack(d, PARTITION_BY_KIND, d->trial);
-        partition_tabu(d, d->trial);
+        if (few)
+            partition_tabu(d, d->trial);
         compare(d, s);
+        if (!few)
+            improve(d, s, true);
     }
     memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
-    if (partition_tabu(d, d->trial))
+    if (few && partition_tabu(d, d->trial))
         compare(d, s);
 }
 
@@ -743,7 +751,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
         try_units(d, &s, PARTITION_BY_UNIT_BACK);
     const bool all =
         d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT) && try_all(d, &s);
-    if (!all && !WITHOUT(TABU))
-        try_tabu(d, &s);
+    if (!all)
+        try_within(d, &s);
     return s.cost;
 }

@@ -115,7 +115,7 @@ static void weigh(struct tabu *x, size_t give, int unit)
                  more = waste(x, give, x->last, unit) - excess(x, d->load[x->last]) -
                         excess(x, d->load[unit]);
     consider(x, more + excess(x, last) + excess(x, other), give, unit, NONE);
-    for (size_t t = d->head[unit]; t != NONE; t = d->follow[t])
+    for (size_t t = d->head[unit]; t != NONE && x->budget > 0; t = d->follow[t])
         if (!(d->left[t] == x->last && d->until[t] > x->move))
             consider(x,
                      more + waste(x, t, unit, x->last) +
@@ -154,8 +154,8 @@ static void make_move(struct tabu *x)
     x->excess = INFINITY;
     x->budget -= d->job->ncu;
     x->move++;
-    for (size_t t = d->head[x->last]; t != NONE; t = d->follow[t]) {
-        for (int c = 0; c < d->job->ncu; c++)
+    for (size_t t = d->head[x->last]; t != NONE && x->budget > 0; t = d->follow[t]) {
+        for (int c = 0; c < d->job->ncu && x->budget > 0; c++)
             if (c != x->last && suits(x, t, c))
                 weigh(x, t, c);
         x->budget -= d->job->ncu / 8;

@@ -56,6 +56,7 @@
     X(RELOCATION)      /* moves to where tasks take less */                                        \
     X(TRADES)          /* one task for several */                                                  \
     X(DEMAND)          /* prices of many kinds that follow demand */                               \
+    X(WITHIN)          /* prices that exclude kinds on which tasks are too long */                 \
     X(TABU)            /* tabu search where kinds differ by task */                                \
     X(EXACT)           /* all divisions, for a few tasks */
 
