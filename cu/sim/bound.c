@@ -261,8 +261,8 @@ static struct prices market_open(struct kinds *k)
 }
 
 /* Prices may differ from the best ones so far by this factor, and by its square whenever the best
- * within these limits are found and lie on one: prices jump about less (boxstep: Marsten, Hogan &
- * Blankenship, Operations Research 23, 1975). */
+ * within these limits lie on one, and are found or better ones have been met: prices jump about
+ * less (boxstep: Marsten, Hogan & Blankenship, Operations Research 23, 1975). */
 static const double WIDTH = 1.01, WIDEST = 1e6;
 
 static void limit_prices(glp_prob *lp, const struct kinds *k, const double *best, double width)
@@ -335,6 +335,8 @@ static double cut_prices(struct kinds *k, double *best)
         if (!moved && !(inwards > 0))
             break; /* the cut is within the tolerance and would be repeated */
         inwards = moved ? INWARDS : 0;
+        if (better && on_limit(lp, k))
+            width *= width;
         next_prices(lp, k, inwards, best, market.price);
     }
     glp_delete_prob(lp);
