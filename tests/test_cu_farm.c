@@ -90,6 +90,9 @@ static double script_now(void *st)
     return ((struct script *)st)->now;
 }
 
+static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                               NULL};
+
 static void brief_of_script(void *arg, struct farm_batch *batch)
 {
     batch->text = batch->tasks.begin ? "the second" : "the first";
@@ -121,8 +124,6 @@ static void lose_line(struct script *s, struct server *server, double seconds)
 
 static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
 {
-    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
-                                                   NULL};
     struct script s = {.now = 1};
     const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
     const struct farm_job job = {.source = &source, .n = 2, .failures = 2};
@@ -160,8 +161,6 @@ static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
 /* If the launcher says that the process has ended, nobody waits for it. */
 static void nodes_that_have_ended_are_lost_at_once(void **state)
 {
-    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
-                                                   NULL};
     for (int first = 0; first < 2; first++) { /* 1: the launcher is first to tell */
         struct script s = {.now = 1};
         const struct farm_source source = {
@@ -190,8 +189,6 @@ static void nodes_that_have_ended_are_lost_at_once(void **state)
 /* A node may be given up while others still start: the run that begins then knows of it. */
 static void nodes_given_up_before_the_run_are_lost(void **state)
 {
-    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
-                                                   NULL};
     struct script s = {.now = 1};
     const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
     const struct farm_job job = {.source = &source, .n = 2};
@@ -212,8 +209,6 @@ static void nodes_given_up_before_the_run_are_lost(void **state)
  * node or in another container. */
 static void only_frozen_workers_of_here_are_ended(void **state)
 {
-    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
-                                                   NULL};
     for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
         struct script s = {.now = 1, .space = process_space() ^ (uint64_t)elsewhere};
         const struct server_ops ops = {.grace = 40};
@@ -237,8 +232,6 @@ static void only_frozen_workers_of_here_are_ended(void **state)
 /* A worker of another job gets no tasks, however many it asks for. */
 static void workers_of_another_job_get_no_task(void **state)
 {
-    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
-                                                   NULL};
     struct script s = {.now = 1};
     const struct farm_source source = {.next = next_of_script, .back = back_to_script, .arg = &s};
     const struct farm_job job = {.source = &source, .n = 2};
