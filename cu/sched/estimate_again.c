@@ -38,14 +38,16 @@ static size_t find_changes(struct estimate *e)
     return m;
 }
 
-/* By how much (logarithm) each unit was misjudged, by m changes: least squares, but what is off by
- * more than ESTIMATE_SUDDEN counts as if by that (Huber), because a unit may have slowed since.
- * Damped Jacobi iteration. off [ncu]; e->expected receives the number of changes that tell it. */
-static void find_misjudged(struct estimate *e, size_t m, double *off)
+/* By how much (logarithm) each unit was misjudged, by all changes, whose number is returned: least
+ * squares, but what is off by more than ESTIMATE_SUDDEN counts as if by that (Huber), because a
+ * unit may have slowed since. Damped Jacobi iteration. off [ncu]; e->expected receives the number
+ * of changes that tell it. */
+static size_t find_misjudged(struct estimate *e, double *off)
 {
     enum { TURNS = 50 };
+    const size_t m = find_changes(e);
     const double settled = 1e-4;
-    double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = INFINITY;
+    double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = m ? INFINITY : 0;
     memset(off, 0, (size_t)e->ncu * sizeof *off);
     for (int turn = 0; turn < TURNS && change > settled; turn++) {
         change = 0;
@@ -68,6 +70,7 @@ static void find_misjudged(struct estimate *e, size_t m, double *off)
             off[c] = better;
         }
     }
+    return m;
 }
 
 /* What units do not explain of the i-th change. */
@@ -80,10 +83,9 @@ static double unexplained(const struct estimate *e, size_t i, const double *off)
 void estimate_judge_again(struct estimate *e)
 {
     double *off = e->busy;
-    const size_t m = find_changes(e);
-    if (!m || WITHOUT(SECOND_THOUGHTS))
+    const size_t m = WITHOUT(SECOND_THOUGHTS) ? 0 : find_misjudged(e, off);
+    if (!m)
         return;
-    find_misjudged(e, m, off);
     for (size_t i = 0; i < m; i++)
         e->y[i] = unexplained(e, i, off);
     const double scatter = line_median(e->y, m) * ESTIMATE_PER_MEDIAN;
@@ -260,11 +262,8 @@ static void divide(struct estimate *e, int j)
 void estimate_split(struct estimate *e)
 {
     double *off = e->busy;
-    const size_t m = find_changes(e);
-    if (!m || WITHOUT(OWN_KINDS))
-        return;
-    find_misjudged(e, m, off);
-    for (int j = 0; j < e->nkinds; j++)
+    const size_t m = WITHOUT(OWN_KINDS) ? 0 : find_misjudged(e, off);
+    for (int j = 0; m && j < e->nkinds; j++)
         if (!e->of[j].profile && is_mixed(e, j, m, off)) {
             divide(e, j);
             return; /* e->x is overwritten */
