@@ -442,15 +442,11 @@ static void search_shapes(struct partition *d, struct search *s)
 
 double partition_apart(struct partition *d)
 {
-    double last = 0;
     d->weight = 0;
     for (size_t t = 0; t < d->job->n; t++)
         d->pick[t] = PARTITION_ANY;
     partition_pack(d, PARTITION_BY_KIND, d->trial);
-    partition_load(d, d->trial);
-    for (int c = 0; c < d->job->ncu; c++)
-        last = partition_more(last, d->load[c]);
-    return last;
+    return predict_work(d, d->trial).makespan;
 }
 
 static void try_memory(struct partition *d, struct search *s, int memory)

@@ -32,11 +32,6 @@ static void open_market(struct partition *d)
         m->capacity[c->kind] += c->capacity;
 }
 
-static double price_of(const struct partition *d, int kind, size_t task)
-{
-    return d->market.price[kind] * d->e->of[kind].seconds[task];
-}
-
 /* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->scratch the
  * price at which each task would switch to `kind`. */
 static double worth(struct partition *d, int kind)
@@ -123,10 +118,10 @@ static int least_sold(const struct partition *d, size_t t, bool *alone)
     double most = INFINITY, least = INFINITY;
     int best = d->class->kind, alike = 0;
     for (int k = 0; k < d->e->nkinds; k++)
-        most = partition_less(price_of(d, k, t) * (1 + ALIKE), most);
+        most = partition_less(prices_of(&d->market, k, t) * (1 + ALIKE), most);
     for (int k = 0; k < d->e->nkinds; k++) {
         double sold = (d->market.area[k] + d->e->of[k].seconds[t]) / d->market.capacity[k];
-        if (price_of(d, k, t) > most)
+        if (prices_of(&d->market, k, t) > most)
             continue;
         alike++;
         if (sold < least) {
@@ -187,15 +182,17 @@ void partition_price_within(struct partition *d, double span)
 
 double partition_price(struct partition *d)
 {
+    struct prices *m = &d->market;
     open_market(d);
-    double least = longest(d);
-    for (int k = 0; d->proportional && k < d->e->nkinds; k++)
-        d->market.price[k] = 1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
-    const bool many = d->e->nkinds >= MANY_KINDS && !WITHOUT(DEMAND);
-    if (many && !d->proportional)
-        prices_follow(&d->market, TURNS);
-    for (int round = 0; round < ROUNDS && !d->proportional && !many; round++)
-        for (int k = 0; k < d->e->nkinds; k++)
-            balance(d, k, worth(d, k) * d->market.capacity[k], PRECISION[round]);
+    const double least = longest(d);
+    if (d->proportional)
+        for (int k = 0; k < m->kinds; k++)
+            m->price[k] = 1 / partition_more(line_sum(m->seconds[k], m->n), 1e-300);
+    else if (m->kinds >= MANY_KINDS && !WITHOUT(DEMAND))
+        prices_follow(m, TURNS);
+    else
+        for (int round = 0; round < ROUNDS; round++)
+            for (int k = 0; k < m->kinds; k++)
+                balance(d, k, worth(d, k) * m->capacity[k], PRECISION[round]);
     return partition_more(worth(d, 0), least);
 }

@@ -39,13 +39,6 @@ struct tabu {
 };
 
 /* ---- candidates -------------------------------------------------------------------------------*/
-/* INFINITY: the task is too long for the kind. */
-static double price_of(const struct partition *d, int kind, size_t task)
-{
-    const double sec = d->e->of[kind].seconds[task];
-    return sec <= d->market.longest[kind] ? d->market.price[kind] * sec : INFINITY;
-}
-
 /* The highest price that a task pays: d->scratch. */
 static void set_limits(struct partition *d)
 {
@@ -53,7 +46,7 @@ static void set_limits(struct partition *d)
         double low[CHEAPEST];
         int n = 0;
         for (int k = 0; k < d->e->nkinds; k++) {
-            const double price = price_of(d, k, t);
+            const double price = prices_of(&d->market, k, t);
             if (!(price < INFINITY))
                 continue;
             int at = n < CHEAPEST ? n++ : CHEAPEST;
@@ -70,7 +63,7 @@ static void set_limits(struct partition *d)
 static bool suits(const struct tabu *x, size_t task, int unit)
 {
     const struct partition *d = x->d;
-    return price_of(d, d->e->kind[unit], task) <= d->scratch[task] &&
+    return prices_of(&d->market, d->e->kind[unit], task) <= d->scratch[task] &&
            !(d->left[task] == unit && d->until[task] > x->move);
 }
 
@@ -92,7 +85,8 @@ static double excess(const struct tabu *x, double load)
 static double waste(const struct tabu *x, size_t task, int from, int to)
 {
     const struct partition *d = x->d;
-    return x->waste * (price_of(d, d->e->kind[to], task) - price_of(d, d->e->kind[from], task));
+    return x->waste * (prices_of(&d->market, d->e->kind[to], task) -
+                       prices_of(&d->market, d->e->kind[from], task));
 }
 
 static void consider(struct tabu *x, double more, size_t give, int unit, size_t take)
@@ -150,7 +144,6 @@ static void hand_over(struct tabu *x, size_t task, int to)
 static void make_move(struct tabu *x)
 {
     const struct partition *d = x->d;
-    x->last = last_unit(d);
     x->excess = INFINITY;
     x->budget -= d->job->ncu;
     x->move++;
@@ -181,6 +174,7 @@ static void begin(struct tabu *x)
         d->head[c] = NONE;
     for (size_t t = 0; t < d->job->n; t++)
         link_task(d, x->owner[t], t);
+    x->last = last_unit(d);
 }
 
 bool partition_tabu(struct partition *d, int *owner)
@@ -188,13 +182,14 @@ bool partition_tabu(struct partition *d, int *owner)
     const size_t bytes = d->job->n * sizeof *owner;
     struct tabu x = {.d = d, .owner = owner, .budget = BUDGET};
     begin(&x);
-    const double first = d->load[last_unit(d)];
+    const double first = d->load[x.last];
     double best = first;
     memcpy(d->pick, owner, bytes);
     x.target = partition_more(TARGET * best, d->least);
     while (x.budget > 0 && best > d->least) {
         make_move(&x);
-        const double now = d->load[last_unit(d)];
+        x.last = last_unit(d);
+        const double now = d->load[x.last];
         if (!(now < best * (1 - 1e-4)))
             continue;
         best = now;

@@ -4,6 +4,7 @@
  * any prices. The best prices balance the kinds. */
 #pragma once
 
+#include <math.h>
 #include <stddef.h>
 
 struct prices {
@@ -18,6 +19,13 @@ struct prices {
     double *pays;           /* [n] */
     int *cheapest;          /* [n] the kind to which the task goes */
 };
+
+/* What a task pays on a kind; INFINITY: it is too long for it. */
+static inline double prices_of(const struct prices *p, int kind, size_t task)
+{
+    const double sec = p->seconds[kind][task];
+    return sec <= p->longest[kind] ? p->price[kind] * sec : INFINITY;
+}
 
 /* Each task goes to the kind where it is cheapest, the first of several. Writes area, pays,
  * cheapest; returns the lower bound of a step, in seconds. O(n kinds), like each turn below. */
