@@ -397,14 +397,20 @@ struct random_match {
     double ratio;                /* own total over best total */
 };
 
+/* Name of policy number p to compare with, which may be evenkeel itself; NULL: there are no more.
+ */
+static inline const char *random_rival(const struct random_case *c, int p)
+{
+    static const char *const many[] = {"heft", "sorted-greedy", "dynamic", "static", NULL};
+    return c->sim.job.n > 1024 ? many[p] : p < sched_count() ? sched_at(p)->name : NULL;
+}
+
 static inline enum ek_status random_match(const struct random_case *c, struct random_match *m)
 {
-    static const char *const many[] = {"heft", "sorted-greedy", "dynamic", "static"};
-    bool large = c->sim.job.n > 1024;
     *m = (struct random_match){.best.total = INFINITY, .rival = ""};
     TRY(sim_run(&c->sim, "evenkeel", NULL, &m->own));
-    for (int p = 0; p < (large ? 4 : sched_count()); p++) {
-        const char *name = large ? many[p] : sched_at(p)->name;
+    const char *name;
+    for (int p = 0; (name = random_rival(c, p)); p++) {
         struct sim_result r;
         if (!strcmp(name, "evenkeel"))
             continue;
@@ -415,5 +421,53 @@ static inline enum ek_status random_match(const struct random_case *c, struct ra
         }
     }
     m->ratio = m->own.total / m->best.total;
+    return EK_OK;
+}
+
+/* ---- luck -------------------------------------------------------------------------------------*/
+/* Draws anew what nobody can know: noise, the order of the units of a kind, and which unit changes
+ * when within a step. Tasks, speeds, links, costs and steps stay. */
+static inline void random_redraw(struct random_case *c)
+{
+    const double span = sim_bound(&c->sim, NULL);
+    c->sim.seed = (unsigned)random_bits(&c->state);
+    for (int u = 0, first = 0; u < c->sim.ncu; u++) {
+        if (c->unit[u].kind != c->unit[first].kind)
+            first = u;
+        const int other = random_whole(c, first, u);
+        const struct sim_unit unit = c->unit[u];
+        c->unit[u] = c->unit[other];
+        c->unit[other] = unit;
+    }
+    for (int i = 0; i < c->sim.nchanges; i++) {
+        c->change[i].unit = random_whole(c, 0, c->sim.ncu - 1);
+        c->change[i].after = random_uniform(&c->state) * span;
+    }
+}
+
+/* Redraws the case so many times: m->ratio becomes evenkeel's mean seconds over those of the single
+ * policy with the least, m->rival. The best of many policies in one draw, for random_match(), may
+ * owe it to luck; this one does not. */
+static inline enum ek_status random_steady(struct random_case *c, int redraws,
+                                           struct random_match *m)
+{
+    enum { MOST = 64 };
+    double own = 0, total[MOST] = {0}, best = INFINITY;
+    const char *name;
+    for (int i = 0; i < redraws; i++) {
+        random_redraw(c);
+        TRY(sim_run(&c->sim, "evenkeel", NULL, &m->own));
+        own += m->own.total;
+        for (int p = 0; p < MOST && (name = random_rival(c, p)); p++) {
+            TRY(sim_run(&c->sim, name, NULL, &m->best));
+            total[p] += m->best.total;
+        }
+    }
+    for (int p = 0; p < MOST && (name = random_rival(c, p)); p++)
+        if (strcmp(name, "evenkeel") != 0 && total[p] < best) {
+            best = total[p];
+            m->rival = name;
+        }
+    m->ratio = own / best;
     return EK_OK;
 }
