@@ -61,6 +61,15 @@ static void say_losses(FILE *out, const json_t *run)
     }
 }
 
+/* All units wait while a policy decides between two steps. */
+static void say_planning(FILE *out, const json_t *run)
+{
+    const double share = json_number_of(run, "planning_s") / json_number_of(run, "seconds");
+    if (share > WORTH)
+        say(out, share, "the policy's decisions between steps, which are short",
+            "a policy that decides once (heft, static); larger tasks");
+}
+
 /* More threads than cores, or cores without a unit. */
 static void say_layout(FILE *out, const json_t *run)
 {
@@ -314,6 +323,7 @@ static void explain(FILE *out, const json_t *root, const json_t *run, const json
                  "There is no lower bound, because some task never ran on some kind of unit: add "
                  "--compare or --profile=make.");
     say_losses(out, run);
+    say_planning(out, run);
     say_layout(out, run);
     say_units(out, run);
     say_pace(out, root, run);

@@ -49,7 +49,8 @@ static json_t *describe_units(const struct cu_set *set, const struct team *team)
 /* Times are those of the slowest rank; moved bytes, migrations and lost units add up. */
 static struct team_result of_all_ranks(struct team_result r)
 {
-    double most[] = {r.seconds, r.computation_s, r.communication_s, r.moving_s, r.imbalance};
+    double most[] = {r.seconds,  r.computation_s, r.communication_s,
+                     r.moving_s, r.planning_s,    r.imbalance};
     double sum[] = {(double)r.bytes_moved, (double)r.migrations, r.retired};
     cluster_max(most, sizeof most / sizeof *most);
     cluster_sum(sum, sizeof sum / sizeof *sum);
@@ -57,7 +58,8 @@ static struct team_result of_all_ranks(struct team_result r)
     r.computation_s = most[1];
     r.communication_s = most[2];
     r.moving_s = most[3];
-    r.imbalance = most[4];
+    r.planning_s = most[4];
+    r.imbalance = most[5];
     r.bytes_moved = (size_t)sum[0];
     r.migrations = (size_t)sum[1];
     r.retired = (int)sum[2];
@@ -517,19 +519,19 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     const bool judged = !run->interrupted && run->verified != BENCH_UNVERIFIABLE;
     const struct loss loss = loss_in(set, run);
     json_t *o = json_pack(
-        "{s:s s:s s:s s:s s:s s:s s:f s:o s:o s:o s:s s:o s:b s:i s:f s:f s:f s:I s:I s:o s:f s:o "
-        "s:I s:i s:i s:i s:s s:s s:O*}",
+        "{s:s s:s s:s s:s s:s s:s s:f s:o s:o s:o s:s s:o s:b s:i s:f s:f s:f s:f s:I s:I s:o s:f "
+        "s:o s:I s:i s:i s:i s:s s:s s:O*}",
         "program", h->program, "version", EK_VERSION, "problem", h->problem, "layout",
         cu_layout_text(&h->set->layout), "devices", h->devices, "schedule", run->schedule,
         "seconds", t->seconds, "seconds_all", all_seconds(set, run->schedule), "seconds_interval",
         interval_json(set, run->schedule), "rate", json_number_or_null(rate(h, run)), "unit",
         h->unit, "verified", judged ? json_boolean(run->verified) : json_null(), "interrupted",
         run->interrupted, "steps", t->steps, "computation_s", t->computation_s, "communication_s",
-        t->communication_s, "moving_s", t->moving_s, "bytes_moved", (json_int_t)t->bytes_moved,
-        "migrations", (json_int_t)t->migrations, "lower_bound_s", json_number_or_null(bound),
-        "imbalance", t->imbalance, "loss", loss_json(&loss), "memory_bytes", (json_int_t)h->bytes,
-        "ranks", cluster_size(), "units_lost", t->retired, "steps_repeated", t->repeated, "host",
-        host, "isa", isa_name(), "units", run->units);
+        t->communication_s, "moving_s", t->moving_s, "planning_s", t->planning_s, "bytes_moved",
+        (json_int_t)t->bytes_moved, "migrations", (json_int_t)t->migrations, "lower_bound_s",
+        json_number_or_null(bound), "imbalance", t->imbalance, "loss", loss_json(&loss),
+        "memory_bytes", (json_int_t)h->bytes, "ranks", cluster_size(), "units_lost", t->retired,
+        "steps_repeated", t->repeated, "host", host, "isa", isa_name(), "units", run->units);
     if (h->profile)
         json_object_set_new(o, "profile", json_string(h->profile));
     if (run->verification)

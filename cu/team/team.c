@@ -411,7 +411,12 @@ static enum ek_status next_step(struct team *t)
     const int *was = NULL;
     if (t->ops->repartition)
         TRY(t->ops->repartition(t->ctx, &step, &job, &was));
-    return was ? take_tasks(t, job, was) : sched_step(t->sched);
+    if (was)
+        return take_tasks(t, job, was);
+    const double start = clock_now();
+    const enum ek_status status = sched_step(t->sched);
+    t->result.planning_s += clock_now() - start;
+    return status;
 }
 
 /* Decides how to go on when no unit has anything more to do. On the leader's thread. */

@@ -72,6 +72,7 @@ struct team_result {
     double computation_s;   /* sum over steps of the computation period (slowest unit) */
     double communication_s; /* sum over steps of the exchange period */
     double moving_s;        /* part of the computation period spent moving tasks, slowest unit */
+    double planning_s;      /* sum over steps of the policy's decisions between them */
     double imbalance;       /* mean over steps of max(busy)/mean(busy) - 1 */
     size_t bytes_moved;     /* migrations and exchange, between memory nodes */
     size_t migrations;      /* tasks that changed their memory node */

@@ -46,7 +46,7 @@ refused 2 "layouts" "$BIN/cu-info" --layouts 1x1
 # A unit that waits for another one: one zone of four is the other's.
 cat >"$log.json" <<'EOF'
 {"program": "p", "problem": "q", "layout": "2x1", "schedule": "static", "seconds": 4, "computation_s": 3.5,
- "communication_s": 0.5, "lower_bound_s": 2, "ranks": 1, "host": "elsewhere", "verified": true,
+ "communication_s": 0.5, "planning_s": 0.32, "lower_bound_s": 2, "ranks": 1, "host": "elsewhere", "verified": true,
  "loss": {"imbalance_s": 1.5, "launch_s": 0.1, "transfer_s": 0.5, "contention_s": 0},
  "units": [{"kind": "cpu", "name": "cpu0", "width": 1, "busy_s": 3.4}, {"kind": "cpu", "name": "cpu1", "width": 1, "busy_s": 0.34},
  {"kind": "device", "name": "cuda:0", "width": 1, "busy_s": 2.0, "starving_s": 1.5}]}
@@ -54,6 +54,7 @@ EOF
 shows "less than 2 s; this one took 3.5 s" --explain "$log.json"
 shows " 38 %  units had nothing to do" --explain "$log.json"
 shows " 12 %  exchanges" --explain "$log.json"
+shows "  8 %  the policy's decisions" --explain "$log.json"
 shows " 90 %  unit cpu1 (cpu) was idle" --explain "$log.json"
 shows " 75 %  device cuda:0 waited for work during its own tasks" --explain "$log.json"
 case $out in *launch*|*ranges*) say "2.5 % are worth no line: $out" ;; esac
