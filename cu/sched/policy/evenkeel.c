@@ -43,9 +43,11 @@ struct state {
     int *owner;      /* [n] unit of each task */
     double horizon;  /* option, steps; 0: those that are left */
     double steps;    /* left to run, as far as known */
-    double patience; /* multiplies the surprise threshold; grows with fruitless searches */
-    double budget;   /* seconds that planning may still spend */
-    struct exchange_cost faces; /* cost of faces at the last search */
+    bool wanted;     /* a search, as soon as there is time */
+    double patience; /* multiplies the surprise threshold; grows with fruitless searches, */
+    double weary;    /* as does this, which multiplies what searches cost */
+    double searching, analysing; /* seconds that searches and analyses may still take */
+    struct exchange_cost faces;  /* cost of faces at the last search */
 };
 
 static const struct opt options[] = {
@@ -67,12 +69,15 @@ static void defaults(void *opts)
 /* A busy time that is off by this share of the step is worth a search. */
 static const double SURPRISE = 0.005;
 
-/* Budget of planning: a share PLANNING of the steps' time, a share LATE of what steps exceed their
- * plan by (less after fruitless searches), and AT_FIRST seconds. It pays PER_STEP seconds for a
- * step analysed, PER_TASK for each of its tasks, more with more than FEW_KINDS, and PER_EVALUATION
- * for each exchange tried. Without budget a step is not analysed. */
-static const double PLANNING = 0.01, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 1e-5,
-                    PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9;
+/* Searches may take a share SEARCHING of the steps' time, a share LATE of what steps exceed their
+ * plan by (less after fruitless searches), and AT_FIRST seconds, or a share SEARCHING of the run if
+ * that is less. Each exchange tried costs PER_EVALUATION seconds, and twice as much after a search
+ * that found nothing, up to WEARY times, until one does or a unit's speed changes. Analyses may
+ * take a share ANALYSING, and the same of late steps; each costs PER_STEP seconds and PER_TASK for
+ * each task, more with more than FEW_KINDS. */
+static const double SEARCHING = 0.005, ANALYSING = 0.005, LATE = 0.25, AT_FIRST = 1e-3,
+                    PER_STEP = 1e-5, PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9,
+                    WEARY = 4;
 
 /* Takes in the present estimates, homes and link. */
 static void refresh(struct state *s)
@@ -86,27 +91,35 @@ static void partition_anew(struct state *s, bool present)
 {
     const long before = s->choice.evaluations;
     s->faces = s->partition.faces;
+    s->wanted = false;
     s->patience = fmin((WITHOUT(PATIENCE) ? 1 : 2) * s->patience,
                        fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
-    s->continues = choice_make(&s->choice, present, !s->binds_late, s->owner);
-    if (s->continues) {
-        s->continues = s->partition.continues;
+    const bool found = choice_make(&s->choice, present, !s->binds_late, s->owner);
+    s->continues = found && s->partition.continues;
+    if (found) {
         s->patience = fmax(1, s->patience / 2); /* not 1: noise finds better plans, too */
         steal_plan(&s->steal);
     }
-    s->budget -= PER_EVALUATION * (double)(s->choice.evaluations - before);
+    s->searching -= s->weary * PER_EVALUATION * (double)(s->choice.evaluations - before);
+    s->weary = found ? 1 : fmin(2 * s->weary, WEARY);
     steal_expect(&s->steal);
 }
 
-static bool may_plan(struct state *s)
+static void give_time(struct state *s)
 {
-    const double late = s->binds_late ? 0 : steal_end(&s->steal) - s->steal.planned;
-    const double exchange = fmax(0, s->partition.faces.rest.seconds);
-    s->budget += PLANNING * (s->steal.planned + exchange) + LATE / s->patience * fmax(0, late);
-    if (s->budget < 0 && !s->binds_late && !s->trial.loans)
+    const double step = s->steal.planned + fmax(0, s->partition.faces.rest.seconds),
+                 late = s->binds_late ? 0 : fmax(0, steal_end(&s->steal) - s->steal.planned);
+    s->searching += SEARCHING * step + LATE / s->patience * late;
+    s->analysing += ANALYSING * step + LATE / s->patience * late;
+}
+
+static bool may_analyse(struct state *s)
+{
+    if (s->analysing < 0 && !s->binds_late && !s->trial.loans)
         return false;
-    s->budget -= PER_STEP + PER_TASK * (double)s->job->n * fmax(1, s->estimate.nkinds / FEW_KINDS);
+    s->analysing -=
+        PER_STEP + PER_TASK * (double)s->job->n * fmax(1, s->estimate.nkinds / FEW_KINDS);
     return true;
 }
 
@@ -114,7 +127,12 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     const struct options *o = job->options;
-    *s = (struct state){.job = job, .horizon = o->horizon, .patience = 1, .budget = AT_FIRST};
+    *s = (struct state){.job = job,
+                        .horizon = o->horizon,
+                        .patience = 1,
+                        .weary = 1,
+                        .searching = AT_FIRST,
+                        .analysing = AT_FIRST};
     s->choice = (struct choice){.estimate = &s->estimate,
                                 .partition = &s->partition,
                                 .interference = &s->interference,
@@ -172,7 +190,8 @@ static void step(void *st)
     struct state *s = st;
     if (s->job->steps)
         s->steps--;
-    if (!may_plan(s)) {
+    give_time(s);
+    if (!may_analyse(s)) {
         estimate_pass(&s->estimate);
         if (s->steal.brings)
             partition_find_homes(&s->partition);
@@ -202,10 +221,17 @@ static void step(void *st)
         steal_expect(&s->steal);
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
-    if (fails || s->continues || s->incumbent.caution < caution || s->binds_late || recovered ||
-        exchange_differs(s->job, &s->partition.faces, &s->faces) ||
-        steal_differs(&s->steal, s->patience * SURPRISE))
+    s->wanted |= fails || s->continues || s->incumbent.caution < caution || recovered;
+    if (s->estimate.changed || recovered) {
+        s->searching = fmax(0, s->searching);
+        s->weary = 1;
+    }
+    if (s->binds_late || (s->searching >= 0 &&
+                          (s->wanted || exchange_differs(s->job, &s->partition.faces, &s->faces) ||
+                           steal_differs(&s->steal, s->patience * SURPRISE))))
         partition_anew(s, true);
+    if (s->binds_late)
+        s->searching = fmin(s->searching, SEARCHING * s->steps * s->steal.planned);
     s->binds_late = false;
     trial_choose(&s->trial, &s->steal, s->owner);
     steal_rewind(&s->steal);
