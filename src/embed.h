@@ -1,5 +1,6 @@
-/* src/embed.h – kernel texts embedded in the binary, found by repository path. The Makefile
- * generates the tables from every <program>/kernels/<thing>.[ch] and src/kernel.h. */
+/* src/embed.h – texts embedded in the binary, found by repository path: src/kernel.h and every
+ * <program>/kernels/<thing>.[ch], the pages <folder>/<thing>.html, and Chart.js as chart.min.js if
+ * it is installed. The Makefile generates the tables. */
 #ifndef SRC_EMBED_H
 #define SRC_EMBED_H
 
@@ -33,8 +34,9 @@ char *embed_join(const char *const *paths, int n);
  * `text`, which compilers call `name`. */
 char *embed_source(const char *name, const char *text);
 
-/* Registers host-compiled kernels of such texts for the back end `host`; the list ends with name
- * NULL and is borrowed. One thread, before devices are opened. */
+/* Registers host-compiled kernels of such texts for the back end `host`, in place of those
+ * registered before; the list ends with name NULL and is borrowed. One thread, before devices are
+ * opened. */
 void embed_host_add(const struct embed_host_kernel *kernels);
 /* The kernel of this name, embedded or added; NULL if there is none. Any thread. */
 const struct embed_host_kernel *embed_host_find(const char *name);

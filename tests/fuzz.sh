@@ -3,7 +3,8 @@
 # damaged at random (ROUNDS=2000 for each), then for EACH=20 seconds by libFuzzer, which searches for
 # bytes that reach new branches. READER=word selects readers whose name contains it.
 # Seeds are the repository's examples and files that the programs write; those that libFuzzer adds are
-# stored in CORPUS=folder. Environment: BIN, FUZZ: folder with both programs. Last line: "N readers, N failed".
+# stored in CORPUS=folder. At last checkpoints and journals are damaged (e2e/damage.sh), KEPT=60 times each.
+# Environment: BIN, FUZZ: folder with both programs. Last line: "N readers, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-bin}" && pwd) || exit 2

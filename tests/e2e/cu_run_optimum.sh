@@ -3,7 +3,7 @@
 # shorter than the bound, and evenkeel's is as short as the best semi-active schedule. Large jobs
 # with dependencies that were cut from full schedules take little longer than these. For many
 # tasks on many different nodes evenkeel is no worse than the other methods that are fast enough
-# there, and at least 5 % better where GPUs are scarce.
+# there, and at least 5 % better where GPUs are scarce. CASES (60; 12 large ones), SEED (1).
 . tests/check.sh
 python3 tests/moldable_optimum.py "$BIN/cu-run" "$work/job.json" "${SEED:-1}" "${CASES:-60}" || failed=1
 python3 tests/moldable_planted.py "$BIN/cu-run" "$work/job.json" "${SEED:-1}" "${CASES:-12}" || failed=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/e2e/kirchhoff_killed.sh – a migration killed (SIGKILL) at random moments continues from what
 # it saved to the bits of an undisturbed run: cores, devices, slabs, ranks, least squares. A full
-# disk is reported once.
+# disk is reported once. SEED (1).
 set -u
 bin=${BIN:-bin}/kirchhoff-mig
 . tests/check.sh
