@@ -54,6 +54,25 @@ static const struct model model_sill = {
     .respond = sill_respond,
 };
 
+/* A sphere, a fault, two spheres, each on a small grid: members of a job. */
+static const char *const job_sources[] = {
+    "\"sources\": 1, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 9}, {\"name\": \"Ns_m\", \"min\": -2000, \"max\": 2000, \"n\": 5}, "
+    "{\"name\": \"d_m\", \"min\": 1000, \"max\": 4000, \"n\": 4}, {\"name\": \"dV_m3\", \"min\": "
+    "-2e6, \"max\": 4e6, \"n\": 13}]",
+    "\"sources\": 1, \"model\": \"okada\", \"parameters\": [{\"name\": \"Ec_m\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 5}, {\"name\": \"Nc_m\", \"value\": 0}, {\"name\": \"d_m\", \"value\": "
+    "1500}, {\"name\": \"strike_deg\", \"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"dip_deg\", "
+    "\"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"L_m\", \"value\": 3000}, {\"name\": \"W_m\", "
+    "\"value\": 2000}, {\"name\": \"rake_deg\", \"min\": -90, \"max\": 90, \"n\": 5}, {\"name\": "
+    "\"slip_m\", \"min\": -0.5, \"max\": 1, \"n\": 7}]",
+    "\"sources\": 2, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m.1\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 3}, {\"name\": \"Ns_m.1\", \"value\": 0}, {\"name\": \"d_m.1\", "
+    "\"value\": 2000}, {\"name\": \"dV_m3.1\", \"min\": -1e6, \"max\": 4e6, \"n\": 6}, {\"name\": "
+    "\"Es_m.2\", \"min\": -3000, \"max\": 1000, \"n\": 4}, {\"name\": \"Ns_m.2\", \"value\": 900}, "
+    "{\"name\": \"d_m.2\", \"value\": 1500}, {\"name\": \"dV_m3.2\", \"min\": -1e6, \"max\": 2e6, "
+    "\"n\": 7}]"};
+
 /* Parameters that every job names. */
 static inline int job_required(const struct model *m)
 {
@@ -88,6 +107,15 @@ static inline void job_write(const char *name, const char *text)
     assert_non_null(f);
     fputs(text, f);
     assert_int_equal(fclose(f), 0);
+}
+
+/* The job that a text describes, which must be right; its model NULL: found by name. */
+static inline struct job *job_read(const char *text, const struct model *model)
+{
+    struct job *job;
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), model, &job), EK_OK);
+    return job;
 }
 
 /* Before and after all tests of a program. */

@@ -218,10 +218,7 @@ static struct job *open_job(const double *truth, double noise, double k, bool ro
         "{\"name\": \"dV_m3\", \"min\": -2e7, \"max\": 2e7, \"n\": 5}]}",
         pairs ? ", \"pairs.csv\"" : "", k,
         rocks ? "{\"name\": \"nu\", \"min\": 0.2, \"max\": 0.3, \"n\": 2}, " : "");
-    job_write("job.json", text);
-    struct job *job;
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 /* Random points of the ranges: none may fit. */
@@ -293,10 +290,8 @@ static void test_sources_at_the_ends(void **state)
                  "{\"name\": \"d_m\", \"min\": %g, \"max\": %.17g, \"n\": 2}, "
                  "{\"name\": \"dV_m3\", \"value\": 8e6}, {\"name\": \"nu\", %s}]}",
                  depth, depth * (1 + share), rocks);
-        job_write("job.json", text);
-        struct job *job;
+        struct job *job = job_read(text, NULL);
         struct certificate c;
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
         json_decref(job_certify(job, &c));
         assert_false(c.certified);
         job_close(job);
@@ -327,10 +322,7 @@ static struct job *open_true(const char *model, const double *truth, const doubl
              "{\"model\": \"%s\", \"stations\": [\"stations.csv\"%s, "
              "\"accept\": {\"k_sigma\": 1}, \"parameters\": [%s]}",
              model, scene, parameters);
-    job_write("job.json", text);
-    struct job *job;
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 /* Data that are known up to an offset exclude nothing, nor does a station that the fault may come

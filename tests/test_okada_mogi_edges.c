@@ -22,8 +22,7 @@ static void test_equality(void **state)
                      "{\"name\": \"d_m\", \"value\": 1000}, "
                      "{\"name\": \"dV_m3\", \"min\": -1e9, \"max\": 1e9, \"n\": 3}]}",
                      cases[i][1], atof(cases[i][2]) * (1 - 1e-6 * k));
-            job_write("job.json", text);
-            assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+            job = job_read(text, NULL);
             for (int method = SEARCH_EXACT; method <= SEARCH_BRUTE; method++) {
                 struct accepted found = job_search(job, (enum search_method)method, 1);
                 assert_int_equal(found.n, !k);
@@ -60,8 +59,7 @@ static void test_on_trace(void **state)
                  "{\"name\": \"rake_deg\", \"min\": 0, \"max\": 90, \"n\": 4}, "
                  "{\"name\": \"slip_m\", \"min\": 0.1, \"max\": 1, \"n\": 5}]}",
                  more[i]);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         for (int method = SEARCH_EXACT; method <= SEARCH_BRUTE; method++) {
             struct accepted found = job_search(job, (enum search_method)method, 1);
             assert_int_equal(found.n, 20);

@@ -116,10 +116,7 @@ static struct job *open_job(int reference, const char *slips, const char *accept
              "{\"name\": \"L_m\", \"min\": 6000, \"max\": 9000, \"n\": 2}, "
              "{\"name\": \"W_m\", \"min\": 4000, \"max\": 8000, \"n\": 3}, %s]}",
              accept, references[reference], slips);
-    job_write("job.json", text);
-    struct job *job;
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 static bool near_rectangle(const double *y, double within)

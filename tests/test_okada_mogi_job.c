@@ -13,15 +13,12 @@ static const char parameters[] =
 static struct job *open_job(const char *stations, const char *format, const char *accept)
 {
     char text[2048];
-    struct job *job;
     job_write("stations.csv", stations);
     snprintf(text, sizeof text,
              "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\"%s}, "
              "\"accept\": {%s}, \"parameters\": %s}",
              format, accept, parameters);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 static void assert_near(double x, double y)
@@ -117,8 +114,7 @@ static void test_two_files(void **state)
                  "{\"model\": \"mogi\", \"stations\": [\"stations.csv\", \"more.csv\"], "
                  "\"accept\": {\"best\": 1}, \"parameters\": %s}",
                  parameters);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         assert_int_equal(job->stations.zone, south ? -15 : 15);
         assert_true(fabs(job->stations.north[1] - job->stations.north[0] - (south ? 2211 : -2211)) <
                     1);
@@ -242,8 +238,7 @@ static void test_rigidity(void **state)
                  "\"n\": 20}%s]}",
                  stiff ? "\"rigidity_Pa\": 60e9," : "",
                  stiff ? ", {\"name\": \"opening_m\", \"value\": 0.09}" : "");
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         struct accepted all = job_search(job, SEARCH_EXACT, 1);
         size_t allowed = 0;
         for (int i = 1; i <= 20; i++) {
@@ -274,8 +269,7 @@ static void test_degrees(void **state)
                  "%.9f, \"max\": %.9f, \"n\": %d}, {\"name\": \"d_m\", \"value\": 2000}, "
                  "{\"name\": \"dV_m3\", \"value\": 1e6}]}",
                  sign * zone, lat, lat + 0.5, lon, lon + width, width > 0 ? 4 : 1);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         const struct trial_axis *north = &job->axis[1], *east = &job->axis[2];
         double at[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
         assert_true(job->parameter[1] == 1 && job->parameter[2] == 0 && north->n == 3);
@@ -333,8 +327,7 @@ static void test_steps(void **state)
                  "\"value\": 0}, {\"name\": \"d_m\", \"value\": 2}, {\"name\": \"dV_m3\", "
                  "\"min\": %de8, \"max\": %de8, \"step\": %de8}]}",
                  low, high, step, low, high, step);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         const struct trial_axis *x = &job->axis[job->naxes - 4];
         snprintf(text, sizeof text, "%de-3", high);
         assert_int_equal(x->n, n + 1);
@@ -363,8 +356,7 @@ static void test_sum(void **state)
                  "\"value\": 9}, {\"name\": \"W_m\", \"value\": 9}, {\"name\": \"%s\", "
                  "\"min\": 0, \"max\": 1, \"n\": 3}, {\"name\": \"%s\", \"value\": 1}]}",
                  slips[2 * i], slips[2 * i + 1]);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        job = job_read(text, NULL);
         sum[i] = job_sum(job, job->wanted);
         job_close(job);
     }
@@ -388,8 +380,7 @@ static void test_eight_faults(void **state)
                      i ? ", " : "", names[i / 8], i % 8 + 1);
     snprintf(text + at, sizeof text - (size_t)at, "]}");
     job_write("stations.csv", three);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    job = job_read(text, NULL);
     assert_int_equal(job->naxes, 88);
     job_close(job);
 }

@@ -93,10 +93,7 @@ static struct job *open_job(int sources)
                          "{\"name\": \"dV_m3.%d\", \"min\": -3e6, \"max\": 3e6, \"n\": 7}",
                          s > 1 ? ", " : "", s, s, s, s);
     snprintf(text + used, sizeof text - (size_t)used, "]}");
-    job_write("job.json", text);
-    struct job *job;
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 /* Judges every trial here and compares. */
@@ -253,9 +250,7 @@ static void test_correlation(void **state)
             "-3e6, "
             "\"max\": 3e6, \"n\": 13}]}",
             floor, accept[i]);
-        job_write("job.json", text);
-        struct job *job;
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        struct job *job = job_read(text, NULL);
         struct accepted exact = job_search(job, SEARCH_EXACT, 3),
                         brute = job_search(job, SEARCH_BRUTE, 1);
         const struct stations *s = &job->stations;

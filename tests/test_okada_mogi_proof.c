@@ -675,10 +675,7 @@ static struct job *open_job(const double *truth, unsigned free_ones, bool inside
              "{\"name\": \"rake_deg\", \"min\": -180, \"max\": 180, \"n\": 5}, "
              "{\"name\": \"slip_m\", \"min\": 0, \"max\": %d, \"n\": %d}]}",
              truth[8] > 0 ? 5 : 0, truth[8] > 0 ? 5 : 1);
-    job_write("job.json", text);
-    struct job *job;
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 /* A proof that excludes the truth is refused. */

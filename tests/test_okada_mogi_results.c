@@ -13,7 +13,6 @@ static const char station[] = "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
 static struct job *open_fault(const char *more)
 {
     char text[2048];
-    struct job *job;
     job_write("stations.csv", station);
     snprintf(text, sizeof text,
              "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": 2}, "
@@ -25,9 +24,7 @@ static struct job *open_fault(const char *more)
              "{\"name\": \"rake_deg\", \"min\": 80, \"max\": 100, \"step\": 10}, "
              "{\"name\": \"slip_m\", \"min\": 0, \"max\": 1.5, \"n\": 4}]}",
              more);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 /* ---- spool ------------------------------------------------------------------------------------*/
@@ -394,8 +391,7 @@ static void check_small_job(bool wrong, bool lost, bool expected)
              "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"sigma\": 1e-4}, "
              "\"accept\": {\"k_sigma\": 1}, %s",
              parameters);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), &model, &job), EK_OK);
+    job = job_read(text, &model);
     assert_int_equal(results_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
     struct accepted found = job_search(job, SEARCH_EXACT, 1);
     assert_true(found.n == 1);

@@ -283,23 +283,6 @@ static double station_chi2(const struct stations *s, const double *u)
     return (e * e + n * n - 2 * 0.4 * e * n) / (1 - 0.4 * 0.4) + up * up + other * other;
 }
 
-static const char *const covariance_jobs[] = {
-    "\"sources\": 1, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 9}, {\"name\": \"Ns_m\", \"min\": -2000, \"max\": 2000, \"n\": 5}, "
-    "{\"name\": \"d_m\", \"min\": 1000, \"max\": 4000, \"n\": 4}, {\"name\": \"dV_m3\", \"min\": "
-    "-2e6, \"max\": 4e6, \"n\": 13}]",
-    "\"sources\": 1, \"model\": \"okada\", \"parameters\": [{\"name\": \"Ec_m\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 5}, {\"name\": \"Nc_m\", \"value\": 0}, {\"name\": \"d_m\", \"value\": "
-    "1500}, {\"name\": \"strike_deg\", \"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"dip_deg\", "
-    "\"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"L_m\", \"value\": 3000}, {\"name\": \"W_m\", "
-    "\"value\": 2000}, {\"name\": \"rake_deg\", \"min\": -90, \"max\": 90, \"n\": 5}, {\"name\": "
-    "\"slip_m\", \"min\": -0.5, \"max\": 1, \"n\": 7}]",
-    "\"sources\": 2, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m.1\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 3}, {\"name\": \"Ns_m.1\", \"value\": 0}, {\"name\": \"d_m.1\", "
-    "\"value\": "
-    "2000}, {\"name\": \"dV_m3.1\", \"min\": -1e6, \"max\": 4e6, \"n\": 6}, {\"name\": \"Es_m.2\", "
-    "\"min\": -3000, \"max\": 1000, \"n\": 4}, {\"name\": \"Ns_m.2\", \"value\": 900}, {\"name\": "
-    "\"d_m.2\", \"value\": 1500}, {\"name\": \"dV_m3.2\", \"min\": -1e6, \"max\": 2e6, \"n\": 7}]"};
 static const char *const covariance_accepts[] = {
     "\"misfit\": \"rms\", \"misfit_below\": %g", "\"misfit\": \"rms\", \"best\": 20",
     "\"k_sigma\": %g", "\"keep_all\": true, \"misfit\": \"rms\""};
@@ -335,9 +318,8 @@ static size_t compare_covariance(int model, int accept, int asc, int dsc)
     snprintf(text, sizeof text,
              "{%s, \"stations\": [\"los.csv\", \"stations.csv\"], \"scenes\": {\"asc\": {%s, "
              "\"sill_m2\": %g, \"range_m\": %g}, \"dsc\": {%s}}, \"accept\": {%s}}",
-             covariance_jobs[model], unknown[asc], sill, range, unknown[dsc], criterion);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+             job_sources[model], unknown[asc], sill, range, unknown[dsc], criterion);
+    job = job_read(text, NULL);
     struct accepted exact = job_search(job, SEARCH_EXACT, 3),
                     brute = job_search(job, SEARCH_BRUTE, 1);
     if (accept == 1) { /* batches keep their own best; compare the best of all */
@@ -402,7 +384,7 @@ static void test_covariance_refused(void **state)
         snprintf(text, sizeof text,
                  "{%s, \"stations\": \"los.csv\", \"scenes\": {\"asc\": {%s}}, \"accept\": "
                  "{\"best\": 1}}",
-                 covariance_jobs[0], wrong[i][0]);
+                 job_sources[0], wrong[i][0]);
         job_write("job.json", text);
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_USAGE);
         if (!strstr(status_message(), wrong[i][1]))
@@ -426,9 +408,8 @@ static void test_generated(void **state)
         snprintf(text, sizeof text,
                  "{%s, \"stations\": \"los.csv\", \"scenes\": {\"asc\": {\"offset\": true, "
                  "\"sill_m2\": 0.01, \"range_m\": 3000}}, \"accept\": {\"best\": 1}}",
-                 covariance_jobs[0]);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+                 job_sources[0]);
+        job = job_read(text, NULL);
         assert_int_equal(write_synthetic(job, 1000, (uint64_t)seed, job_file("los.csv")), EK_OK);
         assert_int_equal(job_open(job_file("job.json"), NULL, &made), EK_OK);
         for (int i = 0; i < job->stations.n; i++)

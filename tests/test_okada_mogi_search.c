@@ -135,7 +135,6 @@ static struct job *random_job(const struct model *m, int sources, int most, cons
 {
     char parameters[8192], text[12288];
     const bool okada = !strcmp(m->name, "okada");
-    struct job *job;
     if (opens)
         m = m->wider;
     write_axes(parameters, sizeof parameters, okada ? okada_axes : point_axes, m, sources, most);
@@ -151,9 +150,7 @@ static struct job *random_job(const struct model *m, int sources, int most, cons
              : *unknowns ? "[\"stations.csv\", \"scenes.csv\"]"
                          : "[\"scenes.csv\"]",
              unknowns ? unknowns : "", accept, constraints, parameters);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), m, &job), EK_OK);
-    return job;
+    return job_read(text, m);
 }
 
 static size_t compare_methods(struct job *job)
@@ -358,7 +355,6 @@ static struct job *lattice_job(int number)
     const int sources = job_random(0, 1) < 0.3 ? 2 : 1;
     const int most = *m->name == 'o' ? (sources > 1 ? 2 : 4) : 5;
     const double sigma = sigmas[(int)job_random(0, 4)];
-    struct job *job;
     write_lattice(parameters, sizeof parameters, *m->name == 'o' ? lattice_okada : lattice_mogi, m,
                   sources, most);
     write_lattice_stations(m, sources, sigma, job_random(0, 1) < 0.5 ? 0 : sigma);
@@ -366,9 +362,7 @@ static struct job *lattice_job(int number)
              "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
              "\"accept\": {%s}, \"parameters\": [%s]}",
              m->name, sources, accepts[(int)job_random(0, 6)], parameters);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), m, &job), EK_OK);
-    return job;
+    return job_read(text, m);
 }
 
 static struct accepted search_on(const struct job *job, enum search_method method,
@@ -552,8 +546,7 @@ static void compare_parts(struct backend *const *device, int ndevices)
                  "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", \"accept\": "
                  "{\"k_sigma\": 1e6}, \"parameters\": [%s]}",
                  jobs[i].model, jobs[i].sources, jobs[i].parameters);
-        job_write("job.json", text);
-        assert_int_equal(job_open(job_file("job.json"), model_find(jobs[i].model), &job), EK_OK);
+        job = job_read(text, model_find(jobs[i].model));
         struct accepted all = job_judge_all(job);
         assert_true(all.n == job->trials);
         qsort(all.record, all.n, sizeof *all.record, by_most);

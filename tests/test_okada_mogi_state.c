@@ -108,8 +108,7 @@ static struct job *write_job(const char *accept, const char *k, double max, doub
              "{\"name\": \"d_m\", \"min\": 100, \"max\": 200, \"n\": 10},"
              "{\"name\": \"dV_m3\", \"min\": 1, \"max\": 20, \"n\": 10}]}",
              accept, k, max);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    job = job_read(text, NULL);
     assert_true(job->trials == 1000);
     return job;
 }

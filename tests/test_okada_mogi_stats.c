@@ -26,7 +26,6 @@ static struct stats *stats_of(const struct job *job, const struct accepted *all)
 static struct job *open_job(const char *accept, const char *dv)
 {
     char text[2048];
-    struct job *job;
     job_write("stations.csv", "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
                               "A,0,0,0.001,0,0.024,0.005,0.005,0.01\n"
                               "B,3000,0,0.014,0.001,0.013,0.005,0.005,0.01\n"
@@ -39,9 +38,7 @@ static struct job *open_job(const char *accept, const char *dv)
              "{\"name\": \"d_m\", \"min\": 1000, \"max\": 6000, \"step\": 250}, "
              "{\"name\": \"dV_m3\", %s}]}",
              accept, dv);
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+    return job_read(text, NULL);
 }
 
 static const char volumes[] = "\"min\": 1e5, \"max\": 8e6, \"step\": 1e5";

@@ -6,24 +6,6 @@
 
 enum { STATIONS = 14, LOS = 5 };
 
-static const char *const sources[] = {
-    "\"sources\": 1, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 9}, {\"name\": \"Ns_m\", \"min\": -2000, \"max\": 2000, \"n\": 5}, "
-    "{\"name\": \"d_m\", \"min\": 1000, \"max\": 4000, \"n\": 4}, {\"name\": \"dV_m3\", \"min\": "
-    "-2e6, \"max\": 4e6, \"n\": 13}]",
-    "\"sources\": 1, \"model\": \"okada\", \"parameters\": [{\"name\": \"Ec_m\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 5}, {\"name\": \"Nc_m\", \"value\": 0}, {\"name\": \"d_m\", \"value\": "
-    "1500}, {\"name\": \"strike_deg\", \"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"dip_deg\", "
-    "\"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"L_m\", \"value\": 3000}, {\"name\": \"W_m\", "
-    "\"value\": 2000}, {\"name\": \"rake_deg\", \"min\": -90, \"max\": 90, \"n\": 5}, {\"name\": "
-    "\"slip_m\", \"min\": -0.5, \"max\": 1, \"n\": 7}]",
-    "\"sources\": 2, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m.1\", \"min\": -2000, "
-    "\"max\": 2000, \"n\": 3}, {\"name\": \"Ns_m.1\", \"value\": 0}, {\"name\": \"d_m.1\", "
-    "\"value\": 2000}, {\"name\": \"dV_m3.1\", \"min\": -1e6, \"max\": 4e6, \"n\": 6}, {\"name\": "
-    "\"Es_m.2\", \"min\": -3000, \"max\": 1000, \"n\": 4}, {\"name\": \"Ns_m.2\", \"value\": 900}, "
-    "{\"name\": \"d_m.2\", \"value\": 1500}, {\"name\": \"dV_m3.2\", \"min\": -1e6, \"max\": 2e6, "
-    "\"n\": 7}]"};
-
 /* Writes displacements [STATIONS][3] of a trial, translated and disturbed by up to `noise` sigma.
  * Kind 1: a lattice; 2: with components missing, one direction wholly or but for one station; 3:
  * also data along vectors. */
@@ -60,12 +42,9 @@ static void write_stations(const double (*u)[3], const double *move, double nois
 static struct job *open_job(int model, const char *accept, bool translation)
 {
     char text[3000];
-    struct job *job;
     snprintf(text, sizeof text, "{%s, \"stations\": \"stations.csv\", \"accept\": {%s}%s}",
-             sources[model], accept, translation ? ", \"translation\": true" : "");
-    job_write("job.json", text);
-    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-    return job;
+             job_sources[model], accept, translation ? ", \"translation\": true" : "");
+    return job_read(text, NULL);
 }
 
 /* Computes a trial's record from its predictions alone. The least maximum over translations is the
@@ -277,7 +256,7 @@ static void test_refused(void **state)
         snprintf(text, sizeof text,
                  "{%s, \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": 1}, "
                  "\"translation\": %s}",
-                 sources[0], wrong[i][1]);
+                 job_sources[0], wrong[i][1]);
         job_write("job.json", text);
         job_write("stations.csv", wrong[i][0]);
         const enum ek_status st = job_open(job_file("job.json"), NULL, &job);
