@@ -52,14 +52,44 @@ static double larger(const struct estimate_row *a, const struct estimate_row *b)
     return fmax(a->tasks / b->tasks, a->cost / b->cost);
 }
 
+/* Least seconds of m ranges: of one, for a task, and for a unit of cost. */
+struct least {
+    double sec, task, cost;
+};
+
+static struct least least_of(const struct estimate_row *row, size_t m)
+{
+    struct least x = {INFINITY, INFINITY, INFINITY};
+    for (const struct estimate_row *r = row; r < row + m; r++) {
+        const double task = r->sec / r->tasks, cost = r->sec / r->cost;
+        x.sec = r->sec < x.sec ? r->sec : x.sec;
+        x.task = task < x.task ? task : x.task;
+        x.cost = cost < x.cost ? cost : x.cost;
+    }
+    return x;
+}
+
+/* Range a took that much longer than another one. */
+static bool is_longer(const struct estimate_kind *k, size_t m, const struct estimate_row *a,
+                      double longer)
+{
+    for (const struct estimate_row *b = k->row; b < k->row + m; b++)
+        if (a->unit == b->unit && a->sec > longer * b->sec * fmax(1, larger(a, b)))
+            return true;
+    return false;
+}
+
 static bool has_changed(const struct estimate_kind *k, double doubt)
 {
-    const double longer = LONGER * exp(ESTIMATE_SURE * doubt);
+    const double longer = LONGER * exp(ESTIMATE_SURE * doubt), nearly = longer * (1 - 1e-9);
     const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
-    for (const struct estimate_row *a = k->row; a < k->row + m; a++)
-        for (const struct estimate_row *b = k->row; b < k->row + m; b++)
-            if (a->unit == b->unit && a->sec > longer * b->sec * fmax(1, larger(a, b)))
-                return true;
+    const struct least x = least_of(k->row, m);
+    for (const struct estimate_row *a = k->row; a < k->row + m; a++) {
+        const bool may_be = a->sec > nearly * x.sec && a->sec > nearly * x.task * a->tasks &&
+                            !(a->sec <= nearly * x.cost * a->cost); /* spares most pairs */
+        if (may_be && is_longer(k, m, a, longer))
+            return true;
+    }
     return false;
 }
 
@@ -117,6 +147,16 @@ static double least_off(size_t m, double doubt)
     return fmax(EXPLAINED, doubt) * (double)m;
 }
 
+/* The kind's line explains m rows: no fit can show that they contradict what is known. */
+static bool line_explains(const struct estimate_kind *k, const struct fit_row *row, size_t m,
+                          double doubt)
+{
+    double off = 0;
+    for (const struct fit_row *r = row; r < row + m; r++)
+        off += r->weight * fabs(r->y - k->inside - k->line.a * r->x[0] - k->line.b * r->x[1]);
+    return off <= least_off(m, doubt);
+}
+
 /* Whether launch seconds `best` explain m rows so much better than `known` ones, which do not
  * explain all. */
 static bool is_evident(struct fitted known, struct fitted best, size_t m, double doubt)
@@ -143,6 +183,8 @@ static double launch_inside(struct estimate *e, int j, bool first, double doubt)
         return k->inside;
     k->enough = k->rows < ESTIMATE_ROWS || first ? 0 : k->rows + ANEW;
     const size_t m = make_rows(k, e->factor, row);
+    if (line_explains(k, row, m, doubt))
+        return k->inside;
     const struct fitted known = fit_ranges(row, m, k->inside);
     if (known.off <= least_off(m, doubt))
         return k->inside; /* spares the fits below */
