@@ -158,31 +158,58 @@ static void solve(const struct parts *m, unsigned in, double *x)
     }
 }
 
+static double row_of(const struct parts *m, int i, const double *x)
+{
+    double sum = 0;
+    for (int j = 0; j < PARTS; j++)
+        sum += m->a[i][j] * x[j];
+    return sum;
+}
+
 /* Value of the quadratic form whose least value is sought. */
 static double value_of(const struct parts *m, const double *x)
 {
     double sum = 0;
-    for (int i = 0; i < PARTS; i++) {
-        double row = -2 * m->a[i][PARTS];
-        for (int j = 0; j < PARTS; j++)
-            row += m->a[i][j] * x[j];
-        sum += x[i] * row;
-    }
+    for (int i = 0; i < PARTS; i++)
+        sum += x[i] * (row_of(m, i, x) - 2 * m->a[i][PARTS]);
     return sum;
 }
 
-/* The best parts >= 0, of all subsets: there are few. x is in units of m->scale. */
+/* The set of those that are negative. */
+static unsigned negative(const double *x)
+{
+    unsigned set = 0;
+    for (int i = 0; i < PARTS; i++)
+        set |= (unsigned)!(x[i] >= 0) << i;
+    return set;
+}
+
+/* None of the parts in `out`, which are 0, would lessen the value (Kuhn & Tucker). */
+static bool is_best(const struct parts *m, unsigned out, const double *x)
+{
+    bool best = true;
+    for (int i = 0; i < PARTS; i++)
+        best &= !(out >> i & 1) || row_of(m, i, x) >= m->a[i][PARTS];
+    return best;
+}
+
+/* The best parts >= 0: leaves negative ones out; if that is not best, tries all subsets, which are
+ * few. x is in units of m->scale. */
 static void solve_positive(const struct parts *m, unsigned all, double *best)
 {
-    double least = INFINITY;
+    double least = INFINITY, x[PARTS], value;
+    for (unsigned in = all, worse = all; worse; in &= ~worse) {
+        solve(m, in, best);
+        worse = negative(best);
+        if (!worse && is_best(m, all & ~in, best))
+            return;
+    }
+    memset(best, 0, sizeof x);
     for (unsigned in = 0; in <= all; in++) {
-        double x[PARTS], value;
-        bool positive = !(in & ~all);
-        if (positive)
-            solve(m, in, x);
-        for (int i = 0; positive && i < PARTS; i++)
-            positive = x[i] >= 0;
-        if (positive && (value = value_of(m, x)) < least) {
+        if (in & ~all)
+            continue;
+        solve(m, in, x);
+        if (!negative(x) && (value = value_of(m, x)) < least) {
             least = value;
             memcpy(best, x, sizeof x);
         }
