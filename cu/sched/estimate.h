@@ -36,12 +36,15 @@ enum { ESTIMATE_SAMPLES = 3, ESTIMATE_ROWS = 32 };
 #define ESTIMATE_BRIEF 5e-4
 #define ESTIMATE_SLICE 2e-2
 
+/* Only what took so many times longer than expected may have been interrupted. */
+#define ESTIMATE_LATE 3.0
+
 /* What took so much longer than expected may have been interrupted: that alone proves no change. */
 static inline bool estimate_doubts(double seconds, double expected)
 {
     const double more = seconds - expected;
     return seconds > 30 * expected ||
-           (seconds > 3 * expected && more > ESTIMATE_BRIEF && more < ESTIMATE_SLICE);
+           (seconds > ESTIMATE_LATE * expected && more > ESTIMATE_BRIEF && more < ESTIMATE_SLICE);
 }
 
 /* The tasks on one kind of unit. Seconds are those of a unit of slowdown 1. */
@@ -112,6 +115,7 @@ struct estimate {
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] measured / expected busy time in the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] of this step; negative = not executed */
+    double *usual;                     /* [n] scratch: expected seconds, if executed */
     int *owner;                        /* [n] unit that executed it in this step */
     int *before;                       /* [n] scratch: unit that executed it last before */
     unsigned char *interrupted;        /* [n] whether something else ran on the unit meanwhile */

@@ -251,8 +251,9 @@ static void divide(struct estimate *e, int j)
         if (k != j && k < e->nkinds)
             continue;
         keep_rows(e, k);
-        estimate_take_medians(e, &e->of[k]);
-        estimate_fit(e, k, false, false);
+        const size_t m = estimate_list(e, k, false);
+        estimate_take_medians(e, &e->of[k], m);
+        estimate_fit(e, k, m, false, false);
     }
     e->nkinds = next;
     e->divided = true;

@@ -9,42 +9,45 @@
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
     const struct estimate_sample *s = k->sample[t]; /* without launches */
-    const double a = s[0].sec, b = s[1].sec, c = s[2].sec, low = a < b ? a : b,
-                 high = a < b ? b : a;
+    const double a = s[0].sec, b = s[1].sec;
     switch (k->count[t]) {
     case 1:
         return a;
     case 2:
-        return fabs(a - b) < 0.3 * a ? (a + b) / 2 : low;
+        return fabs(a - b) < 0.3 * a ? (a + b) / 2 : fmin(a, b);
     default:
-        return c < low ? low : c > high ? high : c;
+        return line_median_of_3(a, b, s[2].sec);
     }
 }
 
-void estimate_take_medians(const struct estimate *e, struct estimate_kind *k)
+size_t estimate_list(const struct estimate *e, int j, bool now)
 {
-    for (size_t t = 0; t < e->n; t++)
-        if (k->count[t])
-            k->seconds[t] = median_sample(k, t);
+    const unsigned char *count = e->of[j].count;
+    size_t m = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        const size_t t = e->order[i];
+        e->chosen[m] = t;
+        m += now ? e->seconds[t] >= 0 && e->kind[e->owner[t]] == j : count[t] > 0;
+    }
+    return m;
 }
 
-/* Nothing but tasks of zero cost says nothing about others. */
-void estimate_fit(struct estimate *e, int j, bool raw, bool proportional)
+void estimate_take_medians(const struct estimate *e, struct estimate_kind *k, size_t m)
+{
+    for (size_t i = 0; i < m; i++)
+        k->seconds[e->chosen[i]] = median_sample(k, e->chosen[i]);
+}
+
+void estimate_fit(struct estimate *e, int j, size_t m, bool now, bool proportional)
 {
     struct estimate_kind *k = &e->of[j];
-    size_t m = 0;
-    bool tells = !e->n || !(estimate_cost(e, e->order[0]) > 0);
-    for (size_t i = 0; i < e->n; i++) {
-        size_t t = e->order[i];
-        bool here = raw ? e->seconds[t] >= 0 && e->kind[e->owner[t]] == j : k->count[t] > 0;
-        if (!here)
-            continue;
-        e->x[m] = estimate_cost(e, t);
-        tells |= e->x[m] > 0;
-        e->y[m++] = raw ? fmax(0, estimate_normal(e, t) - k->inside * e->range[t]) : k->seconds[t];
+    for (size_t i = 0; i < m; i++) {
+        const size_t t = e->chosen[i];
+        e->x[i] = estimate_cost(e, t);
+        e->y[i] = now ? fmax(0, estimate_normal(e, t) - k->inside * e->range[t]) : k->seconds[t];
     }
-    if (m == 0 || !tells)
-        return;
+    if (!m || (!(e->x[0] > 0) && estimate_cost(e, e->order[0]) > 0))
+        return; /* tasks of zero cost say nothing about others */
     k->one_size = e->x[0] == e->x[m - 1];
     k->line =
         proportional ? line_through_origin(e->x, e->y, m) : line_fit(e->x, e->y, e->scratch, m);
@@ -63,42 +66,64 @@ double estimate_deviation(const struct estimate *e, const struct estimate_kind *
  * deviation; least noise of a time. */
 static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
 
-/* Subtracts from the deviations on a kind their mean over tasks that have run on several, because
- * lines are free to shift, and adds them to each task's sum. */
-static void centre(struct estimate *e, struct estimate_kind *k, const double *kinds, double *sum)
+/* Lists in e->chosen the tasks that have run on several kinds. */
+static size_t list_shared(const struct estimate *e)
 {
-    double m = 0, mean = 0;
-    for (size_t t = 0; t < e->n; t++)
-        if (!isnan(k->deviation[t]) && kinds[t] > 1)
-            mean += (k->deviation[t] - mean) / ++m;
-    for (size_t t = 0; t < e->n; t++)
-        if (!isnan(k->deviation[t]))
-            sum[t] += k->deviation[t] -= mean;
+    size_t m = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        int kinds = 0;
+        for (int j = 0; j < e->nkinds && kinds < 2; j++)
+            kinds += e->of[j].count[t] > 0;
+        e->chosen[m] = t;
+        m += kinds > 1;
+    }
+    return m;
+}
+
+/* Of m tasks: writes the deviations on a kind, and adds up on how many they are known. */
+static void find_deviations(const struct estimate *e, struct estimate_kind *k, size_t m,
+                            double *kinds)
+{
+    for (size_t i = 0; i < m; i++) {
+        k->deviation[i] = estimate_deviation(e, k, e->chosen[i]);
+        kinds[i] += !isnan(k->deviation[i]);
+    }
+}
+
+/* Subtracts from the deviations on a kind their mean over tasks for which they are known on
+ * several, because lines are free to shift, and adds them to each task's sum. */
+static void centre(struct estimate_kind *k, size_t m, const double *kinds, double *sum)
+{
+    double tasks = 0, mean = 0;
+    for (size_t i = 0; i < m; i++)
+        if (!isnan(k->deviation[i]) && kinds[i] > 1)
+            mean += (k->deviation[i] - mean) / ++tasks;
+    for (size_t i = 0; i < m; i++)
+        if (!isnan(k->deviation[i]))
+            sum[i] += k->deviation[i] -= mean;
 }
 
 /* Least squares of each task's deviations on other kinds over that on this kind, drawn to 1. */
 void estimate_compare(struct estimate *e, double scatter)
 {
     const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
-    double *sum = e->x, *kinds = e->y; /* of each task's deviations; on how many kinds it has run */
+    const size_t m = list_shared(e);   /* others tell nothing */
+    double *sum = e->x, *kinds = e->y; /* of each task's deviations; on how many kinds they are */
     struct estimate_kind *end = e->of + e->nkinds;
-    memset(sum, 0, e->n * sizeof *sum);
-    memset(kinds, 0, e->n * sizeof *kinds);
+    memset(sum, 0, m * sizeof *sum);
+    memset(kinds, 0, m * sizeof *kinds);
     for (struct estimate_kind *k = e->of; k < end; k++)
-        for (size_t t = 0; t < e->n; t++) {
-            k->deviation[t] = estimate_deviation(e, k, t);
-            kinds[t] += !isnan(k->deviation[t]);
-        }
+        find_deviations(e, k, m, kinds);
     for (struct estimate_kind *k = e->of; k < end; k++)
-        centre(e, k, kinds, sum);
+        centre(k, m, kinds, sum);
     for (struct estimate_kind *k = e->of; k < end; k++) {
         double xx = 0, xy = 0;
-        for (size_t t = 0; t < e->n; t++) {
-            const double here = k->deviation[t];
+        for (size_t i = 0; i < m; i++) {
+            const double here = k->deviation[i];
             if (isnan(here))
                 continue;
-            xx += (kinds[t] - 1) * here * here;
-            xy += here * (sum[t] - here);
+            xx += (kinds[i] - 1) * here * here;
+            xy += here * (sum[i] - here);
         }
         k->alike = WITHOUT(ALIKE) ? 1 : fmin(1, fmax(0, (xy + prior) / (xx + prior)));
         k->told = xx / (xx + prior);

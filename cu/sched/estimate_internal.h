@@ -11,6 +11,13 @@
 /* A change of speed by this factor, beyond chance, is believed at once. */
 #define ESTIMATE_SUDDEN 1.1
 
+/* A unit that became slow twice within this many steps may do so again: it must be seen fast twice
+ * before that is believed. */
+enum { ESTIMATE_WARY = 3 };
+
+/* Of a task: it was interrupted in this step; its latest time was not believed. */
+enum { ESTIMATE_INTERRUPTED = 1, ESTIMATE_DOUBTED };
+
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 #define ESTIMATE_PER_MEDIAN 1.4826
 
@@ -32,11 +39,30 @@ static inline double estimate_on_line(const struct estimate *e, const struct est
     return line_at(k->line, estimate_cost(e, t));
 }
 
-/* The estimates of tasks that have run on kind k: medians of their samples. */
-void estimate_take_medians(const struct estimate *e, struct estimate_kind *k);
+/* ---- estimate_unit.c --------------------------------------------------------------------------*/
+/* Sums busy, measured and expected times of the units, without interruptions, and counts their
+ * tasks: (sum of times)^2 / sum of squares, so that one dominant task counts as one. Writes to
+ * e->usual what was expected of each task. */
+void estimate_sum_units(struct estimate *e);
 
-/* Fits the line of kind j to this step's times (raw) or to the estimates of tasks that have run. */
-void estimate_fit(struct estimate *e, int j, bool raw, bool proportional);
+/* Scatter before any task has run twice: of the times of each unit's tasks around what the unit
+ * takes on the average. After estimate_sum_units(). */
+double estimate_first_scatter(struct estimate *e);
+
+/* The units' factors, by those sums; tasks' times scatter by `scatter`. */
+void estimate_judge_units(struct estimate *e, double scatter);
+
+/* ---- estimate_fit.c ---------------------------------------------------------------------------*/
+/* Lists in e->chosen, by descending cost, the tasks that have run on kind j, or those that did so
+ * in this step (now). Returns how many. */
+size_t estimate_list(const struct estimate *e, int j, bool now);
+
+/* The estimates of m tasks on that list: medians of their samples. */
+void estimate_take_medians(const struct estimate *e, struct estimate_kind *k, size_t m);
+
+/* Fits the line of kind j to the estimates of m tasks on that list, or to their times in this step.
+ */
+void estimate_fit(struct estimate *e, int j, size_t m, bool now, bool proportional);
 
 /* Learns from tasks that have run on several kinds how far those of each deviate alike on the
  * others; times scatter by `scatter`. */

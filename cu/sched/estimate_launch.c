@@ -81,8 +81,10 @@ static bool is_longer(const struct estimate_kind *k, size_t m, const struct esti
 
 static bool has_changed(const struct estimate_kind *k, double doubt)
 {
-    const double longer = LONGER * exp(ESTIMATE_SURE * doubt), nearly = longer * (1 - 1e-9);
     const size_t m = k->rows < ESTIMATE_ROWS ? k->rows : ESTIMATE_ROWS;
+    if (!m)
+        return false;
+    const double longer = LONGER * exp(ESTIMATE_SURE * doubt), nearly = longer * (1 - 1e-9);
     const struct least x = least_of(k->row, m);
     for (const struct estimate_row *a = k->row; a < k->row + m; a++) {
         const bool may_be = a->sec > nearly * x.sec && a->sec > nearly * x.task * a->tasks &&
@@ -178,7 +180,7 @@ static bool misjudges(const struct estimate *e, int j)
 static double launch_inside(struct estimate *e, int j, bool first, double doubt)
 {
     struct estimate_kind *k = &e->of[j];
-    struct fit_row row[ESTIMATE_ROWS] = {0};
+    struct fit_row row[ESTIMATE_ROWS];
     if (!k->longer || k->rows < k->enough || WITHOUT(HIDDEN))
         return k->inside;
     k->enough = k->rows < ESTIMATE_ROWS || first ? 0 : k->rows + ANEW;
@@ -220,7 +222,7 @@ void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
         }
         k->inside = inside;
         if (more != 0)
-            estimate_fit(e, j, raw, false);
+            estimate_fit(e, j, estimate_list(e, j, raw), raw, false);
     }
 }
 

@@ -11,6 +11,12 @@ double line_median(double *v, size_t n);
 /* The number that would be v[at] in ascending order; likewise. */
 double line_select(double *v, size_t n, size_t at);
 
+static inline double line_median_of_3(double a, double b, double c)
+{
+    const double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
 struct line {
     double a, b; /* y = a + b x */
 };
