@@ -69,6 +69,24 @@ static void alone_does_all_parts(void **state)
         assert_int_equal(t.times[i], i < 3);
 }
 
+/* Threads beyond the width asked for have no part. */
+static void fewer_parts_than_threads(void **state)
+{
+    struct tally t = {0};
+    struct thread_pool pool;
+    thread_pool_init(&pool, THREADS, true);
+#pragma omp parallel num_threads(THREADS)
+    if (omp_get_thread_num() > 0) {
+        thread_pool_serve(&pool, omp_get_thread_num());
+    } else {
+        thread_pool_run(&pool, THREADS, tally, &t);
+        thread_pool_run(&pool, 2, tally, &t);
+        thread_pool_dismiss(&pool);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(t.times[i], i < 2 ? 2 : 1);
+}
+
 /* For a part that calls the pool it runs on. */
 struct nested {
     struct thread_pool *pool;
@@ -112,6 +130,7 @@ int main(void)
         cmocka_unit_test(nobody_passes_early),
         cmocka_unit_test(each_part_on_its_thread),
         cmocka_unit_test(alone_does_all_parts),
+        cmocka_unit_test(fewer_parts_than_threads),
         cmocka_unit_test(within_a_part_the_leader_is_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,8 @@ void thread_pool_serve(struct thread_pool *c, int thread)
         barrier_wait(&c->start);
         if (!c->part)
             return;
-        c->part(c->arg, thread);
+        if (thread < c->parts)
+            c->part(c->arg, thread);
         barrier_wait(&c->finish);
     }
 }
@@ -38,6 +39,7 @@ void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, i
     }
     c->part = part;
     c->arg = arg;
+    c->parts = width;
     c->busy = 1;
     barrier_wait(&c->start);
     part(arg, 0);

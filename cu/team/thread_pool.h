@@ -9,8 +9,8 @@ struct thread_pool {
     struct barrier start, finish;
     void (*part)(void *arg, int thread);
     void *arg;
-    int width;
-    _Bool busy; /* parts are running */
+    int width, parts; /* threads; parts of the present call */
+    _Bool busy;       /* parts are running */
 };
 
 void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed);
