@@ -2,6 +2,8 @@
 #include "cu/team/ek_grid_internal.h"
 #include "src/base.h"
 
+#include <limits.h>
+
 enum { LEFT, RIGHT, UP, DOWN, SIDES };
 
 struct zone {
@@ -62,12 +64,28 @@ static void shape_zone(struct ek_grid *g, int x, int y)
     }
 }
 
+/* Numbers of zones, and offsets in the two fields of one, are ints. */
+static bool is_countable(const struct ek_grid_shape *s)
+{
+    double zones = 1, doubles = 2;
+    for (int a = 0; a < 2; a++) {
+        zones *= s->zones[a];
+        doubles *= (s->cells[a] - 1) / s->zones[a] + 3;
+    }
+    return zones <= INT_MAX && doubles <= INT_MAX;
+}
+
 enum ek_status ek_grid_new(const struct ek_grid_shape *shape, struct ek_grid **out)
 {
     for (int a = 0; a < 2; a++)
         if (shape->zones[a] < 1 || shape->cells[a] < shape->zones[a] || shape->cells[a] > 1 << 24)
             FAIL(EK_USAGE, "grid of %d x %d cells: %d x %d zones want at least one cell each",
                  shape->cells[0], shape->cells[1], shape->zones[0], shape->zones[1]);
+    if (!is_countable(shape))
+        FAIL(EK_USAGE,
+             "grid of %d x %d cells: zones may have 2^30 cells; take other numbers than "
+             "%d x %d of them",
+             shape->cells[0], shape->cells[1], shape->zones[0], shape->zones[1]);
     NEW(struct ek_grid, g, 1, "grid: out of memory");
     g->shape = *shape;
     g->n = (size_t)shape->zones[0] * (size_t)shape->zones[1];
@@ -252,13 +270,6 @@ static struct backend_rect side_of(const struct ek_grid *g, const struct zone *z
     return box;
 }
 
-static void copy_on_host(void *to, const void *from, const struct backend_rect *box)
-{
-    for (size_t r = 0; r < box->rows; r++)
-        memcpy((char *)to + box->dst_offset + r * box->dst_row,
-               (const char *)from + box->src_offset + r * box->src_row, box->width);
-}
-
 /* Copies one side: its outermost cells to its edge or, with `border`, the neighbour's opposite edge
  * to the border. */
 static enum ek_status do_side(struct ek_grid *g, const struct cu *cu, size_t zone, int side,
@@ -275,7 +286,7 @@ static enum ek_status do_side(struct ek_grid *g, const struct cu *cu, size_t zon
     if (cu->memory != CU_HOST_MEMORY)
         return border ? backend_write(cu->device, BACKEND_COMPUTE, mem, edge, &box)
                       : backend_read(cu->device, BACKEND_COMPUTE, edge, mem, &box);
-    copy_on_host(border ? z->host : edge, border ? edge : z->host, &box);
+    backend_move(border ? z->host : edge, border ? edge : z->host, &box);
     return EK_OK;
 }
 

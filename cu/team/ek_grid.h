@@ -24,7 +24,8 @@ struct ek_grid_shape {
 
 struct ek_grid;
 
-/* EK_USAGE: a shape without cells; EK_UNAVAILABLE: out of memory. free accepts NULL. */
+/* EK_USAGE: no zones, more zones than cells or more than 2^24 cells in a direction, or more than
+ * 2^30 cells in a zone, its border included; EK_UNAVAILABLE: out of memory. free accepts NULL. */
 enum ek_status ek_grid_new(const struct ek_grid_shape *, struct ek_grid **);
 void ek_grid_free(struct ek_grid *);
 
