@@ -38,6 +38,10 @@ $cc -Wall -Wextra "$here/mcsem/examples/fields.c" "${use[@]}" -lm -o fields 2>lo
 ./montecarlo --layout 1x1 | grep -q '^pi is 3\.14' || fail 'montecarlo: main() does not go on'
 CU_LAYOUT=1x1 CU_SCHEDULE=gss ./hello | grep -q '^gss' || fail 'CU_SCHEDULE is not heeded'
 [ "$(./hello --layout 1x1+1 --devices host:0 --report r.html >/dev/null && wc -c <r.html)" -gt 10000 ] || fail 'no report'
+# What is written to a device's buffer is what is read from it.
+sed 's|^    return ek_read\(.*\);|    EK_TRY(ek_read\1);\n    for (size_t i = r.begin; i < r.end; i++) integral[i] = -integral[i];\n    EK_TRY(ek_write\1);\n    for (size_t i = r.begin; i < r.end; i++) integral[i] = 0;\n    EK_TRY(ek_read\1);\n    for (size_t i = r.begin; i < r.end; i++) integral[i] = -integral[i];\n    return EK_OK;|' hello.c >written.c
+grep -q ek_write written.c && $cc written.c "${use[@]}" -lm -o written 2>log && ./written --layout 0x0+1 --devices host:0 --check >log 2>&1 ||
+    fail "ek_write(): $(head -3 log)"
 CU_FAULT=unit:1@step:5 ./heat --layout 1x1+1 --devices host:0 --json run.json >log 2>&1 || fail "heat, a device lost: $(cat log)"
 grep -q '"units_lost": 1' run.json && grep -q '"verified": true' run.json || fail 'heat does not survive a lost device'
 if command -v mpirun >/dev/null; then
