@@ -161,6 +161,7 @@ static void annealing_is_paid_for(void **state)
                        .other = other,
                        .rival = rival};
     choice_refresh(&c);
+    partition_bound(&d);
     const long moves = d.moves, exchanges = d.budget;
     assert_true(choice_make(&c, false, false, owner));
     assert_true(d.moves < moves);
@@ -194,6 +195,7 @@ static void many_tasks_are_annealed_where_it_may_help(void **state)
         assert_int_equal(estimate_open(&e, &job), EK_OK);
         assert_int_equal(partition_open(&d, &e, &job), EK_OK);
         partition_begin(&d, 20);
+        partition_bound(&d);
         const long moves = d.moves;
         const struct partition_cost cost_of = partition_search(&d, NULL, owner);
         assert_true(mixed ? d.moves == moves : d.moves < moves);

@@ -12,6 +12,10 @@ enum { BUDGET = 60000 };
 /* Moves while annealing, which do less and cost more with more tasks than that. */
 enum { MOVES = 4000, MOVES_TASKS = 256 };
 
+/* There are up to MOST_EFFORT times as many where that takes no more than this share of the steps
+ * left, at so many seconds a move. */
+static const double ANNEALING = 0.003, MOVE_SECONDS = 9e-8, MOST_EFFORT = 10;
+
 /* Up to this many tasks and units, all partitions are tried, as far as EXACT_BUDGET nodes of the
  * search tree go. */
 enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_BUDGET = 20000 };
@@ -299,7 +303,6 @@ void partition_begin(struct partition *d, double horizon)
     d->horizon = horizon;
     d->least = 0;
     d->budget = BUDGET + 32L * d->job->ncu;
-    d->moves = d->job->n > MOVES_TASKS ? MOVES * MOVES_TASKS / (long)d->job->n : MOVES;
     d->launches = false;
     for (int c = 0; c < d->job->ncu; c++)
         d->launches |= d->e->launch[c] > 0 && !WITHOUT(LAUNCHES);
@@ -707,11 +710,21 @@ static void bound_total(struct partition *d)
         d->total = partition_less(d->total, bound_within(d, p));
 }
 
+static void allow_moves(struct partition *d)
+{
+    const size_t n = d->job->n;
+    const double usual = n > MOVES_TASKS ? (double)MOVES * MOVES_TASKS / (double)n : MOVES,
+                 afford = ANNEALING * d->horizon * d->total / (MOVE_SECONDS * usual);
+    d->effort = partition_less(partition_more(afford, 1), MOST_EFFORT);
+    d->moves = (long)(d->effort * usual);
+}
+
 double partition_bound(struct partition *d)
 {
     d->proportional = in_proportion(d);
     d->least = d->job->n ? partition_price(d) : 0;
     bound_total(d);
+    allow_moves(d);
     return d->least;
 }
 

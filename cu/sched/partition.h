@@ -95,7 +95,8 @@ struct partition {
     double across, total;            /* lower bounds of a mean step with tasks in several memory
                                         nodes, and of any */
     long budget;                     /* exchanges that this search may still try */
-    long moves;                      /* likewise, moves while annealing */
+    double effort;                   /* of annealing, in usual ones: by what the steps take */
+    long moves;                      /* likewise, moves while annealing; once bounds are known */
 };
 
 /* Opens for the job, with memory from its arena; e and job are borrowed. EK_UNAVAILABLE: out of

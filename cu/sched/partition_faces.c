@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Moves that one annealing tries for each task at most. */
+/* Moves that one annealing of the usual effort tries for each task at most. */
 enum { PER_TASK = 15 };
 
 /* Moves that add less than this share of a step are accepted, at first and at last. */
@@ -136,7 +136,8 @@ double partition_value(struct partition *d)
 void partition_anneal(struct partition *d, long most)
 {
     const struct sched_job *job = d->job;
-    const long enough = PER_TASK * (long)job->n, moves = enough < most ? enough : most;
+    const long enough = (long)(d->effort * PER_TASK * (double)job->n),
+               moves = enough < most ? enough : most;
     double now = partition_value(d), limit = HOT * now;
     const double cooling = pow(COLD / HOT, 1. / (double)partition_more(1, (double)moves));
     for (long left = moves, tries = 32 * moves; left > 0 && tries > 0; tries--) {
