@@ -152,6 +152,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->slowdown = ARENA_NEW(job->arena, ncu, double);
     d->begin = ARENA_NEW(job->arena, ncu, double);
     d->head = ARENA_NEW(job->arena, ncu, size_t);
+    d->by_end = ARENA_NEW(job->arena, ncu, size_t);
     d->follow = ARENA_NEW(job->arena, n, size_t);
     d->order = ARENA_NEW(job->arena, n, size_t);
     TRY(arena_check(job->arena, "a partition of %zu tasks on %d units", n, job->ncu));
@@ -294,7 +295,7 @@ void partition_find_homes(struct partition *d)
         double bytes = job->bytes ? job->bytes[t] : 0;
         d->home[t] = number;
         d->transfer[t] = d->link.latency + bytes * d->link.per_byte;
-        d->bound |= d->transfer[t] > 0;
+        d->bound |= d->transfer[t] > 0 && (d->nmemories > 1 || number > 0);
     }
 }
 
@@ -544,16 +545,18 @@ static const double WORTH_PRICING = 0.005;
  * one. */
 static const double WORTH_REPEATING = 0.99;
 
-/* With more tasks for each unit, the budget of a tabu search lasts for a few moves only. */
-enum { TABU_PER_UNIT = 25 };
+/* With more tasks for each unit, the budget of a tabu search lasts for a few moves only, and a list
+ * balances units well. */
+enum { FEW_PER_UNIT = 25 };
+
+static bool few_tasks(const struct partition *d)
+{
+    return d->job->n <= FEW_PER_UNIT * (size_t)d->job->ncu;
+}
 
 static void try_within(struct partition *d, struct search *s)
 {
-    const double enough = (1 + WORTH_PRICING + estimate_noise(d->e)) * d->least;
-    const bool few = d->job->n <= TABU_PER_UNIT * (size_t)d->job->ncu && !WITHOUT(TABU);
-    if (d->proportional || d->bound || d->job->first || d->launches || s->best <= enough ||
-        WITHOUT(WITHIN))
-        return;
+    const bool few = few_tasks(d) && !WITHOUT(TABU);
     for (double before = INFINITY; s->best < before * WORTH_REPEATING;) {
         before = s->best;
         partition_price_within(d, s->best);
@@ -567,6 +570,33 @@ static void try_within(struct partition *d, struct search *s)
     memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
     if (few && partition_tabu(d, d->trial))
         compare(d, s);
+}
+
+/* How far from the bound a few units are packed anew; less is soon lost where neighbours slow one
+ * another. */
+static const double WORTH_REPACKING = 0.01;
+
+/* Times on other kinds that are only guessed do not deserve that effort. */
+static void try_repacking(struct partition *d, struct search *s)
+{
+    if (!(d->proportional || d->e->known) || !few_tasks(d) || WITHOUT(REPACK))
+        return;
+    memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
+    if (partition_repack(d, d->trial))
+        compare(d, s);
+}
+
+/* Where only times count. */
+static void search_on(struct partition *d, struct search *s)
+{
+    const bool faces = d->job->first && d->nmemories > 1;
+    const double noise = estimate_noise(d->e);
+    if (d->bound || faces || d->launches)
+        return;
+    if (!d->proportional && s->best > (1 + WORTH_PRICING + noise) * d->least && !WITHOUT(WITHIN))
+        try_within(d, s);
+    if (s->best > (1 + WORTH_REPACKING + noise) * d->least)
+        try_repacking(d, s);
 }
 
 static void try_present(struct partition *d, struct search *s, const int *present)
@@ -761,6 +791,6 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     const bool all =
         d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT) && try_all(d, &s);
     if (!all)
-        try_within(d, &s);
+        search_on(d, &s);
     return s.cost;
 }

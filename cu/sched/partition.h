@@ -13,9 +13,10 @@
  *   present     the present partition, repaired
  *   exact       for a few tasks: depth-first search, bounded by the prices
  * Then tasks are moved and swapped between the unit that ends last and others as long as that
- * helps; where only times count, any unit may pass tasks to a faster one to make room, and where
- * kinds differ by task, tabu search goes on from the best partition. A unit's predicted seconds are
- * launches * runs of consecutive tasks + its tasks' seconds. */
+ * helps; where only times count, any unit may pass tasks to a faster one to make room, where kinds
+ * differ by task, tabu search goes on from the best partition, and where each unit has few tasks,
+ * those of a few units are packed anew. A unit's predicted seconds are launches * runs of
+ * consecutive tasks + its tasks' seconds. */
 #pragma once
 
 #include "cu/sched/estimate.h"
@@ -59,7 +60,7 @@ struct partition {
     double horizon; /* steps within which moving must pay off */
     int *home; /* [n] memory node of each task's data, or a number beyond for nodes without units */
     double *transfer;  /* [n] seconds over one link */
-    bool bound;        /* transfers are not free: homes matter */
+    bool bound;        /* homes matter: there are other memory nodes, and transfers are not free */
     bool proportional; /* kinds differ only in speed */
     bool launches;     /* some unit's launches are not free */
     double weight;     /* of transfers while tasks are assigned: 0, 1 / horizon or 1 */
@@ -85,6 +86,7 @@ struct partition {
     long crossing;           /* faces that cross */
     uint64_t random;         /* state of the generator */
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
+    size_t *by_end;          /* [ncu] units, the one that ends first first */
     int *left;               /* [n] during tabu search: the unit that the task left last, */
     long *until;             /* [n] and the move until which it may not return */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
@@ -215,6 +217,10 @@ void partition_improve(struct partition *d, int *owner, bool anywhere);
 /* Improves a partition by tabu search, where only times count, at the prices of d->market, with a
  * budget of its own. True: it is better now. */
 bool partition_tabu(struct partition *d, int *owner);
+
+/* Improves a partition, where only times count: packs the tasks of the unit that ends last and of
+ * any two others anew, with a budget of its own. True: it is better now. */
+bool partition_repack(struct partition *d, int *owner);
 
 /* Seconds that a mean step's exchange takes longer if the task goes to memory node `to` while its
  * neighbours stay. Any thread while the partition does not change. */
