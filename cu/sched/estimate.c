@@ -186,25 +186,27 @@ static double misfit(const struct estimate *e)
 }
 
 /* Unknown lines and unit factors are fitted alternately: a line through units of different speeds
- * is poor until their factors are known. Returns the misfit. */
+ * is poor until their factors are known. A turn that changes nothing is the last one. Returns the
+ * misfit. */
 static double fit_first_step(struct estimate *e, int turns)
 {
-    for (int c = 0; c < e->ncu; c++) {
-        e->factor[c] = e->declared[c];
+    const size_t bytes = (size_t)e->ncu * sizeof *e->factor;
+    double *before = e->scratch + e->n; /* beyond what fits use */
+    bool changes = true;
+    memcpy(e->factor, e->declared, bytes);
+    for (int c = 0; c < e->ncu; c++)
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             e->ratio[c][i] = 1;
-    }
     for (int j = 0; j < e->nkinds; j++)
         e->of[j].inside = 0;
-    for (int turn = 0; turn < turns; turn++) {
+    for (int turn = 0; turn < turns && changes; turn++) {
+        memcpy(before, e->factor, bytes);
         for (int j = 0; j < e->nkinds; j++)
             estimate_fit(e, j, estimate_list(e, j, true), true, turns == 1);
-        if (turn) {
-            estimate_sum_units(e);
-            estimate_learn_inside(e, true, 0);
-        }
+        changes = !turn || estimate_learn_inside(e, true, 0);
         estimate_sum_units(e);
         estimate_judge_units(e, estimate_first_scatter(e));
+        changes |= memcmp(before, e->factor, bytes) != 0;
     }
     return misfit(e);
 }

@@ -24,10 +24,13 @@ size_t estimate_list(const struct estimate *e, int j, bool now)
 {
     const unsigned char *count = e->of[j].count;
     size_t m = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        const size_t t = e->order[i];
-        e->chosen[m] = t;
-        m += now ? e->seconds[t] >= 0 && e->kind[e->owner[t]] == j : count[t] > 0;
+    for (const size_t *t = e->order; now && t < e->order + e->n; t++) {
+        e->chosen[m] = *t;
+        m += e->seconds[*t] >= 0 && e->kind[e->owner[*t]] == j;
+    }
+    for (const size_t *t = e->order; !now && t < e->order + e->n; t++) {
+        e->chosen[m] = *t;
+        m += count[*t] > 0;
     }
     return m;
 }

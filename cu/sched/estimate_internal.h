@@ -92,8 +92,9 @@ void estimate_split(struct estimate *e);
 void estimate_hide_launches(struct estimate *e);
 
 /* Launches that are hidden in the times of devices' tasks, by ranges of unlike lengths; tasks'
- * times scatter by `doubt`. Lines that took launches for tasks' times are fitted again. */
-void estimate_learn_inside(struct estimate *e, bool raw, double doubt);
+ * times scatter by `doubt`. Lines that took launches for tasks' times are fitted again. True: some
+ * launches have changed. */
+bool estimate_learn_inside(struct estimate *e, bool raw, double doubt);
 
 /* Seconds to begin a range on each unit. After tasks and units have been judged. */
 void estimate_learn_launches(struct estimate *e);

@@ -203,8 +203,9 @@ static double launch_inside(struct estimate *e, int j, bool first, double doubt)
     return is_evident(known, best, m, doubt) ? best.inside : k->inside;
 }
 
-void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
+bool estimate_learn_inside(struct estimate *e, bool raw, double doubt)
 {
+    bool changed = false;
     for (struct estimate_kind *k = e->of; k < e->of + e->nkinds && !e->steps; k++)
         k->rows = k->longer = 0;
     collect_rows(e);
@@ -223,7 +224,9 @@ void estimate_learn_inside(struct estimate *e, bool raw, double doubt)
         k->inside = inside;
         if (more != 0)
             estimate_fit(e, j, estimate_list(e, j, raw), raw, false);
+        changed |= more != 0;
     }
+    return changed;
 }
 
 /* ---- beside the tasks -------------------------------------------------------------------------*/
