@@ -180,8 +180,9 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner);
  * into d->trial. */
 bool partition_cut(struct partition *d, enum partition_by by);
 
-/* Seconds of a task on a memory node whose units share it evenly. */
-double partition_seconds(const struct partition *d, int memory, size_t t);
+/* Seconds of each task begin .. end-1 on a memory node whose units share it evenly: sec[0..]. */
+void partition_seconds(const struct partition *d, int memory, size_t begin, size_t end,
+                       double *sec);
 
 /* After partition_pack() by memory node, with loads: learns each memory node's efficiency, work /
  * makespan: whole tasks do not fill its units evenly. True if it has changed. */

@@ -19,21 +19,27 @@ void partition_load(struct partition *d, const int *owner)
 }
 
 /* ---- lists ------------------------------------------------------------------------------------*/
+/* When a task that takes `sec` at slowdown 1 ends in a group. */
+static double end_at(const struct partition *d, int group, double sec)
+{
+    return d->top[group] + d->slowdown[group] * sec + d->begin[group];
+}
+
 /* The group of a class in which the task ends first; updates *first, the end, if it is before
  * *first. */
 static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
                   double *first)
 {
-    double sec = d->e->of[k->kind].seconds[t], end = INFINITY;
-    double transfer = d->weight * partition_transfer(d, k->memory, t);
-    for (int g = k->first; g < k->end; g++)
-        end = partition_less(end, d->top[g] + d->slowdown[g] * sec + d->begin[g]);
+    const double sec = d->e->of[k->kind].seconds[t],
+                 transfer = d->weight > 0 ? d->weight * partition_transfer(d, k->memory, t) : 0;
+    double end = end_at(d, k->first, sec);
+    for (int g = k->first + 1; g < k->end; g++)
+        end = partition_less(end, end_at(d, g, sec));
     if (!(end + transfer < *first))
         return best;
     *first = end + transfer;
     best = k->first; /* the loops may round differently */
-    while (best + 1 < k->end &&
-           d->top[best] + d->slowdown[best] * sec + d->begin[best] > end * (1 + 1e-12))
+    while (best + 1 < k->end && end_at(d, best, sec) > end * (1 + 1e-12))
         best++;
     return best;
 }
@@ -81,36 +87,56 @@ static int unit_of(const struct partition *d, enum partition_by by, int s)
     return d->member[by == PARTITION_BY_UNIT ? s : d->nmembers - 1 - s];
 }
 
-/* Seconds of a task on the s-th unit, or on a whole memory node whose units share it evenly. */
+/* Seconds of tasks begin .. end-1 on a whole memory node whose units share each evenly: sec[0..].
+ */
+static void share_evenly(const struct partition *d, int memory, size_t begin, size_t end,
+                         double *sec)
+{
+    const struct partition_class *k = d->class + d->class_of[memory],
+                                 *last = d->class + d->class_of[memory + 1];
+    const bool moves = d->weight > 0 && d->bound;
+    memset(sec, 0, (end - begin) * sizeof *sec);
+    for (; k < last; k++) {
+        const double *alone = d->e->of[k->kind].seconds, each = k->capacity / k->units;
+        for (size_t t = begin; !moves && t < end; t++)
+            sec[t - begin] += k->capacity / partition_more(alone[t], 1e-300);
+        for (size_t t = begin; moves && t < end; t++) {
+            const double transfer = d->weight * partition_transfer(d, memory, t);
+            sec[t - begin] += k->capacity / partition_more(alone[t] + each * transfer, 1e-300);
+        }
+    }
+    for (size_t i = 0; i < end - begin; i++)
+        sec[i] = sec[i] > 0 ? 1 / sec[i] : INFINITY;
+}
+
+/* Seconds of a task on the s-th unit, or memory node. */
 static double seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
 {
     const int cu = unit_of(d, by, s);
+    double sec;
     if (cu >= 0)
         return estimate_seconds(d->e, cu, t) + d->weight * partition_transfer(d, d->memory[cu], t);
-    const struct partition_class *k = d->class + d->class_of[s],
-                                 *end = d->class + d->class_of[s + 1];
-    const double transfer = d->weight * partition_transfer(d, s, t);
-    double rate = 0;
-    for (; k < end; k++)
-        rate += k->capacity /
-                partition_more(d->e->of[k->kind].seconds[t] + k->capacity / k->units * transfer,
-                               1e-300);
-    return rate > 0 ? 1 / rate : INFINITY;
+    share_evenly(d, s, t, t + 1, &sec);
+    return sec;
 }
 
 /* A task that alone exceeds the bound by this share counts as if the memory node did nothing else.
  */
 static const double MUCH = 0.01;
 
-double partition_seconds(const struct partition *d, int memory, size_t t)
+void partition_seconds(const struct partition *d, int memory, size_t begin, size_t end, double *sec)
 {
-    double alone = INFINITY;
-    for (int i = d->class_of[memory]; i < d->class_of[memory + 1]; i++) {
-        const struct partition_class *k = &d->class[i];
-        alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
-                                          d->e->slowdown[d->group[k->first].unit[0]]);
+    share_evenly(d, memory, begin, end, sec);
+    for (size_t t = begin; t < end; t++) {
+        double alone = INFINITY;
+        for (int i = d->class_of[memory]; i < d->class_of[memory + 1]; i++) {
+            const struct partition_class *k = &d->class[i];
+            alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
+                                              d->e->slowdown[d->group[k->first].unit[0]]);
+        }
+        if (alone > d->least * (1 + MUCH))
+            sec[t - begin] = alone;
     }
-    return alone > d->least * (1 + MUCH) ? alone : seconds_on(d, PARTITION_BY_MEMORY, memory, t);
 }
 
 /* The same, from the table. */
@@ -189,10 +215,8 @@ bool partition_cut(struct partition *d, enum partition_by by)
     enum { TRIES = 3 };
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
-    double *node = d->node;
     for (int p = 0; by == PARTITION_BY_MEMORY && p < d->nodes; p++)
-        for (size_t t = 0; t < d->job->n; t++)
-            *node++ = seconds_on(d, by, p, t);
+        share_evenly(d, p, 0, d->job->n, d->node + (size_t)p * d->job->n);
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
             return false;

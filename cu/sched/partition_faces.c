@@ -59,21 +59,20 @@ double partition_exchange_of(const struct partition *d, bool crosses)
 /* ---- annealing --------------------------------------------------------------------------------*/
 static double seconds_on(const struct partition *d, int memory, size_t t)
 {
-    return memory < d->nodes ? d->node[(size_t)memory * d->job->n + t]
-                             : partition_seconds(d, memory, t);
+    double sec;
+    if (memory < d->nodes)
+        return d->node[(size_t)memory * d->job->n + t];
+    partition_seconds(d, memory, t, t + 1, &sec);
+    return sec;
 }
 
 void partition_tabulate(struct partition *d)
 {
-    double *node = d->node;
+    const size_t n = d->job->n;
     for (int p = 0; p < d->nmemories; p++) {
-        d->whole[p] = 0;
-        for (size_t t = 0; t < d->job->n; t++) {
-            const double sec = partition_seconds(d, p, t);
-            d->whole[p] += sec;
-            if (p < d->nodes)
-                *node++ = sec;
-        }
+        double *node = p < d->nodes ? d->node + (size_t)p * n : d->scratch;
+        partition_seconds(d, p, 0, n, node);
+        d->whole[p] = line_sum(node, n);
     }
 }
 
