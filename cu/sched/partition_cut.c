@@ -155,21 +155,21 @@ static double capacity_of(const struct partition *d, enum partition_by by, int s
 /* Cuts stretches of at most `span` seconds; true if all tasks are placed. */
 static bool cut_at(struct partition *d, enum partition_by by, double span)
 {
-    int s = 0, last = (by == PARTITION_BY_MEMORY ? d->nmemories : d->nmembers) - 1;
-    int *pick = by == PARTITION_BY_MEMORY ? d->pick : d->trial;
-    double left = capacity_of(d, by, 0, span);
-    for (size_t t = 0; t < d->job->n; t++) {
-        double sec = known_seconds_on(d, by, s, t);
-        while (!(sec <= left)) {
-            if (s == last)
-                return false;
-            left = capacity_of(d, by, ++s, span);
-            sec = known_seconds_on(d, by, s, t);
+    const bool whole = by == PARTITION_BY_MEMORY;
+    const int stretches = whole ? d->nmemories : d->nmembers;
+    const size_t n = d->job->n;
+    size_t t = 0;
+    for (int s = 0; s < stretches && t < n; s++) {
+        const double *table = whole && s < d->nodes ? d->node + (size_t)s * n : NULL;
+        const int to = whole ? s : unit_of(d, by, s);
+        int *pick = whole ? d->pick : d->trial;
+        double left = capacity_of(d, by, s, span), sec;
+        for (; t < n && (sec = table ? table[t] : seconds_on(d, by, s, t)) <= left; t++) {
+            left -= sec;
+            pick[t] = to;
         }
-        left -= sec;
-        pick[t] = by == PARTITION_BY_MEMORY ? s : unit_of(d, by, s);
     }
-    return true;
+    return t == n;
 }
 
 /* Bisects for the shortest span; false: none is long enough. */

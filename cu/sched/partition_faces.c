@@ -18,29 +18,45 @@ static const double HOT = 0.03, COLD = 1e-4;
 enum { ANYWHERE = 16 };
 
 /* ---- an exchange ------------------------------------------------------------------------------*/
+/* Adds up what crosses each memory node's link, and the bytes of faces inside each, by the memory
+ * node of each task. Returns how many faces cross. Those of a task with itself count only if `own`.
+ */
+static long sum_faces(struct partition *d, const int *memory, bool own)
+{
+    const struct sched_link face = d->faces.face; /* a copy, which stores do not change */
+    const size_t *first = d->job->first, *neighbour = d->job->neighbour;
+    const double *bytes = d->job->face_bytes;
+    double *link = d->link_s, *inside = d->inside;
+    long crossing = 0;
+    memset(link, 0, (size_t)d->nmemories * sizeof *link);
+    memset(inside, 0, (size_t)d->nmemories * sizeof *inside);
+    for (size_t t = 0; t < d->job->n; t++) {
+        const int to = memory[t];
+        double stays = inside[to];
+        for (size_t i = first[t], end = first[t + 1]; i < end; i++) {
+            const int from = memory[neighbour[i]];
+            if (from != to) {
+                const double sec = face.latency + (bytes ? bytes[i] : 0) * face.per_byte;
+                link[from] += sec;
+                link[to] += sec;
+                crossing++;
+            } else if (bytes && (own || neighbour[i] != t))
+                stays += bytes[i];
+        }
+        inside[to] = stays;
+    }
+    return crossing;
+}
+
 /* Traffic is counted on the devices' links; the host has none. */
 double partition_exchange(struct partition *d, const int *owner)
 {
-    const struct sched_job *job = d->job;
-    double *link = d->link_s, *inside = d->inside;
-    bool crosses = false;
-    if (!job->first || d->nmemories == 1)
+    int *memory = d->left; /* not in use outside of tabu search */
+    if (!d->job->first || d->nmemories == 1)
         return 0;
-    memset(link, 0, (size_t)d->nmemories * sizeof *link);
-    memset(inside, 0, (size_t)d->nmemories * sizeof *inside);
-    for (size_t t = 0; t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            int from = d->memory[owner[job->neighbour[i]]], to = d->memory[owner[t]];
-            if (from == to) {
-                inside[to] += job->face_bytes ? job->face_bytes[i] : 0;
-                continue;
-            }
-            double sec = partition_face(d, i);
-            link[from] += sec;
-            link[to] += sec;
-            crosses = true;
-        }
-    return partition_exchange_of(d, crosses);
+    for (size_t t = 0; t < d->job->n; t++)
+        memory[t] = d->memory[owner[t]];
+    return partition_exchange_of(d, sum_faces(d, memory, true) > 0);
 }
 
 double partition_exchange_of(const struct partition *d, bool crosses)
@@ -115,20 +131,10 @@ static void move(struct partition *d, size_t t, int to)
 
 double partition_value(struct partition *d)
 {
-    const size_t bytes = (size_t)d->nmemories * sizeof(double);
-    memset(d->load, 0, bytes);
-    memset(d->link_s, 0, bytes);
-    memset(d->inside, 0, bytes);
-    d->crossing = 0;
-    for (size_t t = 0; t < d->job->n; t++) {
+    memset(d->load, 0, (size_t)d->nmemories * sizeof *d->load);
+    for (size_t t = 0; t < d->job->n; t++)
         d->load[d->pick[t]] += seconds_on(d, d->pick[t], t);
-        count_faces(d, t, d->pick[t], 1);
-    }
-    for (int p = 0; p < d->nmemories; p++) { /* each face was counted from both ends */
-        d->link_s[p] /= 2;
-        d->inside[p] /= 2;
-    }
-    d->crossing /= 2;
+    d->crossing = sum_faces(d, d->pick, false) / 2; /* each was counted from both ends */
     return value_of(d);
 }
 
