@@ -46,7 +46,7 @@ static size_t find_misjudged(struct estimate *e, double *off)
 {
     enum { TURNS = 50 };
     const size_t m = find_changes(e);
-    const double settled = 1e-4;
+    const double settled = 1e-4, most = log(ESTIMATE_SUDDEN);
     double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = m ? INFINITY : 0;
     memset(off, 0, (size_t)e->ncu * sizeof *off);
     for (int turn = 0; turn < TURNS && change > settled; turn++) {
@@ -56,7 +56,8 @@ static size_t find_misjudged(struct estimate *e, double *off)
         memset(weight, 0, (size_t)e->ncu * sizeof *weight);
         for (size_t i = 0; i < m; i++) {
             const int now = e->owner[e->chosen[i]], then = e->before[i];
-            const double w = 1 / fmax(log(ESTIMATE_SUDDEN), fabs(e->x[i] + off[then] - off[now]));
+            const double away = fabs(e->x[i] + off[then] - off[now]),
+                         w = 1 / (away > most ? away : most);
             sum[now] += w * (e->x[i] + off[then]);
             sum[then] += w * (off[now] - e->x[i]);
             weight[now] += w;

@@ -16,35 +16,47 @@ struct normal {
     double a[FIT_MOST][FIT_MOST], b[FIT_MOST];
 };
 
-static double residual(const struct fit_row *r, int p, const double *beta)
-{
-    double sum = -r->y;
-    for (int j = 0; j < p; j++)
-        sum += r->x[j] * beta[j];
-    return fabs(sum);
-}
-
 /* Weights of 1 / deviation turn squares into absolute deviations, whose weighted sum is returned.
  */
-static double add_up(const struct fit_row *row, size_t n, int p, const double *beta, double least,
-                     struct normal *m)
+static inline double add_up(const struct fit_row *row, size_t n, int p, const double *beta,
+                            double least, struct normal *to)
 {
+    struct normal m = {0};
     double sum = 0;
-    memset(m, 0, sizeof *m);
     for (size_t i = 0; i < n; i++) {
-        const double off = fmax(beta ? residual(&row[i], p, beta) : 1, least),
-                     w = row[i].weight / off;
-        sum += row[i].weight * off;
+        const struct fit_row *r = &row[i];
+        double off = -r->y;
+        for (int j = 0; beta && j < p; j++)
+            off += r->x[j] * beta[j];
+        off = beta ? fabs(off) : 1;
+        off = off > least ? off : least;
+        const double w = r->weight / off;
+        sum += r->weight * off;
         for (int j = 0; j < p; j++) {
-            m->b[j] += w * row[i].x[j] * row[i].y;
+            m.b[j] += w * r->x[j] * r->y;
             for (int k = 0; k <= j; k++)
-                m->a[j][k] += w * row[i].x[j] * row[i].x[k];
+                m.a[j][k] += w * r->x[j] * r->x[k];
         }
     }
     for (int j = 0; j < p; j++) /* symmetric */
         for (int k = 0; k < j; k++)
-            m->a[k][j] = m->a[j][k];
+            m.a[k][j] = m.a[j][k];
+    *to = m;
     return sum;
+}
+
+/* The same; with few parameters, their number is known to the compiler. */
+static double add_few(const struct fit_row *row, size_t n, int p, const double *beta, double least,
+                      struct normal *m)
+{
+    switch (p) {
+    case 2:
+        return add_up(row, n, 2, beta, least, m);
+    case 3:
+        return add_up(row, n, 3, beta, least, m);
+    default:
+        return add_up(row, n, p, beta, least, m);
+    }
 }
 
 /* Gauss-Jordan without pivoting: the matrix is symmetric and positive semidefinite. Parameters that
@@ -90,7 +102,7 @@ void fit_rows(const struct fit_row *row, size_t n, int p, double settled, double
         for (int round = 0; round < ROUNDS && (round < 3 || before - off > settled * off);
              round++) {
             before = off;
-            off = add_up(row, n, p, round ? beta : NULL, least, &m);
+            off = add_few(row, n, p, round ? beta : NULL, least, &m);
             solve(m, p, out, beta);
         }
         int worst = -1;

@@ -288,10 +288,12 @@ static size_t find_deviant(const struct trial *t, const struct partition *d, con
         if (t->lent[owner[i]] || !is_apart(e, owner, cu, i))
             continue;
         const double off = sign * estimate_deviation(e, &e->of[e->kind[owner[i]]], i);
+        if (!(off > clear)) /* spares most tasks what follows */
+            continue;
         const double there = d->load[cu] + estimate_seconds(e, cu, i) + estimate_launch(e, cu),
                      cost = fmax(0, there - planned) + 2 * partition_transfer(d, d->memory[cu], i) +
                             (d->job->first ? partition_crossing(d, owner, i, d->memory[cu]) : 0);
-        if (off > clear && cost < *most) {
+        if (cost < *most) {
             *most = cost;
             best = i;
         }
