@@ -105,7 +105,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
                        "--grid 101x101x101:20m --shots 4 --out tt/");
     if (!t->out)
         t->out = "tt";
-    if (!*t->out || strlen(t->out) > 3000)
+    if (strlen(t->out) > 3000)
         FAIL(EK_USAGE, "--out '%.40s': no name of a folder", t->out);
     t->shot.first = t->arrival == 0;
     TRY(grid_parse("--grid", t->grid_text, &t->grid));

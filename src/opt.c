@@ -119,10 +119,15 @@ static enum ek_status store_name(const struct opt *o, int *at, const char *where
     return opt_choose(where, text, o->names, sizeof *o->names, n, at);
 }
 
-/* An empty name of a file would be taken for an option that is not given. */
+/* An empty name of a file would be taken for an option that is not given, and the files of an empty
+ * prefix would be hidden ones. */
 static bool names_no_file(const struct opt *o, const char *text)
 {
-    return text && !*text && o->arg && !strncmp(o->arg, "FILE", strlen("FILE"));
+    static const char *const names[] = {"FILE", "FOLDER", "PATH", "PREFIX", "STEM"};
+    for (size_t i = 0; text && !*text && o->arg && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(o->arg, names[i], strlen(names[i])))
+            return true;
+    return false;
 }
 
 /* Stores `text` as the option's value. `where` is "--chunk", "CU_LAYOUT" or "dynamic: chunk". */
@@ -209,6 +214,14 @@ static enum ek_status unknown(const char *word, const char *const *names, int n)
     FAIL(EK_USAGE, "unknown option '%s'%s; see --help", word, opt_suggest(name, names, n));
 }
 
+/* The word that getopt_long() did not understand. It takes "-layout" for single letters, and does
+ * not count the word before it has read the last of them. */
+static const char *refused_word(int argc, char **argv)
+{
+    const char *next = optopt && optind < argc ? argv[optind] : "";
+    return next[0] == '-' && next[1] == optopt ? next : argv[optind - 1];
+}
+
 enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, char **argv,
                          const char **args, int *nargs)
 {
@@ -242,7 +255,7 @@ enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, 
                 if (!strcmp(names[i], "help"))
                     TRY(store(flat[i].opt, flat[i].values, "-h", NULL));
         } else {
-            return unknown(argv[optind - 1], names, n);
+            return unknown(refused_word(argc, argv), names, n);
         }
     }
     while (optind < argc) {

@@ -18,13 +18,14 @@
 
 struct values {
     int colour;
-    const char *in;
+    const char *in, *out;
 };
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const struct opt table[] = {
     {"colour", OPT_NAME, offsetof(struct values, colour), "WORD", "colour (red)", .names = colours},
     {"in", OPT_FILE, offsetof(struct values, in), "FILE", "what is read", .env = NULL},
+    {"out", OPT_TEXT, offsetof(struct values, out), "PREFIX", "of what is written", .env = NULL},
     OPT_END,
 };
 
@@ -54,7 +55,13 @@ static void words_become_numbers(void **state)
     assert_non_null(strstr(status_message(), "did you mean 'blue'"));
     assert_int_equal(parse(&v, "--colour", ""), EK_USAGE);
     assert_int_equal(parse(&v, "--in", ""), EK_USAGE);
+    assert_int_equal(parse(&v, "--out", ""), EK_USAGE);
     assert_null(v.in);
+    assert_null(v.out);
+    assert_int_equal(parse(&v, "-colour", "red"), EK_USAGE);
+    assert_non_null(strstr(status_message(), "unknown option '-colour' (did you mean 'colour'?)"));
+    assert_int_equal(parse(&v, "-c", "red"), EK_USAGE);
+    assert_non_null(strstr(status_message(), "unknown option '-c'"));
     assert_int_equal(parse(&v, "--colour", "red\n\033[2J"), EK_USAGE);
     assert_non_null(strstr(status_message(), "'red??[2J' is not")); /* one line, no terminal
                                                                      * commands */
