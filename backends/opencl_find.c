@@ -267,9 +267,13 @@ static void limit_workers(int split)
 /* PoCL's usual cache folder, or a writable substitute: without one its devices are unusable. */
 static void find_cache(void)
 {
+    static const char name[] = "POCL_CACHE_DIR";
+    const char *given = getenv(name);
     char path[PATH_MAX];
-    if (cachedir_find("pocl/kcache", path, sizeof path))
-        setenv("POCL_CACHE_DIR", path, 0);
+    if (given && !*given)
+        unsetenv(name); /* PoCL would abort */
+    if (cachedir_find_code("pocl/kcache", path, sizeof path))
+        setenv(name, path, 0);
 }
 
 /* The driver's threads inherit this thread's affinity, which must cover all places, not just ours.

@@ -35,13 +35,15 @@ refused 3 'profiles have no folder' nowhere --profile=make
 [ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
     TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 
-# A cache on a full disk is not used.
+# A cache on a full disk, or on one from which no code may be loaded, is not used.
 mkdir "$work/full"
-if [ -n "$device" ] && mount -t tmpfs -o size=64k none "$work/full" 2>/dev/null; then
-    XDG_CACHE_HOME="$work/full" TMPDIR="$work/tmp" "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
-        say "a full cache: $(cat "$work/out")"
+for limit in size=64k noexec; do
+    [ -n "$device" ] && mount -t tmpfs -o $limit none "$work/full" 2>/dev/null || continue
+    env -u POCL_CACHE_DIR XDG_CACHE_HOME="$work/full" TMPDIR="$work/tmp" "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
+        say "a cache with $limit: $(cat "$work/out")"
     umount "$work/full"
-fi
+done
+[ -z "$device" ] || POCL_CACHE_DIR= bt $device >"$work/out" 2>&1 || say "POCL_CACHE_DIR is empty: $(cat "$work/out")"
 
 # Without devices the demonstration uses the cores.
 OCL_ICD_VENDORS=/nonexistent CLASS=S BIN=$BIN REPORT="$work/a report" sh npb_mz/examples/demo.sh \
