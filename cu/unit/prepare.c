@@ -206,18 +206,20 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
 
 /* ---- stacks and threads -----------------------------------------------------------------------*/
 
-/* OMP_STACKSIZE in bytes; 0: not given, or not valid. */
+/* OMP_STACKSIZE in bytes; 0: not given, or not valid, so that the OpenMP runtime ignores it. */
 static size_t openmp_stack(void)
 {
     static const char units[] = "BKMG";
     const char *text = getenv("OMP_STACKSIZE");
     char *end;
-    const unsigned long n = text ? strtoul(text, &end, 10) : 0;
-    if (!n)
+    errno = 0;
+    const unsigned long n = text && !strchr(text, '-') ? strtoul(text, &end, 10) : 0;
+    if (!n || errno)
         return 0;
     end += strspn(end, " ");
     const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : &units[1];
-    return unit ? n << 10 * (unit - units) : 0;
+    const long shift = unit ? 10 * (unit - units) : 0;
+    return unit && n <= SIZE_MAX >> shift ? n << shift : 0;
 }
 
 enum ek_status prepare_stack(char **argv)

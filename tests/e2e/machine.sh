@@ -141,7 +141,7 @@ refused 3 "$work/o" large kirchhoff-mig "$work/data.segy" --headers "$work/o"
 tt() { "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 9x9x9:100m --shots 2 --layout 2x1 --out "$work/tt" --quiet; }
 if [ -z "${SAN:-}" ]; then
     invert() { "$BIN/mcsem" "$work/survey.csv" --iterations 1 --least-iterations 1 --target 100 --layout 2x1 --quiet; }
-    for stack in 16k 32k 64; do
+    for stack in 16k 32k 64 -1 18446744073709551616 18446744073709551615G; do
         OMP_STACKSIZE=$stack tt >"$work/out" 2>&1 || say "OMP_STACKSIZE=$stack: $(cat "$work/out")"
         OMP_STACKSIZE=$stack invert >"$work/out" 2>&1 || say "OMP_STACKSIZE=$stack, mcsem: $(cat "$work/out")"
     done
