@@ -4,10 +4,13 @@
 
 #include <limits.h>
 
-static int number(const char *name, int otherwise)
+/* The number that a variable begins with: Slurm writes "4(x2)". Nonsense counts as not given. */
+static int number(const char *name, int least, int otherwise)
 {
+    const long most = 1 << 20; /* ranks */
     const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
+    const long n = text ? strtol(text, NULL, 10) : 0;
+    return text && n >= least && n <= most ? (int)n : otherwise;
 }
 
 struct cluster_launch cluster_launch(void)
@@ -23,10 +26,10 @@ struct cluster_launch cluster_launch(void)
     };
     for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++)
         if (getenv(launcher[i].size))
-            return (struct cluster_launch){.rank = number(launcher[i].rank, 0),
-                                           .size = number(launcher[i].size, 1),
-                                           .local_rank = number(launcher[i].local_rank, 0),
-                                           .local_size = number(launcher[i].local_size, 1)};
+            return (struct cluster_launch){.rank = number(launcher[i].rank, 0, 0),
+                                           .size = number(launcher[i].size, 1, 1),
+                                           .local_rank = number(launcher[i].local_rank, 0, 0),
+                                           .local_size = number(launcher[i].local_size, 1, 1)};
     return (struct cluster_launch){0, 1, 0, 1};
 }
 

@@ -165,6 +165,11 @@ if command -v mpirun >/dev/null; then
     refused 3 'MPI knows of no other' left "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --layout 1x1 \
         --grid 5x5x5:20m --out "$work/o" --quiet
 fi
+# Nonsense in such variables is no number of ranks.
+for ranks in -3 0 many 999999999999; do
+    OMPI_COMM_WORLD_SIZE=$ranks OMPI_COMM_WORLD_LOCAL_SIZE=$ranks "$BIN/mogi" $job --layout 1x1 --quiet >"$work/out" 2>&1 ||
+        say "$ranks ranks: $(cat "$work/out")"
+done
 # LLVM's OpenMP runtime, which reads its environment later than gcc's, in the place of gcc's.
 llvm=$(ls /usr/lib/llvm-*/lib/libomp.so.5 2>/dev/null | tail -1)
 if [ -n "$llvm" ] && ldd "$BIN/bt-mz" | grep -q libgomp; then
