@@ -505,11 +505,26 @@ static enum ek_status choose_layout(struct bench *b)
     return bench_layout_choose(&r, &b->wanted, &b->choice);
 }
 
+/* Ranks that do different things would wait for one another for ever, or mix their results. */
+static enum ek_status compare_ranks(const struct bench *b)
+{
+    char mine[2 * sizeof b->problem] = "", first[sizeof mine];
+    snprintf(mine, sizeof mine, "%s %s, %d runs", b->program.identity.name, b->problem,
+             b->set.repeat * b->nspecs);
+    memcpy(first, mine, sizeof first);
+    cluster_share(first, sizeof first);
+    if (strcmp(first, mine))
+        FAIL(EK_USAGE, "rank %d is to do '%s', but rank 0 '%s'; start all with the same options",
+             cluster_rank(), mine, first);
+    return EK_OK;
+}
+
 static enum ek_status open_units(struct bench *b)
 {
     TRY(cu_prepare(&b->wanted, b->choice.argv ? b->choice.argv : b->argv));
     if (b->program.run.ranks == BENCH_RANKS)
         TRY(cluster_open());
+    TRY(compare_ranks(b));
     progress_quiet(b->set.quiet || follows());
     TRY(cu_open(&b->wanted, &b->units));
     const struct team_ops *verbs = b->program.run.verbs;

@@ -151,6 +151,12 @@ grep -q '"imbalance_s": [0-9]' "$work/out" || say "no losses of ranks"
 [ "$(tr -d ' \n' <"$work/out" | sed 's/.*"task_seconds":{"cpu":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | grep -c .)" = 4 ] ||
     say "no times of all zones"
 
+# Ranks with different options do not wait for one another for ever.
+apart() { timeout -k 5 60 mpirun --oversubscribe -n 1 "$BIN/bt-mz" --class S --quiet : -n 1 "$BIN/$@" --quiet; }
+refuses 'another problem' 'rank 1 is to do' apart bt-mz --class S --steps 6
+refuses 'another number of runs' 'rank 1 is to do' apart bt-mz --class S --repeat 2
+refuses 'another program' 'rank 1 is to do' apart sp-mz --class S
+
 # SIGTERM to one rank ends all, at the same step, which is saved; each exits 4.
 mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/told" --every 5 \
     >"$work/out" 2>&1 &
