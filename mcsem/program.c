@@ -247,6 +247,9 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct stat file;
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
+    if (strcmp(s->out, "-"))
+        FAIL(EK_USAGE, "--out %s: an inversion writes nothing there; --model-out is for its model",
+             s->out);
     TRY(sched_check(s->ranks_schedule, NULL));
     if (s->drift_sigma > 0 && (s->checkpoint || s->cell_options.misfit.residual == MISFIT_COMPLEX ||
                                s->use == SURVEY_REAL || s->use == SURVEY_IMAGINARY))

@@ -133,6 +133,7 @@ spoil '8p' 'too long'
 spoil '9,$s/Ex/Q/' 'component'
 head -c 30000 "$survey" >"$work/bad.csv"
 refuses 'a file cut short' 'bad.csv:' "$bin" "$work/bad.csv" $few
+refuses 'an output that an inversion does not have' 'model-out' "$bin" "$survey" $few --out "$work/none"
 refuses 'no survey' 'no survey is given' "$bin" --iterations 2
 refuses 'no such survey' 'nowhere.csv' "$bin" nowhere.csv
 spoil_case() { # column, what stands in its third line instead, pattern
