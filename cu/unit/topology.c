@@ -3,6 +3,7 @@
 #include "cu/rank/cluster.h"
 #include "src/cgroup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <omp.h>
 #include <sched.h>
@@ -16,6 +17,21 @@ static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelz
 static const char unopened[] = "hwloc_opencl hwloc_cuda hwloc_nvml hwloc_rsmi hwloc_levelzero "
                                "hwloc_gl hwloc_pci hwloc_xml_libxml";
 
+/* The number of pus that hwloc would build: the product of the levels' numbers, which begin a word
+ * or follow a colon. What is in brackets or parentheses are attributes and attached memory. */
+static double synthetic_pus(const char *text)
+{
+    double n = 1;
+    bool level = true;
+    for (int depth = 0; *text; text++) {
+        depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+        if (!depth && level && isdigit((unsigned char)*text))
+            n *= strtod(text, NULL);
+        level = isspace((unsigned char)*text) || *text == ':';
+    }
+    return n;
+}
+
 static enum ek_status load(hwloc_topology_t t, const char *synthetic, bool pci)
 {
     if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
@@ -23,6 +39,10 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic, bool pci)
              "'%s' is not an hwloc synthetic machine, from the outside in and down to pu, as "
              "\"pack:2 core:64 pu:2\"",
              synthetic);
+    const int most = 1 << 14; /* beyond, hwloc takes minutes */
+    if (synthetic && synthetic_pus(synthetic) > most)
+        FAIL(EK_USAGE, "'%s' has %.0f pus; at most %d can be shown", synthetic,
+             synthetic_pus(synthetic), most);
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
     if (pci)

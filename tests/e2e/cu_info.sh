@@ -41,6 +41,9 @@ refused 3 "999 devices" "$BIN/cu-info" --layout 9x9+999
 refused 2 "more than 65536 units" "$BIN/cu-info" --layout 1048576x1
 refused 2 "7x2+2" "$BIN/cu-info" --layout 7x
 refused 2 "synthetic" "$BIN/cu-info" --topology nonsense
+refused 2 "has 2147483647 pus" "$BIN/cu-info" --topology 2147483647
+refused 2 "has 32768 pus" "$BIN/cu-info" --topology "pack:16 [numa(memory=8000000)] core:1024(indexes=core) 2"
+shows "layout     1x1" --topology "[numa(memory=4000000000)] L3:2 core:2 2" --layout 1x1
 refused 2 "layouts" "$BIN/cu-info" --layouts 1x1
 
 # A unit that waits for another one: one zone of four is the other's.
