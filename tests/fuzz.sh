@@ -36,8 +36,8 @@ cat >velocity/a.json <<'END'
 {"n": [5, 5, 5], "step": [20, 20, 20], "origin": [0, 0, 0], "data": "velocity.f32", "order": "zyx", "smooth": 20, "scale": 1}
 END
 cat >microjobs/a.json <<'END'
-{"data": "data.segy", "out": "done.segy", "raw": "done", "work": "parts", "microjobs": 5, "concurrent": 2, "layout": "1x1",
- "nodes": [{"name": "a", "cores": 2, "devices": ["host:0"]}], "devices_per_microjob": 1,
+{"data": "data.segy", "out": "done.segy", "raw": "done", "work": "parts", "microjobs": 5, "concurrent": 2, "layout": "1x1+1",
+ "devices": "host:0", "devices_per_microjob": 1,
  "options": {"velocity": "gradient:v0=2000,k=0.5", "grid": "9x9x41:50x50x10@1300,1300,800", "deterministic": true, "chunk": 200}}
 END
 cat >swf/a.swf <<'END'
@@ -69,7 +69,7 @@ n=0
 for text in 7x2+2 auto '{0:4}:3:4,{12}:4:1' 'threads(4)' '!{1},{2,3}:2' '10 x 71.07/p^0.42+4.47, dgemm = 5 x 13.09/p^1.09+2.3, 2 x cluster 40/p' \
     '3 x [10,6,4.5]' 'cs1:8:1.0,5 x ws:12:1.4:left' 'nx=41,ny=11,dx=500,dy=750,nz=89,dz=47.2,seabed=1500,start=1' '0:0.25;200:0.3125' \
     gradient:v0=1500,kx=0.1,ky=0,kz=0.6 lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 layers:0:1500,800:2500,smooth=100; do
-    n=$((n + 1)); echo "$text" >words/$n
+    n=$((n + 1)); printf %s "$text" >words/$n
 done
 for reader in $readers; do [ -n "$(ls "$reader")" ] || say "no seeds for $reader"; done
 cd "$OLDPWD" || exit 1

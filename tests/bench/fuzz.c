@@ -39,148 +39,171 @@ static char folder[64]; /* of damaged files and of the files that a job file nam
 
 /* ---- the readers ------------------------------------------------------------------------------*/
 
-static void read_segy(const char *path)
+static bool read_segy(const char *path)
 {
     const struct segy_options o = {.as = file_ends_in(path, ".su") ? SEGY_AS_SU : SEGY_AS_SEGY};
     struct segy *s;
     if (segy_open(path, &o, &s))
-        return;
+        return false;
     float *x = malloc((size_t)s->ns * sizeof *x);
     for (size_t i = 0; x && i < s->n && i < MOST_READ; i++)
         (void)segy_read(s, i, x);
     free(x);
     segy_close(s);
+    return true;
 }
 
-static void read_case(const char *path)
+static bool read_case(const char *path)
 {
     struct plan_case c;
-    if (!plan_case_open(&c, path))
-        plan_case_close(&c);
+    if (plan_case_open(&c, path))
+        return false;
+    plan_case_close(&c);
+    return true;
 }
 
-static void read_machine(const char *path)
+static bool read_machine(const char *path)
 {
     struct capacity_work w;
     struct capacity_machine m;
+    bool is_machine, is_work;
     if (capacity_work_open(&w, "tests/data/cu/pcf-40.json"))
         abort();
-    if (!capacity_machine_open(&m, path, &w))
+    if ((is_machine = !capacity_machine_open(&m, path, &w)))
         capacity_machine_close(&m);
     capacity_work_close(&w);
-    if (!capacity_work_open(&w, path))
+    if ((is_work = !capacity_work_open(&w, path)))
         capacity_work_close(&w);
+    return is_machine || is_work;
 }
 
-static void read_run_job(const char *path)
+static bool read_run_job(const char *path)
 {
     struct run_job job;
-    if (!run_job_open(&job, path))
-        run_job_close(&job);
+    if (run_job_open(&job, path))
+        return false;
+    run_job_close(&job);
+    return true;
 }
 
-static void read_swf(const char *path)
+static bool read_swf(const char *path)
 {
     struct moldable_problem p = {0};
-    (void)moldable_read_swf(&p, path, 64, 1);
+    const bool whole = !moldable_read_swf(&p, path, 64, 1);
     moldable_problem_close(&p);
+    return whole;
 }
 
-static void read_result(const char *path)
+static bool read_result(const char *path)
 {
-    FILE *out = fopen("/dev/null", "w");
-    if (out && !explain_run(out, path))
-        fflush(out);
-    if (out)
-        fclose(out);
+    OWNED_STREAM FILE *out = fopen("/dev/null", "w");
+    return out && !explain_run(out, path);
 }
 
-static void read_profile(const char *path)
+static bool read_profile(const char *path)
 {
     struct profile p;
-    if (!profile_read(path, &p))
-        profile_close(&p);
+    if (profile_read(path, &p))
+        return false;
+    profile_close(&p);
+    return true;
 }
 
-static void read_search(const char *path)
+static bool read_search(const char *path)
 {
     struct job *job;
-    if (!job_open(path, NULL, &job))
-        job_close(job);
+    if (job_open(path, NULL, &job))
+        return false;
+    job_close(job);
+    return true;
 }
 
-static void read_stations(const char *path)
+static bool read_stations(const char *path)
 {
     const struct stations_format format = {.unit = 1, .sigma = {1, 1, 1}};
     struct stations s = {0};
-    if (!stations_read(path, &format, &s))
-        stations_close(&s);
+    if (stations_read(path, &format, &s))
+        return false;
+    stations_close(&s);
+    return true;
 }
 
-static void read_survey(const char *path)
+static bool read_survey(const char *path)
 {
     const struct survey_file_earth words = {0};
     const struct survey_noise noise = {.relative = 0.05};
     struct survey *survey = NULL;
     struct earth *earth = NULL;
-    if (!survey_file_read(path, &words, &noise, &survey, &earth)) {
-        survey_close(survey);
-        earth_close(earth);
-    }
+    if (survey_file_read(path, &words, &noise, &survey, &earth))
+        return false;
+    survey_close(survey);
+    earth_close(earth);
+    return true;
 }
 
-static void read_cases(const char *path)
+static bool read_cases(const char *path)
 {
     struct cases cases;
     struct cases_row row;
-    if (!cases_open(path, &cases))
+    const bool whole = !cases_open(path, &cases);
+    if (whole)
         for (size_t i = 0; i < cases.table->nrows && i < MOST_READ; i++)
             (void)cases_read(&cases, i, &row);
     cases_close(&cases);
+    return whole;
 }
 
-static void read_poly(const char *path)
+static bool read_poly(const char *path)
 {
     static const double receiver[][2] = {{0, 1000}, {500, 1500}};
     double(*floor)[2] = NULL;
-    size_t n;
+    size_t n, floors = 0;
     for (size_t receivers = 0; receivers <= 2; receivers += 2)
-        if (!poly_floor(path, receiver, receivers, &floor, &n))
+        if (!poly_floor(path, receiver, receivers, &floor, &n)) {
             free(floor);
+            floors++;
+        }
+    return floors > 0;
 }
 
-static void read_grid(const char *path)
+static bool read_grid(const char *path)
 {
     struct earth_list list = earth_list_defaults;
-    (void)read_model_grid(path, &list);
+    return !read_model_grid(path, &list);
 }
 
-static void read_velocity(const char *path)
+static bool read_velocity(const char *path)
 {
     char words[128];
     struct velocity *v;
     snprintf(words, sizeof words, "cube:%s", path);
-    if (!velocity_open(words, &v))
-        velocity_close(v);
+    if (velocity_open(words, &v))
+        return false;
+    velocity_close(v);
+    return true;
 }
 
-static void read_ttable(const char *path)
+static bool read_ttable(const char *path)
 {
     struct ttable *t;
-    if (!ttable_open(path, &t))
-        ttable_close(t);
+    if (ttable_open(path, &t))
+        return false;
+    ttable_close(t);
+    return true;
 }
 
-static void read_microjobs(const char *path)
+static bool read_microjobs(const char *path)
 {
     const struct bench_settings run = {0};
     struct microjobs job;
-    if (!microjobs_open(path, &run, &job))
-        microjobs_close(&job);
+    if (microjobs_open(path, &run, &job))
+        return false;
+    microjobs_close(&job);
+    return true;
 }
 
-/* A line of text, like an option's argument. */
-static void read_words(const char *path)
+/* A line of text, like an option's argument: one of its forms is right. */
+static bool read_words(const char *path)
 {
     char *text;
     struct cu_layout layout;
@@ -188,25 +211,32 @@ static void read_words(const char *path)
     struct moldable_problem p = {0};
     struct earth_list list = earth_list_defaults;
     struct velocity *v;
+    int right = 0;
     if (file_read_text(path, &text))
-        return;
-    (void)cu_layout_parse(text, &layout);
-    if (!place_parse(text, NULL, NULL, &places))
+        return false;
+    right += !cu_layout_parse(text, &layout);
+    if (!place_parse(text, NULL, NULL, &places)) {
         place_free(&places);
-    (void)moldable_tasks_parse(&p, text);
-    (void)moldable_nodes_parse(&p, text);
+        right++;
+    }
+    right += !moldable_tasks_parse(&p, text);
+    right += !moldable_nodes_parse(&p, text);
     moldable_problem_close(&p);
-    (void)earth_list_read("words", text, &list);
-    (void)earth_list_read_sea("words", text, &list);
-    if (strncmp(text, "cube:", 5) && strncmp(text, "segy:", 5) && !velocity_open(text, &v))
+    right += !earth_list_read("words", text, &list);
+    right += !earth_list_read_sea("words", text, &list);
+    if (strncmp(text, "cube:", 5) && strncmp(text, "segy:", 5) && !velocity_open(text, &v)) {
         velocity_close(v);
+        right++;
+    }
     free(text);
+    return right > 0;
 }
 
-/* `file`: name of the damaged copy; `beside`: a file that it refers to, copied there. */
+/* `file`: name of the damaged copy; `beside`: a file that it refers to, copied there; `read`:
+ * whether it took the file. */
 static const struct reader {
     const char *name, *file, *seeds, *beside;
-    void (*read)(const char *path);
+    bool (*read)(const char *path);
 } readers[] = {
     {"segy", "x.segy", NULL, NULL, read_segy},
     {"su", "x.su", NULL, NULL, read_segy},
@@ -214,7 +244,7 @@ static const struct reader {
     {"machine", "x.json", "cu/examples/pcad.json", NULL, read_machine},
     {"run-job", "x.json", "cu/examples/*.json", NULL, read_run_job},
     {"swf", "x.swf", NULL, NULL, read_swf},
-    {"result", "x.json", "tests/data/replay/*.json", NULL, read_result},
+    {"result", "x.json", NULL, NULL, read_result},
     {"profile", "x.json", NULL, NULL, read_profile},
     {"search", "x.json", "okada_mogi/examples/*.json", "okada_mogi/examples/*.csv", read_search},
     {"stations", "x.csv", "okada_mogi/examples/*.csv", NULL, read_stations},
@@ -249,8 +279,9 @@ static const struct reader *find(const char *name)
     exit(2);
 }
 
-/* Writes the input and reads it. An input that breaks a reader stays in the folder. */
-static void try(const struct reader *r, const void *bytes, size_t n)
+/* Writes the input and reads it: true if it is taken. An input that breaks a reader stays in the
+ * folder. */
+static bool try(const struct reader *r, const void *bytes, size_t n)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, r->file);
@@ -261,9 +292,10 @@ static void try(const struct reader *r, const void *bytes, size_t n)
     }
     status_mute(1);
     alarm(SECONDS);
-    r->read(path);
+    const bool taken = r->read(path);
     alarm(0);
     status_mute(-1);
+    return taken;
 }
 
 static void begin(const struct reader *r)
@@ -330,22 +362,29 @@ static size_t draw(size_t below)
     return below ? state % below : 0;
 }
 
-/* Valid SEG-Y files of every format, byte order and revision. */
-static void add_segy(void)
+static size_t first_trace; /* of these files, bytes */
+
+/* Valid SEG-Y files of every format, byte order and revision, or SU files. */
+static void add_segy(bool su)
 {
     enum { NS = 9, TRACES = 4 };
     static const int format[] = {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16};
-    for (int i = 0; i < (int)(sizeof format / sizeof *format); i++) {
+    first_trace = su ? 0 : SEGY_TEXT + SEGY_BINARY;
+    for (int i = 0; i < (su ? 2 : (int)(sizeof format / sizeof *format)); i++) {
         const bool little = i % 2;
-        const size_t trace = SEGY_HEADER + NS * (size_t)segy_format_find(format[i])->bytes;
+        const int bytes = su ? 4 : segy_format_find(format[i])->bytes;
+        const size_t trace = SEGY_HEADER + NS * (size_t)bytes;
         struct seed *s = &seeds[nseeds++];
-        s->n = 3600 + TRACES * trace;
-        segy_set(s->bytes, 3217, 2, little, 2000);
-        segy_set(s->bytes, 3221, 2, little, NS);
-        segy_set(s->bytes, 3225, 2, little, format[i]);
-        segy_set(s->bytes, 3501, 1, little, i % 3);
+        s->n = first_trace + TRACES * trace;
+        memset(s->bytes, 0, s->n);
+        if (!su) {
+            segy_set(s->bytes, 3217, 2, little, 2000);
+            segy_set(s->bytes, 3221, 2, little, NS);
+            segy_set(s->bytes, 3225, 2, little, format[i]);
+            segy_set(s->bytes, 3501, 1, little, i % 3);
+        }
         for (int t = 0; t < TRACES; t++) {
-            uint8_t *h = s->bytes + 3600 + (size_t)t * trace;
+            uint8_t *h = s->bytes + first_trace + (size_t)t * trace;
             segy_set(h, 29, 2, little, 1);
             segy_set(h, 115, 2, little, NS);
             segy_set(h, 117, 2, little, 2000);
@@ -368,8 +407,9 @@ static void change_header(void)
 {
     static const size_t word[] = {3217, 3221, 3225, 3269, 3273, 3297, 3501, 3503,
                                   3505, 3507, 3521, 3629, 3671, 3715, 3717, 3815};
-    const size_t at = word[draw(sizeof word / sizeof *word)] - 1 + draw(4);
-    if (at < now.n)
+    const size_t in_segy = word[draw(sizeof word / sizeof *word)] - 1 + draw(4);
+    const size_t at = in_segy + first_trace - (SEGY_TEXT + SEGY_BINARY);
+    if (at < now.n) /* not below the first byte of an SU file, either */
         now.bytes[at] = (uint8_t)(draw(3) ? draw(256) : draw(2) * 255);
 }
 
@@ -448,7 +488,7 @@ static void find_seeds(const struct reader *r)
     char pattern[256];
     nseeds = 0;
     if (r->read == read_segy)
-        add_segy();
+        add_segy(!strcmp(r->name, "su"));
     if (r->seeds)
         add_seeds(r->seeds);
     snprintf(pattern, sizeof pattern, "%s/%s/*", getenv("SEEDS") ? getenv("SEEDS") : "/none",
@@ -470,8 +510,10 @@ static void write_seeds(const struct reader *r)
     }
 }
 
+/* A reader that takes no seed would refuse all damaged ones for the same reason. */
 static void fuzz(const struct reader *r, long rounds)
 {
+    int taken = 0;
     find_seeds(r);
     if (!nseeds) {
         printf("%-10s no seeds\n", r->name);
@@ -479,7 +521,12 @@ static void fuzz(const struct reader *r, long rounds)
     }
     begin(r);
     for (int i = 0; i < nseeds; i++)
-        try(r, seeds[i].bytes, seeds[i].n);
+        taken += try(r, seeds[i].bytes, seeds[i].n);
+    if (!taken) {
+        end();
+        printf("%-10s takes none of its %d seeds: %s\n", r->name, nseeds, status_message());
+        exit(1);
+    }
     for (long k = 0; k < rounds; k++) {
         now = seeds[draw((size_t)nseeds)];
         for (size_t n = 1 + draw(6); n > 0; n--)
@@ -487,7 +534,8 @@ static void fuzz(const struct reader *r, long rounds)
         try(r, now.bytes, now.n);
     }
     end();
-    printf("%-10s %d seeds, %ld damaged files: all answered\n", r->name, nseeds, rounds);
+    printf("%-10s %d of %d seeds taken, %ld damaged files: all answered\n", r->name, taken, nseeds,
+           rounds);
     fflush(stdout);
 }
 
