@@ -146,7 +146,8 @@ static double ratio(struct sum s)
     return s.due > 0 ? s.took / s.due : NAN;
 }
 
-static int pid_of(const json_t *events, const char *schedule)
+/* -1: none. */
+static double pid_of(const json_t *events, const char *schedule)
 {
     const json_t *e;
     size_t i;
@@ -155,7 +156,7 @@ static int pid_of(const json_t *events, const char *schedule)
         const char *name = json_string_value(json_object_get(e, "name"));
         const char *of = json_string_value(json_object_get(json_object_get(e, "args"), "name"));
         if (name && of && !strcmp(name, "process_name") && !strcmp(of, schedule))
-            return (int)json_number_of(e, "pid");
+            return json_number_of(e, "pid");
     }
     return -1;
 }
@@ -166,7 +167,7 @@ static double due_of(const json_t *usual, const json_t *event)
     const json_t *args = json_object_get(event, "args");
     const double first = json_number_of(args, "first"), count = json_number_of(args, "count");
     double sum = 0;
-    for (double t = first; t < first + count && t < (double)json_array_size(usual); t++)
+    for (double t = fmax(first, 0); t < first + count && t < (double)json_array_size(usual); t++)
         sum += json_number_value(json_array_get(usual, (size_t)t));
     return sum;
 }
@@ -179,7 +180,7 @@ static int add_up(const json_t *root, const json_t *run, struct sum *step, struc
     const json_t *usual = json_object_get(result, "task_seconds");
     const json_t *units = json_object_get(run, "units");
     const char *schedule = json_string_value(json_object_get(run, "schedule"));
-    const int pid = schedule ? pid_of(events, schedule) : -1;
+    const double pid = schedule ? pid_of(events, schedule) : -1;
     int steps = 0;
     size_t i;
     json_array_foreach((json_t *)events, i, e)
@@ -187,7 +188,7 @@ static int add_up(const json_t *root, const json_t *run, struct sum *step, struc
         const char *what = json_string_value(json_object_get(e, "cat"));
         const double c = json_number_of(e, "tid"),
                      k = json_number_of(json_object_get(e, "args"), "step");
-        if (!what || strcmp(what, "compute") || (int)json_number_of(e, "pid") != pid ||
+        if (!what || strcmp(what, "compute") || json_number_of(e, "pid") != pid ||
             !(c >= 0 && c < UNITS && k >= 0 && k < STEPS))
             continue;
         const char *kind =
