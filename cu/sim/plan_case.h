@@ -1,7 +1,8 @@
 /* cu/sim/plan_case.h – a case for the simulator, read from JSON.
  *
  *   {"name": "text",
- *    "units": [{"kind": "cpu"|"device", "count": k, "speed": x, "space": "host"|"name",
+ *    "units": [{"kind": "cpu"|"device", "name": "text", "count": k, "speed": x,
+ *               "space": "host"|"name",
  *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s, "batches": true,
  *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
