@@ -52,7 +52,8 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
     for (int c = 0; c < e->ncu; c++)
         longest = fmax(longest, e->busy[c]);
     p->took = ran.exchange + (e->changed ? ran.makespan : longest);
-    if (e->changed || !faces_cost_as_before(p, d))
+    const bool learnt = !faces_cost_as_before(p, d);
+    if (e->changed || learnt)
         renew(p, d);
     if (e->disturbed && memcmp(owner, e->owner, bytes)) {
         p->took = INFINITY; /* units helped one that was interrupted */
@@ -61,7 +62,7 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
     const bool same = memcmp(e->owner, p->owner, bytes) == 0;
     const bool fails = !same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT);
     if (fails) {
-        p->caution *= MORE;
+        p->caution *= learnt ? 1 : MORE; /* it was chosen by other costs */
         const double back = partition_predict(d, p->owner).moving;
         if (back < (p->took - p->seconds) * d->horizon) {
             p->took = p->seconds;

@@ -256,6 +256,11 @@ static void sort_tasks(struct partition *d)
  * of a mean task on the slowest kind of unit: then few cross from the first step on. */
 static const double FACE = 0.03;
 
+/* The first exchange with faces that cross teaches what they take; a second one before that is
+ * known does not, so it must be worth the mean of what it may take, as a multiple of the guess: if
+ * ten times that is as likely as a tenth, 2. */
+static const double MEAN = 2;
+
 /* Kept while tasks' times change by less than a factor of two: what is planned must not change with
  * them. */
 static double guess_face(struct partition *d)
@@ -269,6 +274,17 @@ static double guess_face(struct partition *d)
     return d->guess;
 }
 
+/* The next exchange has faces that cross. */
+static bool homes_cross(const struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    for (size_t t = 0; t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
+            if (d->home[job->neighbour[i]] != d->home[t])
+                return true;
+    return false;
+}
+
 static struct exchange_cost face_cost(struct partition *d)
 {
     const struct sched_job *job = d->job;
@@ -277,7 +293,7 @@ static struct exchange_cost face_cost(struct partition *d)
         return x;
     x.rest = *job->exchange;
     if (!x.rest.crossed && !(d->link.latency > 0) && !(d->link.per_byte > 0))
-        x.face = (struct sched_link){.latency = guess_face(d)};
+        x.face = (struct sched_link){.latency = (homes_cross(d) ? MEAN : 1) * guess_face(d)};
     return x;
 }
 
@@ -286,7 +302,6 @@ void partition_find_homes(struct partition *d)
     const struct sched_job *job = d->job;
     int last = CU_HOST_MEMORY, number = number_of(d, last);
     d->link = job->link ? *job->link : SCHED_LINK_USUAL;
-    d->faces = face_cost(d);
     d->bound = false;
     for (size_t t = 0; t < job->n; t++) {
         int home = job->home ? job->home[t] : CU_HOST_MEMORY;
@@ -297,6 +312,7 @@ void partition_find_homes(struct partition *d)
         d->transfer[t] = d->link.latency + bytes * d->link.per_byte;
         d->bound |= d->transfer[t] > 0 && (d->nmemories > 1 || number > 0);
     }
+    d->faces = face_cost(d);
 }
 
 void partition_begin(struct partition *d, double horizon)
