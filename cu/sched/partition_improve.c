@@ -110,34 +110,47 @@ static void price_exchange(struct improvement *a, int cu, int to)
     }
 }
 
-/* A unit's ends with one task more (sign 1) or less (-1); NONE changes nothing. */
-static inline struct ends with(const struct improvement *a, struct ends x, int cu, size_t task,
-                               int sign)
+/* One of two units that exchange tasks; what is asked of it for each pair of them. */
+struct side {
+    int unit, memory;
+    double slowdown, launch;
+    const double *seconds; /* [n] at slowdown 1 */
+};
+
+static struct side side_of(const struct partition *d, int cu)
+{
+    const struct estimate *e = d->e;
+    return (struct side){cu, d->memory[cu], e->slowdown[cu], estimate_launch(e, cu),
+                         e->of[e->kind[cu]].seconds};
+}
+
+/* A unit's ends with one task more (sign 1) or less (-1). */
+static inline struct ends with(const struct improvement *a, struct ends x, const struct side *s,
+                               size_t task, int sign)
 {
     const struct partition *d = a->d;
-    if (task == NONE)
-        return x;
-    double sec = sign * estimate_seconds(d->e, cu, task);
+    double sec = sign * (s->slowdown * s->seconds[task]);
     if (d->launches)
-        sec += sign * estimate_launch(d->e, cu) * partition_runs(d, a->owner, cu, task);
-    double transfer = d->bound ? sign * partition_transfer(d, d->memory[cu], task) : 0;
+        sec += sign * s->launch * partition_runs(d, a->owner, s->unit, task);
+    double transfer = d->bound ? sign * partition_transfer(d, s->memory, task) : 0;
     return (struct ends){x.usual + sec, x.first + sec + transfer};
 }
 
-static double both_seconds(const struct improvement *a, int other, size_t task)
+static inline double both_seconds(const struct side *a, const struct side *b, size_t task)
 {
-    return estimate_seconds(a->d->e, a->last, task) + estimate_seconds(a->d->e, other, task);
+    return a->slowdown * a->seconds[task] + b->slowdown * b->seconds[task];
 }
 
 /* The task in the other unit's list, from `at` on, whose exchange for `give` balances both units
  * best. Both lists descend, so the place only moves forward. */
-static size_t near_even(struct improvement *a, int other, size_t give, size_t at)
+static size_t near_even(struct improvement *a, const struct side *last, const struct side *other,
+                        size_t give, size_t at)
 {
     const struct partition *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
-    double wanted = end[other] - end[a->last] + both_seconds(a, other, give);
+    double wanted = end[other->unit] - end[last->unit] + both_seconds(last, other, give);
     for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->budget--)
-        if (d->follow[next] == NONE || both_seconds(a, other, d->follow[next]) < wanted)
+        if (d->follow[next] == NONE || both_seconds(last, other, d->follow[next]) < wanted)
             break;
     return at;
 }
@@ -148,18 +161,44 @@ struct given {
     struct ends last, other;
 };
 
-/* Evaluates the offer in which the last unit gets task `take` (or NONE) in return. */
-static void weigh(struct improvement *a, int other, const struct given *g, size_t take,
-                  struct offer *best)
+/* Evaluates the offers in which the last unit gets nothing in return, or one of the other unit's
+ * tasks from `take` on, at most so many. With launches, adjacent tasks are not exchanged, because
+ * their runs depend on one another. The hottest loop of a search: numbers, not structures. */
+static void weigh(struct improvement *a, const struct side *last, const struct side *other,
+                  const struct given *g, size_t take, size_t most, struct offer *best)
 {
     const struct partition *d = a->d;
-    if (d->launches && take != NONE && (take + 1 == g->task || g->task + 1 == take))
-        return; /* adjacent tasks: their runs depend on one another */
-    struct ends x = with(a, g->last, a->last, take, 1), y = with(a, g->other, other, take, -1);
-    double value = value_of(a, x, y) + d->delta[g->task] + (take == NONE ? 0 : d->delta[take]);
-    if (value < best->value)
-        *best = (struct offer){g->task, take, other, x, y, value};
-    a->budget--;
+    const struct ends p = g->last, q = g->other;
+    const size_t give = g->task, *follow = d->follow;
+    const double *delta = d->delta, gives = delta[give], w = a->w, usual = a->at_least.usual,
+                 first = a->at_least.first;
+    const bool launches = d->launches, bound = d->bound;
+    double least = best->value, value = value_of(a, p, q) + gives;
+    long weighed = 1;
+    if (value < least)
+        *best = (struct offer){give, NONE, other->unit, p, q, least = value};
+    for (; take != NONE && most > 0; most--, take = follow[take]) {
+        if (launches && (take + 1 == give || give + 1 == take))
+            continue;
+        double in = last->slowdown * last->seconds[take],
+               out = other->slowdown * other->seconds[take], bring = 0, carry = 0;
+        if (launches) {
+            in += last->launch * partition_runs(d, a->owner, last->unit, take);
+            out += other->launch * partition_runs(d, a->owner, other->unit, take);
+        }
+        if (bound) {
+            bring = partition_transfer(d, last->memory, take);
+            carry = partition_transfer(d, other->memory, take);
+        }
+        const double x = p.usual + in, x1 = p.first + in + bring, y = q.usual - out,
+                     y1 = q.first - out - carry;
+        value = (1 - w) * partition_more(usual, partition_more(x, y)) +
+                w * partition_more(first, partition_more(x1, y1)) + gives + delta[take];
+        weighed++;
+        if (value < least)
+            *best = (struct offer){give, take, other->unit, {x, x1}, {y, y1}, least = value};
+    }
+    a->budget -= weighed;
 }
 
 /* Value of a perfect balance; near it, looking further is not worth it. */
@@ -177,20 +216,18 @@ static void find_offer(struct improvement *a, int other, struct offer *best)
 {
     const struct partition *d = a->d;
     const bool all = d->launches || (d->job->first && d->memory[other] != d->memory[a->last]);
+    const struct side last = side_of(d, a->last), there = side_of(d, other);
     size_t from = d->head[other];
     double enough = good_enough(a, other);
     for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
-        struct given g = {give, with(a, ends_of(d, a->last), a->last, give, -1),
-                          with(a, ends_of(d, other), other, give, 1)};
+        struct given g = {give, with(a, ends_of(d, a->last), &last, give, -1),
+                          with(a, ends_of(d, other), &there, give, 1)};
         if (value_of(a, g.last, g.last) >= best->value && d->launches)
             continue;
         if (value_of(a, g.last, g.last) >= best->value)
             return; /* giving alone does not help, and later tasks are shorter */
-        weigh(a, other, &g, NONE, best);
-        from = all ? from : near_even(a, other, give, from);
-        size_t take = from;
-        for (int i = 0; take != NONE && (all || i < NEAR); i++, take = d->follow[take])
-            weigh(a, other, &g, take, best);
+        from = all ? from : near_even(a, &last, &there, give, from);
+        weigh(a, &last, &there, &g, from, all ? d->job->n : NEAR, best);
         if (best->value <= enough || a->budget <= 0)
             return;
     }
@@ -335,16 +372,17 @@ struct trade {
 static double take_several(struct improvement *a, size_t give, int other, double limit, int *owner)
 {
     struct partition *d = a->d;
-    struct ends x = with(a, ends_of(d, a->last), a->last, give, -1),
-                y = with(a, ends_of(d, other), other, give, 1);
+    const struct side last = side_of(d, a->last), there = side_of(d, other);
+    struct ends x = with(a, ends_of(d, a->last), &last, give, -1),
+                y = with(a, ends_of(d, other), &there, give, 1);
     for (size_t t = d->head[other], next; t != NONE && value_of(a, x, y) >= limit; t = next) {
-        const struct ends more = with(a, x, a->last, t, 1);
+        const struct ends more = with(a, x, &last, t, 1);
         next = d->follow[t];
         a->budget--;
         if (value_of(a, more, more) >= limit)
             continue;
         x = more;
-        y = with(a, y, other, t, -1);
+        y = with(a, y, &there, t, -1);
         if (owner)
             hand_over(d, owner, other, a->last, t);
     }
