@@ -353,8 +353,9 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
     double best;
-    double last;   /* lower bound of the mean step of the partition compared last */
-    bool scatters; /* a list scatters tasks too much, see scatters() */
+    double last;     /* lower bound of the mean step of the partition compared last */
+    double exchange; /* its exchange; negative: not computed */
+    bool scatters;   /* a list scatters tasks too much, see scatters() */
     int *owner;
     struct partition_cost cost;
 };
@@ -363,9 +364,10 @@ static void compare(struct partition *d, struct search *s)
 {
     struct partition_cost c = predict_work(d, d->trial);
     double total = s->last = partition_total(d, c);
+    s->exchange = -1;
     if (total >= s->best)
         return;
-    c.exchange = partition_exchange(d, d->trial);
+    c.exchange = s->exchange = partition_exchange(d, d->trial);
     total = partition_total(d, c);
     if (total < s->best) {
         s->best = total;
@@ -419,12 +421,14 @@ static void try_stretches(struct partition *d, struct search *s)
     try_units(d, s, PARTITION_BY_UNIT);
 }
 
-/* A list ignores faces. If the faces that cross in d->trial, even halved by improvements, cost more
- * than any list can gain, lists are not worth improving. */
+/* A list ignores faces. If the faces that cross in d->trial, compared last, even halved by
+ * improvements, cost more than any list can gain, lists are not worth improving. */
 static bool scatters(struct partition *d, const struct search *s)
 {
-    return out_of_reach(d, s, INFINITY) &&
-           d->least + partition_exchanges(d) * partition_exchange(d, d->trial) / 2 > s->best;
+    if (!out_of_reach(d, s, INFINITY))
+        return false;
+    const double exchange = s->exchange < 0 ? partition_exchange(d, d->trial) : s->exchange;
+    return d->least + partition_exchanges(d) * exchange / 2 > s->best;
 }
 
 /* List scheduling in this order: d->order, or by cost as in `heft`, which differs where times on
