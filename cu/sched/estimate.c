@@ -238,10 +238,24 @@ double estimate_noise(const struct estimate *e)
     }
 }
 
+/* What a unit's tasks share, and the root of the degrees of freedom that each then has. */
+struct shared {
+    double factor, root;
+};
+
+static struct shared shared_on(const struct estimate *e, int c)
+{
+    if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0)
+        return (struct shared){e->expected[c] / e->seen[c], sqrt(1 - 1 / e->tasks[c])};
+    return (struct shared){1, 1};
+}
+
 /* Scatter between two runs of a task; what its unit's other tasks share is removed. Units that have
  * not worked before are of unknown speed. */
 static void measure_noise(struct estimate *e)
 {
+    struct shared by = {1, 1};
+    int last = -1;
     size_t pairs = 0;
     for (size_t t = 0; t < e->n; t++) {
         const int c = e->owner[t];
@@ -249,13 +263,11 @@ static void measure_noise(struct estimate *e)
         if (e->seconds[t] < 0 || !k->count[t] || !e->judged[c] ||
             e->interrupted[t] == ESTIMATE_INTERRUPTED)
             continue;
-        double sec = estimate_normal(e, t) - k->inside * e->range[t], free = 1;
-        double before = k->sample[t][k->count[t] - 1].sec;
-        if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0) {
-            sec *= e->expected[c] / e->seen[c];
-            free = 1 - 1 / e->tasks[c];
-        }
-        e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) / sqrt(free) : 0;
+        if (c != last)
+            by = shared_on(e, last = c);
+        const double sec = (estimate_normal(e, t) - k->inside * e->range[t]) * by.factor,
+                     before = k->sample[t][k->count[t] - 1].sec;
+        e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) / by.root : 0;
     }
     if (pairs == 0)
         return;
@@ -328,23 +340,12 @@ static double expect(const struct estimate *e, const struct estimate_kind *k, si
     return k->profile ? k->profile[t] : estimate_on_line(e, k, t);
 }
 
-/* It has run on every kind, or has a declared time there. */
-static bool is_known(const struct estimate *e, size_t t)
-{
-    for (const struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++)
-        if (!k->count[t] && !k->profile)
-            return false;
-    return true;
-}
-
 /* Predicts a task on kinds on which it has not run: by their lines or declared times, times its
  * deviation from expectation on a kind on which it has run, as far as kinds deviate alike. */
 static void predict(struct estimate *e, size_t t)
 {
     const struct estimate_kind *from = NULL;
     double usual = 0;
-    if (is_known(e, t))
-        return;
     for (int j = 0; j < e->nkinds && !from; j++)
         if (e->of[j].count[t])
             from = &e->of[j];
@@ -434,8 +435,10 @@ void estimate_step(struct estimate *e)
         learn_later_step(e);
     take_samples(e);
     const bool doubted = e->known && e->steps == 0;
+    bool predicts = false; /* some tasks have not run on some kinds */
     for (int j = 0; j < e->nkinds; j++) {
         const size_t m = estimate_list(e, j, false);
+        predicts |= m < e->n && !e->of[j].profile;
         estimate_take_medians(e, &e->of[j], m);
         if (!doubted)
             estimate_fit(e, j, m, false, false);
@@ -443,7 +446,7 @@ void estimate_step(struct estimate *e)
     }
     if (!e->known && (e->cost || e->divided))
         estimate_compare(e, estimate_noise(e));
-    for (size_t t = 0; t < e->n; t++)
+    for (size_t t = 0; predicts && t < e->n; t++)
         predict(e, t);
     e->steps++;
     set_slowdowns(e);

@@ -7,18 +7,24 @@
 #include <string.h>
 
 /* ---- tasks that have run on two units of one kind ---------------------------------------------*/
-/* log(now / last) of a task's normal times on units of one kind; NAN: it did not run twice there,
- * or not on other units (moved) or the same one, or launches may hide in the difference. */
-static double change_of(const struct estimate *e, size_t t, bool moved)
+/* The last sample of a task on the kind on which it ran in this step; NULL: there is none, or not
+ * on another unit (moved) or the same one. */
+static inline const struct estimate_sample *last_of(const struct estimate *e, size_t t, bool moved)
+{
+    const int c = e->owner[t];
+    const struct estimate_kind *k = &e->of[e->kind[c]];
+    const struct estimate_sample *last = &k->sample[t][k->count[t] ? k->count[t] - 1 : 0];
+    return e->seconds[t] > 0 && k->count[t] && (last->unit != c) == moved ? last : NULL;
+}
+
+/* log(now / last) of a task's normal times on units of one kind; NAN: launches may hide in the
+ * difference. */
+static double change_since(const struct estimate *e, size_t t, const struct estimate_sample *last)
 {
     const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
-    if (!(e->seconds[t] > 0) || !k->count[t])
-        return NAN;
-    const struct estimate_sample *last = &k->sample[t][k->count[t] - 1];
-    if ((last->unit != e->owner[t]) != moved || (k->kind == CU_DEVICE && last->part != e->range[t]))
-        return NAN;
     const double sec = estimate_normal(e, t) - k->inside * e->range[t];
-    return sec > 0 && last->sec > 0 ? log(sec / last->sec) : NAN;
+    const bool tells = k->kind == CU_CPU || last->part == e->range[t];
+    return tells && sec > 0 && last->sec > 0 ? log(sec / last->sec) : NAN;
 }
 
 /* e->x[i], e->before[i]: the change, and the former unit, of each task e->chosen[i] that changed
@@ -27,13 +33,11 @@ static size_t find_changes(struct estimate *e)
 {
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++) {
-        const double change = change_of(e, t, true);
-        if (isnan(change))
+        const struct estimate_sample *last = last_of(e, t, true);
+        if (!last || isnan(e->x[m] = change_since(e, t, last)))
             continue;
-        const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
         e->chosen[m] = t;
-        e->before[m] = k->sample[t][k->count[t] - 1].unit;
-        e->x[m++] = change;
+        e->before[m++] = last->unit;
     }
     return m;
 }
@@ -136,9 +140,10 @@ static size_t find_same(struct estimate *e, int j)
 {
     size_t m = 0;
     for (size_t t = 0; t < e->n; t++) {
-        const double change = e->kind[e->owner[t]] == j ? change_of(e, t, false) : NAN;
-        if (!isnan(change))
-            e->y[m++] = fabs(change);
+        const struct estimate_sample *last =
+            e->kind[e->owner[t]] == j ? last_of(e, t, false) : NULL;
+        if (last && !isnan(e->y[m] = fabs(change_since(e, t, last))))
+            m++;
     }
     return m;
 }

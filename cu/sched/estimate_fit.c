@@ -73,7 +73,7 @@ static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
 static size_t list_shared(const struct estimate *e)
 {
     size_t m = 0;
-    for (size_t t = 0; t < e->n; t++) {
+    for (size_t t = 0; e->nkinds > 1 && t < e->n; t++) {
         int kinds = 0;
         for (int j = 0; j < e->nkinds && kinds < 2; j++)
             kinds += e->of[j].count[t] > 0;

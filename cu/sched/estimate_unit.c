@@ -27,14 +27,15 @@ static bool is_expected(const struct estimate *e, const struct estimate_kind *k,
 
 /* Writes to e->usual what was expected of each task on the unit that executed it: 0 if it says
  * nothing about the unit, because it has never run on the unit's kind and costs are not declared or
- * none of another cost has run there. Otherwise it is expected on the kind's line. True: some were
- * so late that they may have been interrupted. */
+ * none of another cost has run there. Otherwise it is expected on the kind's line, and counts as
+ * guessed. True: some were so late that they may have been interrupted. */
 static bool expect_tasks(struct estimate *e)
 {
     const struct estimate_kind *k = NULL;
     bool late = false, tells = false;
     double factor = 1;
     int last = -1;
+    memset(e->guessed, 0, (size_t)e->ncu * sizeof *e->guessed);
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
@@ -49,7 +50,7 @@ static bool expect_tasks(struct estimate *e)
         if (is_expected(e, k, t))
             usual = (k->seconds[t] + k->inside * e->range[t]) * factor;
         else if (tells)
-            usual = (estimate_on_line(e, k, t) + k->inside * e->range[t]) * factor;
+            e->guessed[c] += usual = (estimate_on_line(e, k, t) + k->inside * e->range[t]) * factor;
         late |= usual > 0 && e->seconds[t] > ESTIMATE_LATE * usual;
         e->usual[t] = usual;
     }
@@ -119,7 +120,7 @@ void estimate_sum_units(struct estimate *e)
     e->disturbed = false;
     if (late)
         find_interruptions(e);
-    memset(e->busy, 0, 4 * (size_t)e->ncu * sizeof *e->busy);
+    memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy); /* seen and expected ones, too */
     memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
     for (size_t t = 0; t < e->n; t++) {
         const double sec = e->seconds[t], usual = e->usual[t];
@@ -129,12 +130,12 @@ void estimate_sum_units(struct estimate *e)
         e->tasks[c] += sec * sec;
         if (e->interrupted[t] == ESTIMATE_INTERRUPTED) {
             e->busy[c] += usual;
+            e->guessed[c] -= is_expected(e, &e->of[e->kind[c]], t) ? 0 : usual;
             continue;
         }
         e->busy[c] += sec;
         e->seen[c] += usual > 0 ? sec : 0;
         e->expected[c] += usual;
-        e->guessed[c] += is_expected(e, &e->of[e->kind[c]], t) ? 0 : usual;
     }
     for (int c = 0; c < e->ncu; c++) {
         e->busy[c] += e->ranges[c].seconds;
