@@ -53,10 +53,14 @@ static size_t find_misjudged(struct estimate *e, double *off)
     const double settled = 1e-4, most = log(ESTIMATE_SUDDEN);
     double *sum = e->seen, *count = e->expected, *weight = e->tasks, change = m ? INFINITY : 0;
     memset(off, 0, (size_t)e->ncu * sizeof *off);
+    memset(count, 0, (size_t)e->ncu * sizeof *count);
+    for (size_t i = 0; i < m; i++) {
+        count[e->owner[e->chosen[i]]]++;
+        count[e->before[i]]++;
+    }
     for (int turn = 0; turn < TURNS && change > settled; turn++) {
         change = 0;
         memset(sum, 0, (size_t)e->ncu * sizeof *sum);
-        memset(count, 0, (size_t)e->ncu * sizeof *count);
         memset(weight, 0, (size_t)e->ncu * sizeof *weight);
         for (size_t i = 0; i < m; i++) {
             const int now = e->owner[e->chosen[i]], then = e->before[i];
@@ -66,8 +70,6 @@ static size_t find_misjudged(struct estimate *e, double *off)
             sum[then] += w * (off[now] - e->x[i]);
             weight[now] += w;
             weight[then] += w;
-            count[now]++;
-            count[then]++;
         }
         for (int c = 0; c < e->ncu; c++) {
             const double better = count[c] > 0 ? (off[c] + sum[c] / weight[c]) / 2 : 0;
