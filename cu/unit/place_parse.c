@@ -227,7 +227,11 @@ static enum ek_status named_list(struct scan *s, hwloc_topology_t topology,
     blanks(s);
     if (*s->at)
         return expected(s, "'(' or the end");
-    return append_kind(name, count, topology, allowed, list);
+    /* Cpus may be allowed whose node's memory is not: hwloc leaves such nodes out. */
+    OWNED(owned_topology_close) hwloc_topology_t whole = NULL;
+    if (name->type == HWLOC_OBJ_NUMANODE && hwloc_topology_is_thissystem(topology))
+        TRY(topology_open_disallowed(&whole));
+    return append_kind(name, count, whole ? whole : topology, allowed, list);
 }
 
 enum ek_status place_parse(const char *text, hwloc_topology_t topology,

@@ -458,9 +458,9 @@ static bool needs_restart(const struct prepare_plan *plan)
     const char *asked = getenv("OMP_PROC_BIND");
     bool bound = omp_get_proc_bind() != omp_proc_bind_false;
     if (!bound && (asked || !plan->derived))
-        status_warn("OMP_PROC_BIND=%s leaves threads unbound, but units need their places; taking "
+        status_warn("%s=%s leaves threads unbound, but units need their places; taking "
                     "close,master",
-                    asked ? asked : "");
+                    asked ? "OMP_PROC_BIND" : "OMP_PLACES", asked ? asked : getenv("OMP_PLACES"));
     return plan->derived || !bound || plan->asked;
 }
 

@@ -32,7 +32,10 @@ static double synthetic_pus(const char *text)
     return n;
 }
 
-static enum ek_status load(hwloc_topology_t t, const char *synthetic, bool pci)
+/* What a topology of this machine holds beyond cpus, caches and the memory that may be used. */
+enum extent { PLAIN, WITH_PCI, WITH_DISALLOWED };
+
+static enum ek_status load(hwloc_topology_t t, const char *synthetic, enum extent extent)
 {
     if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
         FAIL(EK_USAGE,
@@ -45,14 +48,16 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic, bool pci)
              synthetic_pus(synthetic), most);
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
-    if (pci)
+    if (extent == WITH_PCI)
         hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    if (extent == WITH_DISALLOWED)
+        hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (hwloc_topology_load(t))
         FAIL(EK_UNAVAILABLE, "hwloc cannot read this machine's topology: %s", strerror(errno));
     return EK_OK;
 }
 
-static enum ek_status open(const char *synthetic, bool pci, hwloc_topology_t *topology)
+static enum ek_status open(const char *synthetic, enum extent extent, hwloc_topology_t *topology)
 {
     static const char blacklist[] = "HWLOC_PLUGINS_BLACKLIST";
     hwloc_topology_t t;
@@ -63,18 +68,23 @@ static enum ek_status open(const char *synthetic, bool pci, hwloc_topology_t *to
         unsetenv(blacklist); /* programs that we start have their own wishes */
     if (failed)
         FAIL(EK_UNAVAILABLE, "out of memory for the machine's topology");
-    enum ek_status st = load(t, synthetic, pci);
+    enum ek_status st = load(t, synthetic, extent);
     return HAND_OUT(st, t, topology, hwloc_topology_destroy);
 }
 
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
 {
-    return open(synthetic, false, topology);
+    return open(synthetic, PLAIN, topology);
 }
 
 enum ek_status topology_open_pci(hwloc_topology_t *topology)
 {
-    return open(NULL, true, topology);
+    return open(NULL, WITH_PCI, topology);
+}
+
+enum ek_status topology_open_disallowed(hwloc_topology_t *topology)
+{
+    return open(NULL, WITH_DISALLOWED, topology);
 }
 
 void topology_close(hwloc_topology_t topology)

@@ -11,6 +11,8 @@
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
 /* This machine with its PCI devices, for topology_near(); reading them takes longest. */
 enum ek_status topology_open_pci(hwloc_topology_t *topology);
+/* This machine with the cpus and NUMA nodes that this process may not use. */
+enum ek_status topology_open_disallowed(hwloc_topology_t *topology);
 void topology_close(hwloc_topology_t topology);
 OWNED_POINTER(struct hwloc_topology, topology_close)
 OWNED_POINTER(struct hwloc_bitmap_s, hwloc_bitmap_free)

@@ -267,6 +267,21 @@ if [ -z "${SAN:-}" ] && group memory.max 1 true 2>/dev/null; then
         esac
     done
 fi
+# Two NUMA nodes, of which this process may use only the memory of one: OMP_PLACES counts both.
+nodes() {
+    unshare --mount bash -c 'node=/sys/devices/system/node
+        mount -t tmpfs none $node && mkdir $node/node0 $node/node1 && echo 0-1 >$node/online && cp $node/online $node/possible || exit
+        for n in 0 1; do
+            echo "$n" >$node/node$n/cpulist && echo $((n + 1)) >$node/node$n/cpumap
+            echo "Node $n MemTotal: 8000000 kB" >$node/node$n/meminfo
+        done
+        exec taskset -c 0-1 "$@"' bash "$@"
+}
+if [ -z "${SAN:-}" ] && nodes true >/dev/null 2>&1; then
+    OMP_PLACES=numa_domains nodes "$BIN/bt-mz" --class S --quiet --json "$work/nodes" >"$work/out" 2>&1 ||
+        say "NUMA nodes: $(cat "$work/out")"
+    grep -q '"layout": "2x1"' "$work/nodes" || say "NUMA nodes: $(grep '"layout"' "$work/nodes")"
+fi
 # Neither /proc nor /sys.
 bare() { unshare --mount sh -c 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"' sh "$@"; }
 if [ -z "${SAN:-}" ] && bare true 2>/dev/null; then
