@@ -4,6 +4,10 @@
 enum { MOST_ALONG_AXIS = 1 << 20 };
 static const double most_nodes = 2147483647.0; /* so that an int can index them */
 
+const struct demand grid_counts = {1, MOST_ALONG_AXIS, .whole = true};
+const struct demand grid_steps = {0, 1e9, .open = true};
+const struct demand grid_places = {.min = -1e9, .max = 1e9};
+
 /* Reads up to three numbers separated by `mark`, each with an optional unit "m" if they are
  * lengths; returns how many, 0: malformed. */
 static int read_numbers(const char **text, char mark, bool lengths, double x[3])
@@ -50,9 +54,12 @@ enum ek_status grid_parse(const char *what, const char *text, struct grid *g)
         if (n[a] != floor(n[a]) || n[a] < 1 || n[a] > MOST_ALONG_AXIS)
             FAIL(EK_USAGE, "%s: '%s' has %g nodes along %c; 1 to %d will do", what, text, n[a],
                  "xyz"[a], MOST_ALONG_AXIS);
-        if (!(step[a] > 0))
-            FAIL(EK_USAGE, "%s: '%s' has a step of %g m along %c; it must be positive", what, text,
-                 step[a], "xyz"[a]);
+        if (!(step[a] > 0 && step[a] <= grid_steps.max))
+            FAIL(EK_USAGE, "%s: '%s' has a step of %g m along %c; above 0 to %g will do", what,
+                 text, step[a], "xyz"[a], grid_steps.max);
+        if (fabs(origin[a]) > grid_places.max)
+            FAIL(EK_USAGE, "%s: '%s' begins at %g m along %c; -%g to %g will do", what, text,
+                 origin[a], "xyz"[a], grid_places.max, grid_places.max);
     }
     if (n[0] * n[1] * n[2] > most_nodes)
         FAIL(EK_USAGE, "%s: '%s' has %.3g nodes; %.3g are the most", what, text, n[0] * n[1] * n[2],
@@ -93,10 +100,6 @@ void grid_text(const struct grid *g, char *text, size_t room)
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------*/
-
-const struct demand grid_counts = {1, MOST_ALONG_AXIS, .whole = true};
-const struct demand grid_steps = {0, 1e9, .open = true};
-const struct demand grid_places = {.min = -1e9, .max = 1e9};
 
 json_t *grid_json(const struct grid *g)
 {

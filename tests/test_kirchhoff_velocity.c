@@ -310,10 +310,10 @@ static void test_segy_files(void **state)
 
 static void test_grids(void **state)
 {
-    static const char *const bad[] = {"",          "10x10:5",    "10x10x10",        "0x1x1:5",
-                                      "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",       "9x9x9:1@0,0",
-                                      "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1", "9mx9x9:1",
-                                      "9x9x9m:1"};
+    static const char *const bad[] = {"",          "10x10:5",    "10x10x10",         "0x1x1:5",
+                                      "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",        "9x9x9:1@0,0",
+                                      "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1",  "9mx9x9:1",
+                                      "9x9x9m:1",  "9x9x9:1e10", "9x9x9:1@0,-1e10,0"};
     struct grid g = {.origin = {1, 2, 3}};
     char text[128];
     json_auto_t *large = json_loads("{\"n\":[9999,9999,9999],\"step\":[1,1,1]}", 0, NULL);
