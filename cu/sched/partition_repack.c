@@ -142,13 +142,14 @@ static void take_packing(struct repack *x, double limit)
 /* Whether the units can end by `limit`, as far as `nodes` of the search tree tell. */
 static bool repack(struct repack *x, double limit, long nodes)
 {
-    x->budget -= MOST_TASKS;
-    if (!gather(x))
+    if (!gather(x)) {
+        x->budget -= MOST_TASKS;
         return false;
+    }
     price(x, limit);
     x->each = nodes;
     const bool fits = pack(x, 0);
-    x->budget -= nodes - x->each;
+    x->budget -= nodes - x->each + x->n;
     if (fits)
         take_packing(x, limit);
     return fits;
