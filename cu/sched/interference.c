@@ -102,30 +102,65 @@ static void sort_ends(const struct interference *f, const double *end, struct en
     }
 }
 
-/* Seconds' worth of work alone that a unit of this kind has done by time `end`, and its mean number
- * of busy neighbours until then. */
-static double work_until(const struct interference *f, const struct ends *x, int kind, double end,
-                         double mean[2])
+/* What a unit of one kind has done by any time, in seconds' worth of work alone. Between two ends
+ * of units its neighbours stay the same. */
+struct progress {
+    int n;
+    struct {
+        double from, slow;         /* seconds; slowdown */
+        double beside[2];          /* busy neighbours of each kind */
+        double done, neighbour[2]; /* until then: work; work times neighbours */
+    } part[2 * MOST_UNITS + 1];
+};
+
+static void follow(const struct interference *f, const struct ends *x, int kind, struct progress *p)
 {
-    double now = 0, done = 0, sum[2] = {0, 0};
-    for (int at[2] = {0, 0}; now < end;) {
-        double next = end;
+    double now = 0, next = 0, done = 0, sum[2] = {0, 0};
+    p->n = 0;
+    for (int at[2] = {0, 0}; next < INFINITY; now = next) {
         int work[2];
+        next = INFINITY;
         for (int k = 0; k < 2; k++) {
             while (at[k] < x->n[k] && x->at[k][at[k]] <= now)
                 at[k]++;
             next = at[k] < x->n[k] ? fmin(next, x->at[k][at[k]]) : next;
             work[k] = x->n[k] - at[k];
         }
-        const double part = (next - now) / slowing(f, kind, work);
-        for (int k = 0; k < 2; k++)
-            sum[k] += part * fmax(0, work[k] - (k == kind));
+        const double slow = slowing(f, kind, work), part = (next - now) / slow;
+        p->part[p->n].from = now;
+        p->part[p->n].slow = slow;
+        p->part[p->n].done = done;
+        for (int k = 0; k < 2; k++) {
+            p->part[p->n].neighbour[k] = sum[k];
+            p->part[p->n].beside[k] = fmax(0, work[k] - (k == kind));
+            sum[k] += part * p->part[p->n].beside[k];
+        }
+        p->n++;
         done += part;
-        now = next;
     }
-    for (int k = 0; k < 2; k++)
-        mean[k] = done > 0 ? sum[k] / done : 0;
-    return done;
+}
+
+/* The part in which a time > 0 lies. */
+static int part_of(const struct progress *p, double time)
+{
+    int i = 0;
+    while (i + 1 < p->n && p->part[i + 1].from < time)
+        i++;
+    return i;
+}
+
+static double work_until(const struct progress *p, double end)
+{
+    const int i = part_of(p, end);
+    return end > 0 ? p->part[i].done + (end - p->part[i].from) / p->part[i].slow : 0;
+}
+
+/* The mean number of busy neighbours of a kind until then. */
+static double neighbours_until(const struct progress *p, double end, int kind)
+{
+    const int i = part_of(p, end);
+    const double part = (end - p->part[i].from) / p->part[i].slow, done = p->part[i].done + part;
+    return done > 0 ? (p->part[i].neighbour[kind] + part * p->part[i].beside[kind]) / done : 0;
 }
 
 /* ---- learning ---------------------------------------------------------------------------------*/
@@ -155,7 +190,8 @@ static void sum_units(struct interference *f, const struct estimate *e)
 static bool observe(const struct interference *f, const struct estimate *e, const struct ends *x,
                     int kind, struct row *r)
 {
-    double ratio[MOST_UNITS], first[MOST_UNITS], mean[2];
+    double ratio[MOST_UNITS], first[MOST_UNITS];
+    struct progress p;
     size_t m = 0, seen = 0;
     *r = (struct row){.slower = 0};
     for (int i = 0; i < f->units[kind]; i++) {
@@ -174,14 +210,14 @@ static bool observe(const struct interference *f, const struct estimate *e, cons
             r->beside[k] = fmax(0, x->n[k] - (k == kind));
         return true;
     }
+    follow(f, x, kind, &p);
     for (int i = 0; i < f->units[kind]; i++) {
         int c = f->member[kind][i];
         if (!(f->alone[c] > 0) || !(f->seen[c] > 0))
             continue;
-        work_until(f, x, kind, f->busy[c], mean);
         seen++;
         for (int k = 0; k < 2; k++)
-            r->beside[k] += (mean[k] - r->beside[k]) / (double)seen;
+            r->beside[k] += (neighbours_until(&p, f->busy[c], k) - r->beside[k]) / (double)seen;
     }
     return true;
 }
@@ -231,21 +267,22 @@ static bool unlike(const struct interference *f, const struct estimate *e, int k
 /* Converts measured times to what they would have been alone. */
 static void take_neighbours_out(struct interference *f, struct estimate *e, const struct ends *x)
 {
-    double mean[2];
+    struct progress of[2];
+    for (int kind = 0; kind < 2; kind++)
+        follow(f, x, kind, &of[kind]);
     for (size_t t = 0; t < e->n; t++) {
         const double from = e->start[t], sec = e->seconds[t];
-        const int kind = sec < 0 ? 0 : (int)e->unit[e->owner[t]].kind;
-        if (sec > 0)
-            e->seconds[t] =
-                work_until(f, x, kind, from + sec, mean) - work_until(f, x, kind, from, mean);
+        if (!(sec > 0))
+            continue;
+        const struct progress *p = &of[e->unit[e->owner[t]].kind];
+        e->seconds[t] = work_until(p, from + sec) - work_until(p, from);
     }
     for (int c = 0; c < e->ncu; c++) {
         struct estimate_ranges *b = &e->ranges[c];
-        const int kind = (int)e->unit[c].kind;
+        const struct progress *p = &of[e->unit[c].kind];
         if (b->clock > b->began)
             b->latest *=
-                (work_until(f, x, kind, b->clock, mean) - work_until(f, x, kind, b->began, mean)) /
-                (b->clock - b->began);
+                (work_until(p, b->clock) - work_until(p, b->began)) / (b->clock - b->began);
     }
 }
 
