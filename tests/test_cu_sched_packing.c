@@ -1,9 +1,10 @@
 /* tests/test_cu_sched_packing.c – evenkeel where few tasks fit together on a unit: bars are cut
  * into tasks, so that the optimum is known, although the tasks are in no order. */
 #include "src/random.h"
+#include "src/sort.h"
 #include "tests/sim_run.h"
 
-enum { MOST_TASKS = 512, MOST_UNITS = 64 };
+enum { MOST_TASKS = 1024, MOST_UNITS = 256 };
 
 struct cut {
     double cost[MOST_TASKS];
@@ -64,8 +65,35 @@ static void bars_are_found(void **state)
         }
 }
 
+/* More units than searches can look at in their time: 200 bars of one second, cut anywhere into one
+ * to four tasks. Without multifit they end up to 1.026 s. */
+static void many_units(void **state)
+{
+    enum { UNITS = 200, PIECES = 4 };
+    static struct cut x;
+    for (unsigned seed = 1; seed <= 6; seed++) {
+        cut(&x, seed, UNITS, 1, 1, 1);
+        size_t n = 0;
+        for (int u = 0; u < UNITS; u++) {
+            double at[PIECES + 1] = {0, 1, 1, 1, 1};
+            const int cuts = whole(&x, 0, PIECES - 1);
+            for (int i = 0; i < cuts; i++)
+                at[i + 1] = random_uniform(&x.draws);
+            sort_numbers(at, PIECES + 1);
+            for (int i = 0; i < PIECES; i++)
+                if (at[i + 1] > at[i])
+                    x.cost[n++] = at[i + 1] - at[i];
+        }
+        x.c.job.n = n;
+        const double end = run(&x.c, "evenkeel").makespan;
+        if (!(end <= 1.01))
+            fail_msg("seed %u: %g", seed, end);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bars_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bars_are_found),
+                                       cmocka_unit_test(many_units)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->begin = ARENA_NEW(job->arena, ncu, double);
     d->head = ARENA_NEW(job->arena, ncu, size_t);
     d->by_end = ARENA_NEW(job->arena, ncu, size_t);
+    d->room = ARENA_NEW(job->arena, 4 * ncu, double);
     d->follow = ARENA_NEW(job->arena, n, size_t);
     d->order = ARENA_NEW(job->arena, n, size_t);
     TRY(arena_check(job->arena, "a partition of %zu tasks on %d units", n, job->ncu));
@@ -596,14 +597,24 @@ static void try_within(struct partition *d, struct search *s)
  * another. */
 static const double WORTH_REPACKING = 0.01;
 
+/* Packs what is in d->trial anew. */
+static void repack(struct partition *d, struct search *s)
+{
+    if (partition_repack(d, d->trial))
+        compare(d, s);
+}
+
 /* Times on other kinds that are only guessed do not deserve that effort. */
 static void try_repacking(struct partition *d, struct search *s)
 {
     if (!(d->proportional || d->e->known) || !few_tasks(d) || WITHOUT(REPACK))
         return;
     memcpy(d->trial, s->owner, d->job->n * sizeof *d->trial);
-    if (partition_repack(d, d->trial))
+    repack(d, s);
+    if (d->proportional && partition_fit(d, s->cost.makespan, d->trial) && !WITHOUT(MULTIFIT)) {
         compare(d, s);
+        repack(d, s);
+    }
 }
 
 /* Where only times count. */

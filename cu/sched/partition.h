@@ -15,8 +15,8 @@
  * Then tasks are moved and swapped between the unit that ends last and others as long as that
  * helps; where only times count, any unit may pass tasks to a faster one to make room, where kinds
  * differ by task, tabu search goes on from the best partition, and where each unit has few tasks,
- * those of a few units are packed anew. A unit's predicted seconds are launches * runs of
- * consecutive tasks + its tasks' seconds. */
+ * those of a few units are packed anew, also from multifit on. A unit's predicted seconds are
+ * launches * runs of consecutive tasks + its tasks' seconds. */
 #pragma once
 
 #include "cu/sched/estimate.h"
@@ -87,6 +87,7 @@ struct partition {
     uint64_t random;         /* state of the generator */
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
     size_t *by_end;          /* [ncu] units, the one that ends first first */
+    double *room;            /* [4 * ncu] of multifit */
     int *left;               /* [n] during tabu search: the unit that the task left last, */
     long *until;             /* [n] and the move until which it may not return */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
@@ -219,8 +220,12 @@ void partition_improve(struct partition *d, int *owner, bool anywhere);
  * budget of its own. True: it is better now. */
 bool partition_tabu(struct partition *d, int *owner);
 
+/* Where kinds differ only in speed and only times count: multifit. False: it finds nothing that
+ * ends before `makespan`. */
+bool partition_fit(struct partition *d, double makespan, int *owner);
+
 /* Improves a partition, where only times count: packs the tasks of the unit that ends last and of
- * any two others anew, with a budget of its own. True: it is better now. */
+ * a few others anew, with a budget of its own. True: it is better now. */
 bool partition_repack(struct partition *d, int *owner);
 
 /* Seconds that a mean step's exchange takes longer if the task goes to memory node `to` while its

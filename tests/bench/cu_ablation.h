@@ -58,6 +58,7 @@
     X(DEMAND)          /* prices of many kinds that follow demand */                               \
     X(WITHIN)          /* prices that exclude kinds on which tasks are too long */                 \
     X(TABU)            /* tabu search where kinds differ by task */                                \
+    X(MULTIFIT)        /* longest first, each on the first unit with room */                       \
     X(REPACK)          /* tasks of a few units packed anew */                                      \
     X(EXACT)           /* all divisions, for a few tasks */
 
