@@ -202,6 +202,8 @@ void partition_anneal(struct partition *d, long most);
 /* Finds prices that balance the kinds; returns a lower bound of a step (the linear programme's
  * dual, or the longest task). */
 double partition_price(struct partition *d);
+/* Finds d->proportional and the bounds d->least, d->across and d->total. */
+void partition_find_bounds(struct partition *d);
 /* Picks the cheapest kind for each task at these prices. */
 void partition_pick(struct partition *d);
 /* Finds prices for partitions that end by `span`: no task goes to a kind of unit on which it takes

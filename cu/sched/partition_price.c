@@ -1,5 +1,5 @@
 /* cu/sched/partition_price.c – prices of a second on each kind of unit that balance the kinds: the
- * dual of the linear programme that divides the tasks among kinds. */
+ * dual of the linear programme that divides the tasks among kinds; and lower bounds by them. */
 #include "cu/sched/partition.h"
 
 #include <math.h>
@@ -195,4 +195,58 @@ double partition_price(struct partition *d)
             for (int k = 0; k < m->kinds; k++)
                 balance(d, k, worth(d, k) * m->capacity[k], PRECISION[round]);
     return partition_more(worth(d, 0), least);
+}
+
+/* ---- lower bounds -----------------------------------------------------------------------------*/
+/* Kinds differ only in speed: the ratio of their times is the same for all tasks. */
+static bool in_proportion(const struct partition *d)
+{
+    const double *a = d->e->of[0].seconds;
+    for (int k = 1; k < d->e->nkinds; k++) {
+        const double *b = d->e->of[k].seconds;
+        double least = INFINITY, most = 0;
+        for (size_t t = 0; t < d->job->n; t++) {
+            if (!(a[t] > 0) && !(b[t] > 0))
+                continue; /* takes no time on either */
+            double ratio = b[t] / a[t];
+            least = partition_less(least, ratio);
+            most = partition_more(most, ratio);
+        }
+        if (!(most <= 1.0001 * least))
+            return false;
+    }
+    return true;
+}
+
+/* Lower bound of a step with all tasks in one memory node, whose units are all of one kind (else
+ * only the bound on all units is known). */
+static double bound_within(const struct partition *d, int memory)
+{
+    const struct sched_exchange *x = &d->faces.rest;
+    const struct partition_class *k = &d->class[d->class_of[memory]];
+    double sec = d->least;
+    if (d->class_of[memory + 1] == d->class_of[memory] + 1)
+        sec = line_sum(d->e->of[k->kind].seconds, d->job->n) / k->capacity;
+    return sec + partition_exchanges(d) * d->face_bytes * (d->links[memory] ? x->device : x->host);
+}
+
+/* Lower bounds with exchanges: as tasks lie in one memory node or at least one face crosses. */
+static void bound_total(struct partition *d)
+{
+    const struct sched_link face = d->faces.face;
+    d->across = d->total = d->least;
+    if (!d->connected)
+        return;
+    d->across += partition_exchanges(d) *
+                 (d->faces.rest.cross + 2 * (face.latency + d->fewest_bytes * face.per_byte));
+    d->total = d->across;
+    for (int p = 0; p < d->nmemories; p++)
+        d->total = partition_less(d->total, bound_within(d, p));
+}
+
+void partition_find_bounds(struct partition *d)
+{
+    d->proportional = in_proportion(d);
+    d->least = d->job->n ? partition_price(d) : 0;
+    bound_total(d);
 }
