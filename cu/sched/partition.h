@@ -234,6 +234,12 @@ bool partition_repack(struct partition *d, int *owner);
  * neighbours stay. Any thread while the partition does not change. */
 double partition_crossing(const struct partition *d, const int *owner, size_t task, int to);
 
+/* Tries all partitions of few tasks that may take less than *best, the mean step of the best one so
+ * far. found() judges each, which is in d->trial, and may lessen *best. True: there is no better
+ * partition; false: that is not known. At the prices of d->market. */
+bool partition_try_all(struct partition *d, double *best,
+                       void (*found)(struct partition *d, void *argument), void *argument);
+
 /* Computes d->load and d->full of a partition. */
 void partition_load(struct partition *d, const int *owner);
 
