@@ -89,15 +89,25 @@ static enum ek_status read_surface(const char *text, const struct grid *g,
     return on_surface(p);
 }
 
+/* As in the files of tables; a front from beyond would take for ever to arrive. */
+static enum ek_status check_places(const char *text, const struct source_positions *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (int a = 0; a < 3; a++)
+            if (!(fabs(p->at[i][a]) <= grid_places.max))
+                FAIL(EK_USAGE, "--sources %s: source %zu is at %g m along %c; -%g to %g will do",
+                     text, i, p->at[i][a], "xyz"[a], grid_places.max, grid_places.max);
+    return EK_OK;
+}
+
 enum ek_status source_positions_open(const char *text, int shots, const struct grid *grid,
                                      struct source_positions *p)
 {
     memset(p, 0, sizeof *p);
     if (!text)
         return spread(shots, grid, p);
-    if (file_ends_in(text, ".csv"))
-        return read_file(text, p);
-    return read_surface(text, grid, p);
+    TRY(file_ends_in(text, ".csv") ? read_file(text, p) : read_surface(text, grid, p));
+    return check_places(text, p);
 }
 
 void source_positions_close(struct source_positions *p)

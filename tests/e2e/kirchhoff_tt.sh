@@ -229,6 +229,7 @@ ends 'no model' 2 '--velocity and --grid' --grid 9x9x9:10
 ends 'unknown model' 2 'did you mean' --velocity gradiant:v0=1 --grid 9x9x9:10
 ends 'negative velocities' 2 'need it positive' --velocity gradient:v0=100,k=-1 --grid 9x9x99:10 --out "$work/x"
 ends 'bad grid' 2 'is no grid' --velocity const:v=1500 --grid 9x9 --out "$work/x"
+ends 'a source too far away' 2 'source 0 is at 1e+300 m along y' $model --sources 1x1:20@0,1e300 --out "$work/x"
 ends 'bad sources' 2 'neither' $model --sources 3by3 --out "$work/x"
 ends 'bad donation' 2 'not one of off, static, on' $model --donation maybe --out "$work/x"
 ends 'bad arrival' 2 'not one of first, strongest' $model --arrival last --out "$work/x"
