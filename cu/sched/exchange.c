@@ -296,6 +296,13 @@ static bool is_confirmed(const struct exchange *x, const struct sched_link *link
     return x->homes == 0 || x->count > 1 || more < 0 || more > ESTIMATE_SLICE || guessed;
 }
 
+/* With the same homes for long, small deviations are noise, unless they stay: they count at the
+ * first, second, fourth, eighth … exchange. */
+static double close_to(const struct exchange *x)
+{
+    return x->count & (x->count - 1) ? DOUBT : CLOSE;
+}
+
 void exchange_note(struct exchange *x, const struct sched_link *link, double seconds)
 {
     x->took[x->count++ % EXCHANGE_LATEST] = seconds;
@@ -303,7 +310,7 @@ void exchange_note(struct exchange *x, const struct sched_link *link, double sec
     learn_faces(x, link, seconds);
     const double usual = usual_seconds(x), more = usual - predict(x, link);
     x->seen[x->homes % EXCHANGE_SEEN] = (struct exchange_seen){x->load, usual};
-    if (fabs(more) > CLOSE * usual && is_confirmed(x, link, more))
+    if (fabs(more) > close_to(x) * usual && is_confirmed(x, link, more))
         learn_parts(x, link);
     x->rest.crossed |= x->load.faces > 0;
 }

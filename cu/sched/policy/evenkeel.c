@@ -76,7 +76,7 @@ static const double SURPRISE = 0.005;
  * take a share ANALYSING, and the same of late steps; each costs PER_STEP seconds and PER_TASK for
  * each task, more with more than FEW_KINDS. */
 static const double SEARCHING = 0.005, ANALYSING = 0.005, LATE = 0.25, AT_FIRST = 1e-3,
-                    PER_STEP = 1e-5, PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9,
+                    PER_STEP = 3e-6, PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9,
                     WEARY = 4;
 
 /* Takes in the present estimates, homes and link. */
