@@ -72,7 +72,7 @@ static const double SURPRISE = 0.005;
 /* Searches may take a share SEARCHING of the steps' time, a share LATE of what steps exceed their
  * plan by (less after fruitless searches), and AT_FIRST seconds, or a share SEARCHING of the run if
  * that is less. Each exchange tried costs PER_EVALUATION seconds, and twice as much after a search
- * that found nothing, up to WEARY times, until one does or a unit's speed changes. Analyses may
+ * that found nothing, up to WEARY times, until one does. Analyses may
  * take a share ANALYSING, and the same of late steps; each costs PER_STEP seconds and PER_TASK for
  * each task, more with more than FEW_KINDS. */
 static const double SEARCHING = 0.005, ANALYSING = 0.005, LATE = 0.25, AT_FIRST = 1e-3,
@@ -222,10 +222,6 @@ static void step(void *st)
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
     s->wanted |= fails || s->continues || s->incumbent.caution < caution || recovered;
-    if (s->estimate.changed || recovered) {
-        s->searching = fmax(0, s->searching);
-        s->weary = 1;
-    }
     if (s->binds_late || (s->searching >= 0 &&
                           (s->wanted || exchange_differs(s->job, &s->partition.faces, &s->faces) ||
                            steal_differs(&s->steal, s->patience * SURPRISE))))
