@@ -88,7 +88,7 @@ struct partition {
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
     size_t *by_end;          /* [ncu] units, the one that ends first first */
     double *room;            /* [4 * ncu] of multifit */
-    int *left;               /* [n] during tabu search: the unit that the task left last, */
+    int *left;               /* [n] place in d->order; during tabu search, the unit left last, */
     long *until;             /* [n] and the move until which it may not return */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
     struct prices market;    /* of seconds on each kind; allocated for ncu kinds */
@@ -136,6 +136,18 @@ static inline double partition_face(const struct partition *d, size_t i)
 {
     const struct sched_link face = d->faces.face;
     return face.latency + (d->job->face_bytes ? d->job->face_bytes[i] : 0) * face.per_byte;
+}
+
+/* What a second of a unit costs, by d->market. */
+static inline double partition_unit_price(const struct partition *d, int cu)
+{
+    return d->market.price[d->e->kind[cu]] / d->e->slowdown[cu];
+}
+
+/* Each task takes the same time on both units. */
+static inline bool partition_alike(const struct partition *d, int a, int b)
+{
+    return d->e->kind[a] == d->e->kind[b] && d->e->slowdown[a] == d->e->slowdown[b];
 }
 
 /* Share of the coming exchanges that happen with the partition's new homes: a step begins with the

@@ -19,19 +19,13 @@ struct descent {
     long budget;
 };
 
-static double unit_price(const struct partition *d, int cu)
-{
-    return d->market.price[d->e->kind[cu]] / d->e->slowdown[cu];
-}
-
 /* The previous unit is of the same kind and idle, too: beginning on either is the same. */
 static bool has_twin(const struct descent *x, int i)
 {
     const struct partition *d = x->d;
     int c = x->unit[i], b = i ? x->unit[i - 1] : -1;
     return i && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
-           d->e->kind[b] == d->e->kind[c] && d->e->slowdown[b] == d->e->slowdown[c] &&
-           d->e->launch[b] == d->e->launch[c];
+           partition_alike(d, b, c) && d->e->launch[b] == d->e->launch[c];
 }
 
 /* Branches over tasks in natural order, in which launches can be counted; `spent` is the price of
@@ -55,7 +49,8 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
             sec += estimate_launch(d->e, c);
         d->load[c] += sec;
         d->trial[t] = c;
-        descend(x, t + 1, partition_more(longest, d->load[c]), spent + sec * unit_price(d, c));
+        descend(x, t + 1, partition_more(longest, d->load[c]),
+                spent + sec * partition_unit_price(d, c));
         d->load[c] = before;
     }
 }
@@ -89,12 +84,12 @@ bool partition_try_all(struct partition *d, double *best,
         return false;
     choose_units(&x);
     for (int i = 0; i < x.units; i++)
-        x.worth += unit_price(d, x.unit[i]);
+        x.worth += partition_unit_price(d, x.unit[i]);
     x.rest[d->job->n] = 0;
     for (size_t t = d->job->n; t-- > 0;) {
         double cheapest = INFINITY;
         for (int i = 0; i < x.units; i++)
-            cheapest = partition_less(cheapest, unit_price(d, x.unit[i]) *
+            cheapest = partition_less(cheapest, partition_unit_price(d, x.unit[i]) *
                                                     estimate_seconds(d->e, x.unit[i], t));
         x.rest[t] = x.rest[t + 1] + cheapest;
     }

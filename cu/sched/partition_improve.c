@@ -1,10 +1,8 @@
 /* cu/sched/partition_improve.c – local search: moves and swaps of tasks between the unit that ends
  * last and others. */
-#include "cu/sched/partition.h"
+#include "cu/sched/partition_list.h"
 
 #include <string.h>
-
-static const size_t NONE = (size_t)-1;
 
 /* Where only times count, the best task to take in return is among this many near the one that
  * balances the two units. */
@@ -22,7 +20,7 @@ struct ends {
 };
 
 struct offer {
-    size_t give, take; /* task of the last unit, task of the other one or NONE */
+    size_t give, take; /* task of the last unit, task of the other one or PARTITION_NONE */
     int unit;          /* the other one */
     struct ends last, other;
     double value; /* mean seconds of a step if no other unit ends later */
@@ -40,20 +38,12 @@ struct improvement {
     long budget;
 };
 
-static void unlink_task(struct partition *d, int unit, size_t task)
-{
-    size_t *p = &d->head[unit];
-    while (*p != task)
-        p = &d->follow[*p];
-    *p = d->follow[task];
-}
-
 /* Lists are in the order of d->order. */
 static void link_task(struct partition *d, int unit, size_t task)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
     size_t *p = &d->head[unit];
-    while (*p != NONE && key[*p] > key[task])
+    while (*p != PARTITION_NONE && key[*p] > key[task])
         p = &d->follow[*p];
     d->follow[task] = *p;
     *p = task;
@@ -61,7 +51,7 @@ static void link_task(struct partition *d, int unit, size_t task)
 
 static void hand_over(struct partition *d, int *owner, int from, int to, size_t task)
 {
-    unlink_task(d, from, task);
+    partition_unlink(d, from, task);
     link_task(d, to, task);
     owner[task] = to;
 }
@@ -104,7 +94,7 @@ static void price_exchange(struct improvement *a, int cu, int to)
     bool crosses = d->memory[cu] != to;
     if (!d->job->first)
         return;
-    for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
+    for (size_t t = d->head[cu]; t != PARTITION_NONE; t = d->follow[t]) {
         d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
         a->budget -= crosses ? 8 : 0;
     }
@@ -149,8 +139,10 @@ static size_t near_even(struct improvement *a, const struct side *last, const st
     const struct partition *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
     double wanted = end[other->unit] - end[last->unit] + both_seconds(last, other, give);
-    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->budget--)
-        if (d->follow[next] == NONE || both_seconds(last, other, d->follow[next]) < wanted)
+    for (size_t next; at != PARTITION_NONE && (next = d->follow[at]) != PARTITION_NONE;
+         at = next, a->budget--)
+        if (d->follow[next] == PARTITION_NONE ||
+            both_seconds(last, other, d->follow[next]) < wanted)
             break;
     return at;
 }
@@ -176,8 +168,8 @@ static void weigh(struct improvement *a, const struct side *last, const struct s
     double least = best->value, value = value_of(a, p, q) + gives;
     long weighed = 1;
     if (value < least)
-        *best = (struct offer){give, NONE, other->unit, p, q, least = value};
-    for (; take != NONE && most > 0; most--, take = follow[take]) {
+        *best = (struct offer){give, PARTITION_NONE, other->unit, p, q, least = value};
+    for (; take != PARTITION_NONE && most > 0; most--, take = follow[take]) {
         if (launches && (take + 1 == give || give + 1 == take))
             continue;
         double in = last->slowdown * last->seconds[take],
@@ -219,7 +211,7 @@ static void find_offer(struct improvement *a, int other, struct offer *best)
     const struct side last = side_of(d, a->last), there = side_of(d, other);
     size_t from = d->head[other];
     double enough = good_enough(a, other);
-    for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
+    for (size_t give = d->head[a->last]; give != PARTITION_NONE; give = d->follow[give]) {
         struct given g = {give, with(a, ends_of(d, a->last), &last, give, -1),
                           with(a, ends_of(d, other), &there, give, 1)};
         if (value_of(a, g.last, g.last) >= best->value && d->launches)
@@ -235,13 +227,9 @@ static void find_offer(struct improvement *a, int other, struct offer *best)
 
 static void list_tasks(struct partition *d, const int *owner)
 {
-    for (int c = 0; c < d->job->ncu; c++)
-        d->head[c] = NONE;
-    for (size_t i = d->job->n; i-- > 0;) {
-        size_t t = d->order[i];
-        d->follow[t] = d->head[owner[t]];
-        d->head[owner[t]] = t;
-    }
+    partition_clear_lists(d);
+    for (size_t i = d->job->n; i-- > 0;)
+        partition_link(d, owner[d->order[i]], d->order[i]);
 }
 
 /* Finds the unit that ends last and when the others end. */
@@ -312,7 +300,7 @@ static bool take_best_offer(struct improvement *a, int *owner)
     if (best.unit < 0)
         return false;
     hand_over(d, owner, a->last, best.unit, best.give);
-    if (best.take != NONE)
+    if (best.take != PARTITION_NONE)
         hand_over(d, owner, best.unit, a->last, best.take);
     d->load[a->last] = best.last.usual;
     d->full[a->last] = best.last.first;
@@ -361,7 +349,7 @@ static bool relocate(struct improvement *a, int *owner)
 
 /* One task of the last unit for several smaller ones of another unit. */
 struct trade {
-    size_t give; /* NONE: there is no such trade */
+    size_t give; /* PARTITION_NONE: there is no such trade */
     int unit;
     double value;
 };
@@ -375,7 +363,8 @@ static double take_several(struct improvement *a, size_t give, int other, double
     const struct side last = side_of(d, a->last), there = side_of(d, other);
     struct ends x = with(a, ends_of(d, a->last), &last, give, -1),
                 y = with(a, ends_of(d, other), &there, give, 1);
-    for (size_t t = d->head[other], next; t != NONE && value_of(a, x, y) >= limit; t = next) {
+    for (size_t t = d->head[other], next; t != PARTITION_NONE && value_of(a, x, y) >= limit;
+         t = next) {
         const struct ends more = with(a, x, &last, t, 1);
         next = d->follow[t];
         a->budget--;
@@ -404,12 +393,12 @@ static bool trade(struct improvement *a, int *owner)
     find_last(a);
     const struct ends now = ends_of(d, a->last);
     const double limit = value_of(a, now, now) * (1 - 1e-4);
-    struct trade best = {NONE, -1, limit};
+    struct trade best = {PARTITION_NONE, -1, limit};
     double before = -1;
     if (WITHOUT(TRADES) || d->launches || d->job->first ||
         now.usual <= d->least * (1 + WORTH_TRADING))
         return false;
-    for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
+    for (size_t give = d->head[a->last]; give != PARTITION_NONE; give = d->follow[give]) {
         const double sec = estimate_seconds(d->e, a->last, give);
         for (int c = 0; sec != before && c < d->job->ncu && a->budget > 0; c++) {
             if (!may_take_part(a, c) || hopeless(a, c, &(struct offer){.value = best.value}))
@@ -420,9 +409,9 @@ static bool trade(struct improvement *a, int *owner)
         }
         before = sec;
     }
-    if (best.give != NONE)
+    if (best.give != PARTITION_NONE)
         take_several(a, best.give, best.unit, limit, owner);
-    return best.give != NONE;
+    return best.give != PARTITION_NONE;
 }
 
 long partition_budget(const struct partition *d)

@@ -1,7 +1,7 @@
 /* cu/sched/partition_repack.c – packs the tasks of the unit that ends last and of a few others
  * anew, so that all of them end earlier. Where few tasks fit together, moves and swaps get stuck.
  */
-#include "cu/sched/partition.h"
+#include "cu/sched/partition_list.h"
 #include "src/sort.h"
 
 #include <string.h>
@@ -14,8 +14,6 @@ enum { FEW = 3, MANY = 8, MOST_TASKS = 48 };
 
 /* Makespans are not told apart below this share. */
 static const double FINE = 1e-3;
-
-static const size_t NONE = (size_t)-1;
 
 struct repack {
     struct partition *d;
@@ -57,10 +55,8 @@ static int first_unit(const struct repack *x, int i)
 /* A unit before this one is like it and has as much room. */
 static bool has_twin(const struct repack *x, int c)
 {
-    const struct estimate *e = x->d->e;
     for (int b = 0; b < c; b++)
-        if (x->room[b] == x->room[c] && e->kind[x->unit[b]] == e->kind[x->unit[c]] &&
-            e->slowdown[x->unit[b]] == e->slowdown[x->unit[c]])
+        if (x->room[b] == x->room[c] && partition_alike(x->d, x->unit[b], x->unit[c]))
             return true;
     return false;
 }
@@ -90,7 +86,7 @@ static bool gather(struct repack *x)
     const struct partition *d = x->d;
     x->n = 0;
     for (int c = 0; c < x->units; c++)
-        for (size_t t = d->head[x->unit[c]]; t != NONE; t = d->follow[t]) {
+        for (size_t t = d->head[x->unit[c]]; t != PARTITION_NONE; t = d->follow[t]) {
             if (x->n == MOST_TASKS)
                 return false;
             int at = x->n++;
@@ -106,7 +102,7 @@ static void price(struct repack *x, double limit)
     const struct partition *d = x->d;
     for (int c = 0; c < x->units; c++) {
         x->room[c] = limit;
-        x->price[c] = d->market.price[d->e->kind[x->unit[c]]] / d->e->slowdown[x->unit[c]];
+        x->price[c] = partition_unit_price(d, x->unit[c]);
     }
     x->pays[x->n] = 0;
     for (int i = x->n; i-- > 0;) {
@@ -120,22 +116,16 @@ static void price(struct repack *x, double limit)
     }
 }
 
-static void link_task(struct partition *d, int unit, size_t task)
-{
-    d->follow[task] = d->head[unit];
-    d->head[unit] = task;
-}
-
 static void take_packing(struct repack *x, double limit)
 {
     struct partition *d = x->d;
     for (int c = 0; c < x->units; c++) {
-        d->head[x->unit[c]] = NONE;
+        d->head[x->unit[c]] = PARTITION_NONE;
         d->load[x->unit[c]] = limit - x->room[c];
     }
     for (int i = 0; i < x->n; i++) {
         x->owner[x->task[i]] = x->unit[x->to[i]];
-        link_task(d, x->owner[x->task[i]], x->task[i]);
+        partition_link(d, x->owner[x->task[i]], x->task[i]);
     }
 }
 
@@ -190,13 +180,12 @@ static void begin(struct repack *x)
 {
     struct partition *d = x->d;
     partition_load(d, x->owner);
-    for (int c = 0; c < d->job->ncu; c++) {
-        d->head[c] = NONE;
+    partition_clear_lists(d);
+    for (int c = 0; c < d->job->ncu; c++)
         d->by_end[c] = (size_t)c;
-    }
     for (size_t i = 0; i < d->job->n; i++) {
         d->left[d->order[i]] = (int)i;
-        link_task(d, x->owner[d->order[i]], d->order[i]);
+        partition_link(d, x->owner[d->order[i]], d->order[i]);
     }
 }
 

@@ -1,7 +1,7 @@
 /* cu/sched/partition_tabu.c – tabu search (Glover, ORSA J. Computing 1, 1989) where only times
  * count and kinds of units are good at different tasks: there, moves and swaps that help at once
  * end well above the optimum. */
-#include "cu/sched/partition.h"
+#include "cu/sched/partition_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,8 +24,6 @@ enum { TENURE = 8 };
  * kinds. */
 enum { CHEAPEST = 8 };
 
-static const size_t NONE = (size_t)-1;
-
 struct tabu {
     struct partition *d;
     int *owner;
@@ -34,7 +32,7 @@ struct tabu {
     long move, budget;
     int last;          /* the unit that ends last */
     double excess;     /* that the best move found adds: */
-    size_t give, take; /* task of the last unit; task in return, or NONE */
+    size_t give, take; /* task of the last unit; task in return, or PARTITION_NONE */
     int unit;          /* the other one */
 };
 
@@ -108,8 +106,8 @@ static void weigh(struct tabu *x, size_t give, int unit)
                  other = d->load[unit] + estimate_seconds(d->e, unit, give),
                  more = waste(x, give, x->last, unit) - excess(x, d->load[x->last]) -
                         excess(x, d->load[unit]);
-    consider(x, more + excess(x, last) + excess(x, other), give, unit, NONE);
-    for (size_t t = d->head[unit]; t != NONE && x->budget > 0; t = d->follow[t])
+    consider(x, more + excess(x, last) + excess(x, other), give, unit, PARTITION_NONE);
+    for (size_t t = d->head[unit]; t != PARTITION_NONE && x->budget > 0; t = d->follow[t])
         if (!(d->left[t] == x->last && d->until[t] > x->move))
             consider(x,
                      more + waste(x, t, unit, x->last) +
@@ -118,21 +116,12 @@ static void weigh(struct tabu *x, size_t give, int unit)
                      give, unit, t);
 }
 
-static void link_task(struct partition *d, int unit, size_t task)
-{
-    d->follow[task] = d->head[unit];
-    d->head[unit] = task;
-}
-
 static void hand_over(struct tabu *x, size_t task, int to)
 {
     struct partition *d = x->d;
     const int from = x->owner[task];
-    size_t *p = &d->head[from];
-    while (*p != task)
-        p = &d->follow[*p];
-    *p = d->follow[task];
-    link_task(d, to, task);
+    partition_unlink(d, from, task);
+    partition_link(d, to, task);
     d->load[from] -= estimate_seconds(d->e, from, task);
     d->load[to] += estimate_seconds(d->e, to, task);
     x->owner[task] = to;
@@ -147,7 +136,7 @@ static void make_move(struct tabu *x)
     x->excess = INFINITY;
     x->budget -= d->job->ncu;
     x->move++;
-    for (size_t t = d->head[x->last]; t != NONE && x->budget > 0; t = d->follow[t]) {
+    for (size_t t = d->head[x->last]; t != PARTITION_NONE && x->budget > 0; t = d->follow[t]) {
         for (int c = 0; c < d->job->ncu && x->budget > 0; c++)
             if (c != x->last && suits(x, t, c))
                 weigh(x, t, c);
@@ -156,7 +145,7 @@ static void make_move(struct tabu *x)
     if (!(x->excess < INFINITY))
         return; /* all is forbidden for some moves */
     hand_over(x, x->give, x->unit);
-    if (x->take != NONE)
+    if (x->take != PARTITION_NONE)
         hand_over(x, x->take, x->last);
 }
 
@@ -170,10 +159,9 @@ static void begin(struct tabu *x)
     set_limits(d);
     partition_load(d, x->owner);
     memset(d->until, 0, d->job->n * sizeof *d->until);
-    for (int c = 0; c < d->job->ncu; c++)
-        d->head[c] = NONE;
+    partition_clear_lists(d);
     for (size_t t = 0; t < d->job->n; t++)
-        link_task(d, x->owner[t], t);
+        partition_link(d, x->owner[t], t);
     x->last = last_unit(d);
 }
 
