@@ -39,11 +39,10 @@ struct state {
     struct trial trial;
     const struct sched_job *job;
     bool binds_late; /* this step uses bootstrap */
-    bool continues;  /* more tasks should move in the next step */
     int *owner;      /* [n] unit of each task */
     double horizon;  /* option, steps; 0: those that are left */
     double steps;    /* left to run, as far as known */
-    bool wanted;     /* a search, as soon as there is time */
+    bool wanted;     /* a search, as soon as there is time: perhaps more tasks should move */
     double patience; /* multiplies the surprise threshold; grows with fruitless searches, */
     double weary;    /* as does this, which multiplies what searches cost */
     double searching, analysing; /* seconds that searches and analyses may still take */
@@ -69,15 +68,14 @@ static void defaults(void *opts)
 /* A busy time that is off by this share of the step is worth a search. */
 static const double SURPRISE = 0.005;
 
-/* Searches may take a share SEARCHING of the steps' time, a share LATE of what steps exceed their
- * plan by (less after fruitless searches), and AT_FIRST seconds, or a share SEARCHING of the run if
- * that is less. Each exchange tried costs PER_EVALUATION seconds, and twice as much after a search
- * that found nothing, up to WEARY times, until one does. Analyses may
- * take a share ANALYSING, and the same of late steps; each costs PER_STEP seconds and PER_TASK for
- * each task, more with more than FEW_KINDS. */
-static const double SEARCHING = 0.005, ANALYSING = 0.005, LATE = 0.25, AT_FIRST = 1e-3,
-                    PER_STEP = 3e-6, PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9,
-                    WEARY = 4;
+/* Searches and analyses of steps may each take a share PLANNING of the steps' time, a share LATE of
+ * what steps exceed their plan by (less after fruitless searches), and AT_FIRST seconds; searches
+ * no more than the share PLANNING of the whole run at first. Each exchange tried costs
+ * PER_EVALUATION seconds, and twice as much after a search that found nothing, up to WEARY times,
+ * until one does. An analysis costs PER_STEP seconds and PER_TASK for each task, more with more
+ * than FEW_KINDS. */
+static const double PLANNING = 0.005, LATE = 0.25, AT_FIRST = 1e-3, PER_STEP = 3e-6,
+                    PER_TASK = 1.5e-7, FEW_KINDS = 4, PER_EVALUATION = 3e-9, WEARY = 4;
 
 /* Takes in the present estimates, homes and link. */
 static void refresh(struct state *s)
@@ -91,12 +89,11 @@ static void partition_anew(struct state *s, bool present)
 {
     const long before = s->choice.evaluations;
     s->faces = s->partition.faces;
-    s->wanted = false;
     s->patience = fmin((WITHOUT(PATIENCE) ? 1 : 2) * s->patience,
                        fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     /* The result of late binding was nobody's choice, so it gets no bonus. */
     const bool found = choice_make(&s->choice, present, !s->binds_late, s->owner);
-    s->continues = found && s->partition.continues;
+    s->wanted = found && s->partition.continues;
     if (found) {
         s->patience = fmax(1, s->patience / 2); /* not 1: noise finds better plans, too */
         steal_plan(&s->steal);
@@ -110,8 +107,9 @@ static void give_time(struct state *s)
 {
     const double step = s->steal.planned + fmax(0, s->partition.faces.rest.seconds),
                  late = s->binds_late ? 0 : fmax(0, steal_end(&s->steal) - s->steal.planned);
-    s->searching += SEARCHING * step + LATE / s->patience * late;
-    s->analysing += ANALYSING * step + LATE / s->patience * late;
+    const double more = PLANNING * step + LATE / s->patience * late;
+    s->searching += more;
+    s->analysing += more;
 }
 
 static bool may_analyse(struct state *s)
@@ -221,13 +219,13 @@ static void step(void *st)
         steal_expect(&s->steal);
     }
     const bool recovered = trial_succeeds(&s->trial, &s->estimate);
-    s->wanted |= fails || s->continues || s->incumbent.caution < caution || recovered;
+    s->wanted |= fails || s->incumbent.caution < caution || recovered;
     if (s->binds_late || (s->searching >= 0 &&
                           (s->wanted || exchange_differs(s->job, &s->partition.faces, &s->faces) ||
                            steal_differs(&s->steal, s->patience * SURPRISE))))
         partition_anew(s, true);
     if (s->binds_late)
-        s->searching = fmin(s->searching, SEARCHING * s->steps * s->steal.planned);
+        s->searching = fmin(s->searching, PLANNING * s->steps * s->steal.planned);
     s->binds_late = false;
     trial_choose(&s->trial, &s->steal, s->owner);
     steal_rewind(&s->steal);
