@@ -293,10 +293,11 @@ static struct exchange_cost face_cost(struct partition *d)
     if (!job->first || !job->exchange)
         return x;
     x.rest = *job->exchange;
-    if (x.rest.crossed)
+    const bool free = !(d->link.latency > 0) && !(d->link.per_byte > 0);
+    if (x.rest.crossed || (d->nmemories == 1 && !free))
         return x;
     const double guess = (homes_cross(d) ? MEAN : 1) * guess_face(d);
-    if (!(d->link.latency > 0) && !(d->link.per_byte > 0))
+    if (free)
         x.face = (struct sched_link){.latency = guess};
     else if (guess < x.face.latency)
         x.face.latency = guess + (x.face.latency - guess) * partition_less(1, TRIAL / d->horizon);
