@@ -42,19 +42,25 @@ static void tally(void *arg, int part)
     t->thread[part] = omp_get_thread_num();
 }
 
-static void each_part_on_its_thread(void **state)
+/* Counts `rounds` calls with all parts, then `fewer` with two. */
+static void count_parts(struct tally *t, int rounds, int fewer)
 {
-    struct tally t = {0};
     struct thread_pool pool;
     thread_pool_init(&pool, THREADS, true);
 #pragma omp parallel num_threads(THREADS)
     if (omp_get_thread_num() > 0) {
         thread_pool_serve(&pool, omp_get_thread_num());
     } else {
-        for (int round = 0; round < ROUNDS; round++)
-            thread_pool_run(&pool, THREADS, tally, &t);
+        for (int round = 0; round < rounds + fewer; round++)
+            thread_pool_run(&pool, round < rounds ? THREADS : 2, tally, t);
         thread_pool_dismiss(&pool);
     }
+}
+
+static void each_part_on_its_thread(void **state)
+{
+    struct tally t = {0};
+    count_parts(&t, ROUNDS, 0);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(t.times[i], ROUNDS);
         assert_int_equal(t.thread[i], i);
@@ -73,16 +79,7 @@ static void alone_does_all_parts(void **state)
 static void fewer_parts_than_threads(void **state)
 {
     struct tally t = {0};
-    struct thread_pool pool;
-    thread_pool_init(&pool, THREADS, true);
-#pragma omp parallel num_threads(THREADS)
-    if (omp_get_thread_num() > 0) {
-        thread_pool_serve(&pool, omp_get_thread_num());
-    } else {
-        thread_pool_run(&pool, THREADS, tally, &t);
-        thread_pool_run(&pool, 2, tally, &t);
-        thread_pool_dismiss(&pool);
-    }
+    count_parts(&t, 1, 1);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(t.times[i], i < 2 ? 2 : 1);
 }
