@@ -1,6 +1,6 @@
 # tests/bench/cu_sim_real.sh – every policy on class A, measured, and as the simulator predicts it from
 # what was measured: task times, neighbours, launches, link, exchange, noise. Medians of REPEAT runs.
-# STEPS (40), REPEAT (5), ONLY, LAYOUTS="2x1 1x1+1" and DEVICES (opencl:0) choose less or more.
+# STEPS (40), REPEAT (11), ONLY, LAYOUTS="2x1 1x1+1" and DEVICES (opencl:0) choose less or more.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,7 +11,7 @@ for program in ${ONLY:-bt-mz sp-mz lu-mz}; do
         case $layout in *+*) devices=${DEVICES:-opencl:0} ;; esac
         # Fewer steps than the class has are not verified: that is exit 1 and none of our business.
         "$BIN/$program" --class A --steps "${STEPS:-40}" --layout "$layout" --devices "$devices" --compare all \
-            --profile=make --repeat "${REPEAT:-5}" --json "$work/record.json" --quiet 2>"$work/err"
+            --profile=make --repeat "${REPEAT:-11}" --json "$work/record.json" --quiet 2>"$work/err"
         [ $? -le 1 ] || { echo "$program on $layout: $(tail -1 "$work/err")"; continue; }
         "$BIN/cu-plan" --simulate "$work/record.json" --schedules all >"$work/text" || continue
         sed -n 1p "$work/text"
