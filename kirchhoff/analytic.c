@@ -46,6 +46,13 @@ void analytic_linear(double v0, const double k[3], const double s[3], const doub
 
 /* ---- two layers -------------------------------------------------------------------------------*/
 
+/* Cosine to the vertical in the slow layer, of tangent u in the fast one. Not from the sine, which
+ * rounds to 1 where speeds are nearly equal and the ray grazes the interface. */
+static double slow_cosine(double u, double ratio)
+{
+    return sqrt((1 + (1 - ratio) * (1 + ratio) * u * u) / (1 + u * u));
+}
+
 /* For a ray that crosses heights of `fast` m at speed vf and `slow` m at vs, ratio = vs / vf:
  * tangent of its angle to the vertical in the fast layer such that it covers the distance X. The
  * distance grows with the tangent, and the root lies below X / fast: Newton's method, with
@@ -54,7 +61,7 @@ static double solve_tangent(double fast, double slow, double ratio, double X)
 {
     double low = 0, high = X / fast, u = high / 2;
     for (int i = 0; i < 100 && high - low > 1e-16 * high; i++) {
-        const double sine = ratio * u / sqrt(1 + u * u), cosine = sqrt(1 - sine * sine);
+        const double sine = ratio * u / sqrt(1 + u * u), cosine = slow_cosine(u, ratio);
         const double excess = fast * u + slow * sine / cosine - X;
         const double slope =
             fast + slow * ratio / (cosine * cosine * cosine * (1 + u * u) * sqrt(1 + u * u));
@@ -82,10 +89,11 @@ static void refract(double vs, double ds, double vx, double dx, double down, con
     const bool x_fast = vx > vs;
     const double u = x_fast ? solve_tangent(dx, ds, vs / vx, X) : solve_tangent(ds, dx, vx / vs, X);
     const double sine_fast = u / sqrt(1 + u * u);
-    const double sine_s = x_fast ? sine_fast * vs / vx : sine_fast;
-    const double sine_x = x_fast ? sine_fast : sine_fast * vx / vs;
-    const double cosine_s = sqrt(1 - sine_s * sine_s), cosine_x = sqrt(1 - sine_x * sine_x);
-    const double ratio = vx / vs;
+    const double ratio = vx / vs, fast = 1 / sqrt(1 + u * u);
+    const double slow = slow_cosine(u, x_fast ? 1 / ratio : ratio);
+    const double sine_s = x_fast ? sine_fast / ratio : sine_fast;
+    const double sine_x = x_fast ? sine_fast : sine_fast * ratio;
+    const double cosine_s = x_fast ? slow : fast, cosine_x = x_fast ? fast : slow;
     const double per_sine = ds / cosine_s + dx * ratio / cosine_x; /* X / sin(a) */
     const double slope =
         ds / (cosine_s * cosine_s) + dx * ratio * cosine_s / (cosine_x * cosine_x * cosine_x);
@@ -116,9 +124,10 @@ void analytic_layers_strong(const struct analytic_layers *m, const double s[3], 
 bool analytic_layers_head(const struct analytic_layers *m, const double s[3], const double x[3],
                           double *time)
 {
-    const bool above = s[2] <= m->h;
+    /* An end on the interface belongs to the layer of the other one. */
+    const bool above = (s[2] != m->h ? s[2] : x[2]) <= m->h;
     const double here = above ? m->v1 : m->v2, there = above ? m->v2 : m->v1;
-    if (above != (x[2] <= m->h) || !(there > here))
+    if ((s[2] < m->h && x[2] > m->h) || (s[2] > m->h && x[2] < m->h) || !(there > here))
         return false;
     const double X = hypot(x[0] - s[0], x[1] - s[1]);
     const double heights = fabs(m->h - s[2]) + fabs(m->h - x[2]);

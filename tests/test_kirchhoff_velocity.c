@@ -94,6 +94,32 @@ static void test_limits(void **state)
     assert_true(a.time == 0 && a.p[2] == 0);
 }
 
+/* Rays that graze the interface, and ends on it. Times by bisection in 70 digits. */
+static void test_grazing(void **state)
+{
+    static const struct {
+        struct analytic_layers m;
+        double zs, X, zx, strong, first;
+    } cases[] = {
+        {{2000, 1000, 0}, -1e-5, 6650, 0.25, 3.3252165063509461, 3.3252165063509461},
+        {{5400, 2700, 1371}, 1370.999999, 15804, 1371.1, 2.9266987416816216, 2.9266987416816216},
+        {{470, 470.00005, 0}, -1e-4, 45000, 1, 95.744670689199485, 95.744670689199485},
+        {{2000, 1000, 500}, 500, 1000, 500.1, 1.000000005, 0.50008660254037846},
+        {{1000, 2000, 500}, 499.9, 1000, 500, 1.000000005, 0.50008660254037846},
+        {{1000, 2000, 500}, 500, 1000, 500, 1, 0.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double s[3] = {0, 0, cases[i].zs}, x[3] = {cases[i].X, 0, cases[i].zx};
+        struct analytic c;
+        double head = INFINITY;
+        analytic_layers_strong(&cases[i].m, s, x, &c);
+        analytic_layers_head(&cases[i].m, s, x, &head);
+        assert_true(fabs(c.time / cases[i].strong - 1) < 1e-10);
+        assert_true(fabs(fmin(c.time, head) / cases[i].first - 1) < 1e-10);
+        assert_true(isfinite(c.spread) && fabs(c.p[0] * c.p[0] + c.p[2] * c.p[2]) < INFINITY);
+    }
+}
+
 /* ---- models -----------------------------------------------------------------------------------*/
 
 static struct velocity *model(const char *text)
@@ -524,21 +550,14 @@ static void test_a_stop_ends_sampling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_cube),
-        cmocka_unit_test(test_cube_files),
-        cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_outside_cube),
-        cmocka_unit_test(test_segy_files),
-        cmocka_unit_test(test_a_stop_ends_sampling),
+        cmocka_unit_test(test_reference),   cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_grazing),
+        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_bad_models),  cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_cube_files),  cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_folder),      cmocka_unit_test(test_outside_cube),
+        cmocka_unit_test(test_segy_files),  cmocka_unit_test(test_a_stop_ends_sampling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
