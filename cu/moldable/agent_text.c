@@ -8,8 +8,8 @@
 /* The command's first word, if it is plainly a program and not shell syntax. */
 static bool first_word(const char *command, char word[1024])
 {
-    command += strspn(command, " \t");
-    const size_t n = strcspn(command, " \t;|&<>()");
+    command += strspn(command, " \t\n");
+    const size_t n = strcspn(command, " \t\n;|&<>()");
     snprintf(word, 1024, "%.*s", n < 1024 ? (int)n : 0, command);
     return *word && !strpbrk(word, "='{$\"\\`*?[~#");
 }
@@ -18,12 +18,14 @@ static json_t *commands_of(const struct run_job *j)
 {
     json_t *list = json_array();
     char word[1024], last[1024] = "";
-    for (int k = 0; k < j->problem.nkinds; k++)
-        if (first_word(j->command[k].text, word) && strcmp(word, last)) {
-            json_array_append_new(
-                list, json_pack("{s:s, s:s}", "word", word, "task", j->problem.kinds[k].name));
-            strcpy(last, word);
-        }
+    for (int k = 0; k < j->problem.nkinds; k++) {
+        const struct moldable_kind *kind = &j->problem.kinds[k];
+        if (!first_word(j->command[k].text, word) || !strcmp(word, last) ||
+            (kind->nafter && strchr(word, '/'))) /* a task before it may make the program */
+            continue;
+        json_array_append_new(list, json_pack("{s:s, s:s}", "word", word, "task", kind->name));
+        strcpy(last, word);
+    }
     return list;
 }
 

@@ -360,7 +360,7 @@ static enum ek_status add_task(struct run_job *j, const char *where, json_t *tas
     TRY(list_of(j, where, task, "outputs", &command->output));
     TRY(check_sweep(j, where, json_object_get(task, "sweep"), &count));
     TRY(check_measure(j, where, command->measure));
-    if (!command->text || !command->text[strspn(command->text, " \t")])
+    if (!command->text || !command->text[strspn(command->text, " \t\n")])
         FAIL(EK_USAGE, "%s: %s.command is missing", j->path, where);
     TRY(read_law(j, where, task, &kind->law, &command->timed));
     TRY(read_after(j, where, task, kind));

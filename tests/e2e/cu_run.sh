@@ -47,6 +47,14 @@ runs 0 run job.json
 job 1 "it's {id}" "0.01"
 rm -rf job.json.results
 runs 1 run job.json
+# commands of several lines, and a program that a task before makes
+cat >job.json <<'END'
+{"nodes": "localhost", "tasks": [{"name": "make", "command": "\necho\nprintf '#!/bin/sh\\necho $1 >made' >maker\nchmod +x maker", "time": "0.01"},
+ {"name": "use", "after": ["make"], "command": "./maker {id}", "time": "0.01"}]}
+END
+rm -rf job.json.results
+runs 0 run job.json
+[ "$(cat made)" = 1 ] || say "a program that was made: $(cat made err)"
 [ -z "$(ls -A "$TMPDIR")" ] || say "runs leave in TMPDIR: $(ls -A "$TMPDIR")"
 
 # a failing task is tried again, the rest goes on, the end names it; --resume tries it once more
