@@ -59,33 +59,6 @@ json_t *agent_start_json(const struct agent_run *r, int node)
 }
 
 /* ---- a task -----------------------------------------------------------------------------------*/
-/* Replaces {cores}, {node}, {hosts} and {seconds}, which depend on the plan. */
-static char *placed_text(const struct agent_task *t, const char *text)
-{
-    char cores[16], seconds[32], *made = NULL;
-    size_t size;
-    snprintf(cores, sizeof cores, "%d", t->all_cores);
-    snprintf(seconds, sizeof seconds, "%.6f", t->seconds);
-    const struct {
-        const char *word, *text;
-    } words[] = {
-        {"{cores}", cores}, {"{node}", t->node}, {"{hosts}", t->hosts}, {"{seconds}", seconds}};
-    FILE *out = open_memstream(&made, &size);
-    while (out && *text) {
-        size_t w = 0, n = sizeof words / sizeof *words;
-        while (w < n && strncmp(text, words[w].word, strlen(words[w].word)))
-            w++;
-        if (w < n)
-            fputs(words[w].text, out);
-        else
-            fputc(*text, out);
-        text += w < n ? strlen(words[w].word) : 1;
-    }
-    if (out)
-        fclose(out);
-    return made;
-}
-
 /* The variables for the number of cores. Within Slurm also those that describe the task's nodes as
  * if they were an allocation: mpirun would otherwise see the agent's job step of one node. */
 static json_t *variables_of(const struct run_job *j, const struct agent_task *t, int node)
@@ -114,15 +87,22 @@ static json_t *variables_of(const struct run_job *j, const struct agent_task *t,
 char *agent_task_text(const struct run_job *j, const struct agent_task *t, int node)
 {
     const struct run_command *c = &j->command[t->kind];
-    OWNED_MEMORY char *swept = run_job_text(j, t->task, c->text);
+    char cores[16], seconds[32];
+    const struct run_word words[] = {{"cores", cores},
+                                     {"node", t->node},
+                                     {"hosts", t->hosts},
+                                     {"seconds", seconds},
+                                     {NULL, NULL}};
     json_t *outputs = json_array(), *one;
     size_t i;
+    snprintf(cores, sizeof cores, "%d", t->all_cores);
+    snprintf(seconds, sizeof seconds, "%.6f", t->seconds);
     json_array_foreach(c->output, i, one)
     {
-        OWNED_MEMORY char *path = run_job_text(j, t->task, json_string_value(one));
+        OWNED_MEMORY char *path = run_job_text(j, t->task, NULL, json_string_value(one));
         json_array_append_new(outputs, json_string(path ? path : ""));
     }
-    OWNED_MEMORY char *command = swept ? placed_text(t, swept) : NULL;
+    OWNED_MEMORY char *command = run_job_text(j, t->task, words, c->text);
     json_auto_t *o =
         json_pack("{s:s, s:i, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "",
                   "cores", t->cores, "nodes", t->nnodes, "gpus", j->problem.kinds[t->kind].gpus,

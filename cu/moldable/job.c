@@ -508,26 +508,40 @@ static void put_real(FILE *out, double x)
     fputs(text, out);
 }
 
-char *run_job_text(const struct run_job *j, int task, const char *text)
+/* Writes the value of {name}; false: it has none. */
+static bool put_value(FILE *out, const struct run_job *j, int task, const struct run_word *more,
+                      const char *name, size_t length)
+{
+    const json_t *value = swept(j, task, name, length);
+    while (more && more->name &&
+           (strlen(more->name) != length || strncmp(more->name, name, length)))
+        more++;
+    if (more && more->name)
+        fputs(more->text, out);
+    else if (length == 2 && !strncmp(name, "id", 2))
+        fprintf(out, "%d", task);
+    else if (json_is_string(value))
+        fputs(json_string_value(value), out);
+    else if (json_is_integer(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (value)
+        put_real(out, json_real_value(value));
+    else
+        return false;
+    return true;
+}
+
+char *run_job_text(const struct run_job *j, int task, const struct run_word *more, const char *text)
 {
     char *made = NULL;
     size_t size;
     FILE *out = open_memstream(&made, &size);
     while (out && *text) {
         const char *end = *text == '{' ? strchr(text, '}') : NULL;
-        const size_t length = end ? (size_t)(end - text - 1) : 0;
-        const json_t *value = end ? swept(j, task, text + 1, length) : NULL;
-        if (end && length == 2 && !strncmp(text, "{id}", 4))
-            fprintf(out, "%d", task);
-        else if (json_is_string(value))
-            fputs(json_string_value(value), out);
-        else if (json_is_integer(value))
-            fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        else if (value)
-            put_real(out, json_real_value(value));
+        if (end && put_value(out, j, task, more, text + 1, (size_t)(end - text - 1)))
+            text = end + 1;
         else
-            fputc(*text, out), end = NULL;
-        text = end ? end + 1 : text + 1;
+            fputc(*text++, out);
     }
     if (out)
         fclose(out);

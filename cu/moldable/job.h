@@ -71,6 +71,12 @@ void run_job_close(struct run_job *);
 /* EK_USAGE if a task has no run time yet; the message says how to get it. */
 enum ek_status run_job_timed(const struct run_job *);
 
-/* `text` with the values of the task's sweep in place of their names, and its number in place of
- * {id}. Caller frees; NULL: out of memory. */
-char *run_job_text(const struct run_job *, int task, const char *text);
+/* What stands for {name} in a text. */
+struct run_word {
+    const char *name, *text;
+};
+
+/* `text` with the task's number in place of {id}, the values of its sweep in place of their names,
+ * and `more` words, of which the last has no name; NULL: none. Caller frees; NULL: out of memory.
+ */
+char *run_job_text(const struct run_job *, int task, const struct run_word *more, const char *text);

@@ -80,7 +80,7 @@ static bool has_outputs(const struct run_job *j, int task)
     bool all = true;
     json_array_foreach(list, i, one)
     {
-        OWNED_MEMORY char *path = run_job_text(j, task, json_string_value(one));
+        OWNED_MEMORY char *path = run_job_text(j, task, NULL, json_string_value(one));
         all = all && path && !access(path, R_OK);
     }
     return all;

@@ -312,10 +312,10 @@ runs 0 run job.json --resume
 one '"cores": 1' '' '{"command": "echo {cores}", "time": "1", "sweep": {"cores": [1, 2]}}'
 refused 2 'choose another name' "$bin/cu-run" plan job.json
 
-# values of a sweep keep all their digits
-one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}"]}}'
+# values of a sweep keep all their digits, and words in them stay
+one '"cores": 1' '' '{"command": "echo {x} >>ran", "time": "1", "sweep": {"x": [12345678901234567, 0.1, 0.30000000000000004, 1e3, "{id}", "{cores}"]}}'
 runs 0 run job.json --method taskp
-[ "$(tr '\n' ' ' <ran)" = '12345678901234567 0.1 0.30000000000000004 1000 {id} ' ] || say "a sweep: $(cat ran)"
+[ "$(tr '\n' ' ' <ran)" = '12345678901234567 0.1 0.30000000000000004 1000 {id} {cores} ' ] || say "a sweep: $(cat ran)"
 
 # GPUs that the node's environment does not have
 one '"cores": 1, "gpus": 2' '' '{"command": "true", "time": "1"}'
