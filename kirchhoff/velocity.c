@@ -15,7 +15,7 @@ struct words {
 static const struct opt const_words[] = {{"v", OPT_REAL, AT(v), "V", "m/s", .min = 1, .max = 1e5},
                                          OPT_END};
 static const struct opt gradient_words[] = {
-    {"v0", OPT_REAL, AT(v0), "V", "at the origin, m/s", .min = -1e6, .max = 1e6},
+    {"v0", OPT_REAL, AT(v0), "V", "at the origin, m/s", .min = -1e9, .max = 1e9},
     {"k", OPT_REAL, AT(k), "K", "along z, 1/s", .min = -100, .max = 100},
     {"kx", OPT_REAL, AT(kx), "K", "along x, 1/s", .min = -100, .max = 100},
     {"ky", OPT_REAL, AT(ky), "K", "along y, 1/s", .min = -100, .max = 100},

@@ -169,6 +169,9 @@ static void test_values(void **state)
     struct velocity *v = model("gradient:v0=1500,k=0.6");
     assert_true(velocity_at(v, x, NULL) == 2100);
     velocity_close(v);
+    v = model("gradient:v0=-2.2e6,ky=0.5"); /* UTM */
+    assert_true(velocity_at(v, (double[3]){4e5, 4.405e6, 0}, NULL) == 2500);
+    velocity_close(v);
     v = model("layers:0:1500,800:2500,smooth=0");
     assert_true(velocity_at(v, (double[3]){0, 0, 799}, NULL) == 1500);
     assert_true(velocity_at(v, (double[3]){0, 0, 800}, NULL) == 2500);
