@@ -3,6 +3,7 @@
 #include "kirchhoff/migrate.h"
 #include "cu/rank/cluster.h"
 #include "src/kernel.h"
+#include "src/sort.h"
 #include "kirchhoff/kernels/migrate.h"
 
 enum { SAMPLED_TRACES = 64 };
@@ -220,24 +221,36 @@ static enum ek_status set_weights(struct migrate *m)
     return EK_OK;
 }
 
-/* Typical size of a contribution: the largest sample of some traces (of all if these are silent),
- * times the weight at the bottom. */
+/* Median of the largest samples of some traces that are used (if these are silent, that of the
+ * first one that is not), as a spike says nothing about the others; but 2^-20 of the largest at
+ * least, so that a double holds sums of thousands of spikes. 0: all are silent. */
+static enum ek_status usual_peak(const struct migrate *m, double *size)
+{
+    const size_t n = m->survey->n, stride = n / SAMPLED_TRACES + 1;
+    double peak[SAMPLED_TRACES + 1];
+    size_t found = 0;
+    OWNED_MEMORY NEW(float, x, m->segy->ns, "out of memory for a trace");
+    for (int pass = 0; pass < 2 && !found; pass++)
+        for (size_t i = 0; i < n && !(pass && found); i += pass ? 1 : stride) {
+            float most = 0;
+            TRY(segy_read(m->segy, m->survey->order[i], x));
+            for (long k = 0; k < m->segy->ns; k++)
+                most = fmaxf(most, fabsf(x[k]));
+            peak[found] = (double)most;
+            found += most > 0;
+        }
+    sort_numbers(peak, found);
+    *size = found ? fmax(peak[found / 2], ldexp(peak[found - 1], -20)) : 0;
+    return EK_OK;
+}
+
+/* Typical size of a contribution: the usual peak of a trace times the weight at the bottom. */
 static enum ek_status typical(const struct migrate *m, double *size)
 {
     const struct batch_weights *w = &m->weights;
     const double depth = fmax(grid_end(&m->grid, 2), m->grid.step[2]);
-    size_t stride = m->segy->n / SAMPLED_TRACES + 1;
-    float most = 0;
-    OWNED_MEMORY NEW(float, x, m->segy->ns, "out of memory for a trace");
-    for (size_t i = 0; i < m->segy->n; i += stride) {
-        if (most == 0 && i + stride >= m->segy->n && stride > 1) {
-            i = 0;
-            stride = 1;
-        }
-        TRY(segy_read(m->segy, i, x));
-        for (long k = 0; k < m->segy->ns; k++)
-            most = fmaxf(most, fabsf(x[k]));
-    }
+    double most;
+    TRY(usual_peak(m, &most));
     double weight = (double)w->scale[0] * (double)w->scale[1];
     if (w->emergence)
         weight *= 1e-3; /* 1 / v */

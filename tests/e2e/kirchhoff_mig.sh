@@ -85,6 +85,26 @@ for one in 'one samples' 'zero any.signal'; do
         --quiet --raw "$work/other" 2>"$work/err" && grep -q "empty: no trace has ${one#* }" "$work/err"
     check $? "an image of nothing, $one: $(cat "$work/err")"
 done
+# --deterministic rounds to what is small in most traces, also if one is 100,000 times as loud.
+"$python" - "$work/small.segy" "$work/loud.segy" <<'PY'
+import struct, sys
+data, at = bytearray(open(sys.argv[1], "rb").read()), 3600 + 296 * 3044 + 240
+data[at:at + 2804] = struct.pack(">701f", *(1e5 * x for x in struct.unpack(">701f", data[at:at + 2804])))
+open(sys.argv[2], "wb").write(data)
+PY
+if [ -e "$work/loud.segy" ]; then
+    for run in small:plain: loud:loud: loud:rounded:--deterministic; do
+        IFS=: read -r from to how <<<"$run"
+        "$bin" "$work/$from.segy" $usual $how --layout 1x1 --raw "$work/$to"
+    done
+    "$python" - "$work/plain" "$work/loud" "$work/rounded" <<'PY'
+import struct, sys
+plain, loud, rounded = (struct.unpack("<3321f", open(name + ".f32", "rb").read()) for name in sys.argv[1:])
+off = sorted(abs(a - b) for a, b in zip(loud, rounded))
+assert off[len(off) // 2] < 1e-6 * max(plain), off[len(off) // 2] / max(plain)
+PY
+    check $? 'a loud trace does not coarsen what others give'
+fi
 if command -v mpirun >/dev/null; then
     (with_mpi; mpirun --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other") &&
         cmp -s "$work/image.f32" "$work/other.f32"
