@@ -258,7 +258,7 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
         return take(l, l->order[place], 1, 0);
     const bool compares = l->cpu_speed > 0 || l->devices == l->job->ncu;
     return take(l, l->order[place], 2 * u->range,
-                compares || u->first > HARDLY ? half_share(l, cu) : INFINITY);
+                compares || u->first > HARDLY ? half_share(l, cu) : l->rest / l->devices);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)

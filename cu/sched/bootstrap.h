@@ -8,9 +8,9 @@
  * counts as ESTIMATE_DEVICE CPU units), at least half of them until every device has shown its
  * speed on a smaller task, even if then some CPU unit gets none. A device slower than the CPU units
  * is treated like one of them; others take twice as many consecutive tasks each time, up to half of
- * their share of what is left (more if a launch may be most of the first task's time and no CPU
- * unit's speed is known), as only ranges of unlike lengths tell launches that are hidden in the
- * tasks' times.
+ * their share of what is left (a whole part for each device if a launch may be most of the first
+ * task's time and no CPU unit's speed is known), as only ranges of unlike lengths tell launches
+ * that are hidden in the tasks' times.
  *
  * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
  * no task that faster ones would end before it, after all that is larger. The time by which a unit
