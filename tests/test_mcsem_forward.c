@@ -428,6 +428,36 @@ static void equal_layers_are_a_whole_space(void **state)
     }
 }
 
+/* Instruments at one depth, or nearly, where the integrands grow with the wavenumber, and eight
+ * skin depths apart: the finest filter is at least as good as the tolerance that it is the last
+ * hope of, and its error is told. */
+static void fields_far_off_at_one_depth(void **state)
+{
+    const struct forward_control control = {1e-8, 1e-40};
+    const double freq = 1, apart[] = {0, 1e-3, 0.1};
+    struct earth_layers l = mcsem_sea_floor();
+    for (int k = 0; k < l.n; k++)
+        l.rho_h[k] = l.rho_v[k] = 1;
+    for (int n = 0; n < 6; n++) {
+        struct survey_pair p = {.source = {0, 0, 500},
+                                .receiver = {4800, 3600, 500 + apart[n / 2]}};
+        p.dip = n % 2 ? 0 : acos(-1) / 2;
+        p.direction[n % 2 ? 0 : 2] = 1; /* along the source */
+        const double complex want = whole_space(&p, 1, freq);
+        double complex got;
+        struct forward_error error;
+        int which;
+        assert_int_equal(
+            forward_pair(forward, &l, &p, 1, &freq, HANKEL_FILTERS - 1, FORWARD_FIELD, &got, NULL),
+            EK_OK);
+        close_to(got, want, cabs(want), 1e-8);
+        assert_int_equal(forward_choose(forward, &l, &p, 1, &freq, &control, &which, &got, &error),
+                         EK_OK);
+        assert_true(error.likely <= control.tolerance);
+        close_to(got, want, cabs(want), control.tolerance);
+    }
+}
+
 static void a_wire_is_its_points(void **state)
 {
     const struct earth_layers l = mcsem_sea_floor();
@@ -621,6 +651,7 @@ int main(void)
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
         cmocka_unit_test(errors_are_told_at_the_extremes),
         cmocka_unit_test(equal_layers_are_a_whole_space),
+        cmocka_unit_test(fields_far_off_at_one_depth),
         cmocka_unit_test(a_wire_is_its_points),
         cmocka_unit_test(the_surface_of_a_half_space),
         cmocka_unit_test(a_wire_is_its_pieces),
