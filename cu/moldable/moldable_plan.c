@@ -107,13 +107,12 @@ static enum ek_status follow(struct moldable_plan *plan, struct timeline *timeli
     const struct moldable_problem *p = timeline->problem;
     const size_t n = count_cores(p, choice);
     const int cores = timeline->first[p->nnodes];
-    struct tracker t = {.timeline = timeline, .last = ARENA_NEW(&timeline->arena, cores, int)};
+    struct tracker t = {.timeline = timeline, .last = ARENA_NEW(&plan->arena, cores, int)};
     plan->task = ARENA_NEW(&plan->arena, p->ntasks, struct moldable_placed);
     plan->parts = ARENA_NEW(&plan->arena, n, struct moldable_part);
     plan->cores = ARENA_NEW(&plan->arena, n, int);
     plan->afters = ARENA_NEW(&plan->arena, n, int);
     TRY(arena_check(&plan->arena, "a schedule of %zu cores", n));
-    TRY(arena_check(&timeline->arena, "a schedule of %zu cores", n));
     for (int c = 0; c < cores; c++)
         t.last[c] = -1;
     timeline_clear(timeline);
@@ -129,11 +128,13 @@ static enum ek_status follow(struct moldable_plan *plan, struct timeline *timeli
 struct neighbours {
     const struct moldable_problem *problem;
     struct moldable_plan *plan;
-    int *order;     /* [ntasks] by start */
-    double *busy;   /* [ntasks] share of the node's other cores that are busy meanwhile */
-    double *finish; /* [nkinds] of all tasks of the kind */
+    int *order;        /* [ntasks] by start */
+    double *busy;      /* [ntasks] share of the node's other cores that are busy meanwhile */
+    struct edge *edge; /* [2 ntasks] scratch */
+    double *area;      /* [2 ntasks] core seconds of its node up to the start and end of each */
+    double *finish;    /* [nkinds] of all tasks of the kind */
 };
-enum { ROUNDS = 8, MOST_TASKS = 3000 };
+enum { ROUNDS = 8, MOST_TASKS = 20000 };
 
 static int by_start(const void *a, const void *b, void *plan)
 {
@@ -143,23 +144,40 @@ static int by_start(const void *a, const void *b, void *plan)
                                 : *(const int *)a - *(const int *)b;
 }
 
-static double overlap(const struct moldable_placed *a, const struct moldable_placed *b)
-{
-    return fmax(0, fmin(a->finish, b->finish) - fmax(a->start, b->start));
-}
+/* A task starts or ends: `cores` more or fewer of its node are busy. */
+struct edge {
+    double time;
+    int node, cores, place; /* place: in `area` */
+};
 
-/* The share of the other cores' time beside the task that is busy. */
-static double busy_beside(const struct neighbours *n, int task)
+SORT_BY(earlier_edge, struct edge, SORT_UP(node) ?: SORT_UP(time))
+
+/* Sets the shares of the other cores' time beside each task that is busy. */
+static void find_busy(struct neighbours *n)
 {
-    const struct moldable_placed *t = &n->plan->task[task], *o;
-    const int others = n->problem->node[t->part[0].node].cores - t->cores;
-    double sum = 0;
-    for (int i = 0; i < n->plan->ntasks && others > 0; i++) {
-        o = &n->plan->task[i];
-        if (i != task && o->part[0].node == t->part[0].node)
-            sum += overlap(t, o) * o->part[0].ncores;
+    const int tasks = n->plan->ntasks;
+    for (int i = 0; i < 2 * tasks; i++) {
+        const struct moldable_placed *t = &n->plan->task[i / 2];
+        const struct moldable_part *part = &t->part[0];
+        n->edge[i] = i % 2 ? (struct edge){t->finish, part->node, -part->ncores, i}
+                           : (struct edge){t->start, part->node, part->ncores, i};
     }
-    return sum > 0 ? fmin(1, sum / (others * (t->finish - t->start))) : 0;
+    qsort(n->edge, 2 * (size_t)tasks, sizeof *n->edge, earlier_edge);
+    double area = 0, busy = 0; /* core seconds of the node so far */
+    for (int i = 0; i < 2 * tasks; i++) {
+        const struct edge *e = &n->edge[i];
+        if (i && e[-1].node == e->node)
+            area += busy * (e->time - e[-1].time);
+        busy += e->cores;
+        n->area[e->place] = area;
+    }
+    for (int i = 0; i < tasks; i++) {
+        const struct moldable_placed *t = &n->plan->task[i];
+        const int others = n->problem->node[t->part[0].node].cores - t->cores;
+        const double seconds = t->finish - t->start;
+        const double beside = n->area[2 * i + 1] - n->area[2 * i] - t->part[0].ncores * seconds;
+        n->busy[i] = others > 0 ? fmin(1, fmax(0, beside) / (others * seconds)) : 0;
+    }
 }
 
 static double seconds_beside(const struct neighbours *n, int task)
@@ -180,8 +198,7 @@ static double seconds_beside(const struct neighbours *n, int task)
 static void settle(struct neighbours *n)
 {
     const struct moldable_problem *p = n->problem;
-    for (int i = 0; i < p->ntasks; i++)
-        n->busy[i] = busy_beside(n, i);
+    find_busy(n);
     memset(n->finish, 0, (size_t)p->nkinds * sizeof *n->finish);
     n->plan->makespan = 0;
     for (int i = 0; i < p->ntasks; i++) {
@@ -217,11 +234,13 @@ static bool neighbours_matter(const struct moldable_problem *p)
 static enum ek_status settle_neighbours(struct moldable_plan *plan,
                                         const struct moldable_problem *p)
 {
-    struct neighbours n = {p, plan, NULL, NULL, NULL};
+    struct neighbours n = {.problem = p, .plan = plan};
     if (!neighbours_matter(p))
         return EK_OK;
     n.order = ARENA_NEW(&plan->arena, p->ntasks, int);
     n.busy = ARENA_NEW(&plan->arena, p->ntasks, double);
+    n.edge = ARENA_NEW(&plan->arena, 2 * p->ntasks, struct edge);
+    n.area = ARENA_NEW(&plan->arena, 2 * p->ntasks, double);
     n.finish = ARENA_NEW(&plan->arena, p->nkinds, double);
     TRY(arena_check(&plan->arena, "%d tasks", p->ntasks));
     for (int i = 0; i < p->ntasks; i++)
