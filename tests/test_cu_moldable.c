@@ -284,6 +284,21 @@ static void busy_neighbours_slow_tasks_down(void **state)
     }
 }
 
+/* What evenkeel chooses is the best also beside the neighbours that tasks really have. */
+static void no_method_is_better_beside_neighbours(void **state)
+{
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct moldable_problem p;
+        random_problem(&p, seed);
+        for (int k = 0; k < p.nkinds; k++)
+            p.kinds[k].interference = (k + 1) % 3;
+        const double ours = makespan_of(&p, "evenkeel");
+        for (int m = 0; moldable_methods[m]; m++)
+            assert_true(ours <= makespan_of(&p, moldable_methods[m]->name) * 1.0005);
+        moldable_problem_close(&p);
+    }
+}
+
 /* Too many unlike nodes to be examined one by one: the same laws hold, and evenkeel is within 2 %
  * of the paper's best method. */
 static void many_unlike_nodes_obey_the_laws(void **state)
@@ -451,6 +466,7 @@ int main(void)
         cmocka_unit_test(small_cases_are_near_the_optimum),
         cmocka_unit_test(resources_and_dependencies_hold),
         cmocka_unit_test(busy_neighbours_slow_tasks_down),
+        cmocka_unit_test(no_method_is_better_beside_neighbours),
         cmocka_unit_test(many_unlike_nodes_obey_the_laws),
         cmocka_unit_test(wlsearch_is_best_on_fem_tasks),
         cmocka_unit_test(waterl_keeps_up_with_taskp_on_dgemm_tasks),

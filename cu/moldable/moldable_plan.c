@@ -217,8 +217,7 @@ static void settle(struct neighbours *n)
     }
 }
 
-/* Is there interference, and do cores and dependencies alone determine the starts? */
-static bool neighbours_matter(const struct moldable_problem *p)
+bool moldable_neighbours_matter(const struct moldable_problem *p)
 {
     bool any = false;
     for (int k = 0; k < p->nkinds; k++) {
@@ -235,7 +234,7 @@ static enum ek_status settle_neighbours(struct moldable_plan *plan,
                                         const struct moldable_problem *p)
 {
     struct neighbours n = {.problem = p, .plan = plan};
-    if (!neighbours_matter(p))
+    if (!moldable_neighbours_matter(p))
         return EK_OK;
     n.order = ARENA_NEW(&plan->arena, p->ntasks, int);
     n.busy = ARENA_NEW(&plan->arena, p->ntasks, double);
@@ -248,6 +247,16 @@ static enum ek_status settle_neighbours(struct moldable_plan *plan,
     qsort_r(n.order, (size_t)p->ntasks, sizeof *n.order, by_start, plan);
     for (int round = 0; round < ROUNDS; round++)
         settle(&n);
+    return EK_OK;
+}
+
+enum ek_status moldable_makespan(struct timeline *timeline, const struct moldable_choice *choice,
+                                 double *makespan)
+{
+    OWNED(moldable_plan_close) struct moldable_plan plan = {0};
+    TRY(follow(&plan, timeline, choice));
+    TRY(settle_neighbours(&plan, timeline->problem));
+    *makespan = plan.makespan;
     return EK_OK;
 }
 

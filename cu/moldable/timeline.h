@@ -167,3 +167,11 @@ void timeline_list(struct timeline *, const int *most, struct moldable_choice *c
 /* The first node (or cluster), and there the fewest cores, on which the task finishes within
  * `limit` s; false if there is none. */
 bool timeline_first_fit(struct timeline *, int task, double limit, struct moldable_choice *);
+
+/* Is there interference, and do cores and dependencies alone determine the starts of tasks? Then
+ * the methods plan as if all other cores were busy, and the finished plan tells which are. */
+bool moldable_neighbours_matter(const struct moldable_problem *);
+/* The makespan of a plan of these choices [ntasks], which the timeline has made, too, afterwards.
+ * EK_UNAVAILABLE: out of memory. */
+enum ek_status moldable_makespan(struct timeline *, const struct moldable_choice *,
+                                 double *makespan);

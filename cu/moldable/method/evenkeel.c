@@ -1,10 +1,11 @@
-/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods (for tasks
- * that depend on one another also of chains.h), then a search for a shorter one. Under a limit on
+/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, and for
+ * tasks that depend on one another of chains.h; then a search for a shorter one. Under a limit on
  * the makespan every task takes the place with the least work (core seconds), and of those the one
  * with the smallest gap below the limit; a task that finds no place goes to the front of the queue
  * with more cores, and all tasks are placed again. The limit is bisected down to the lower bound.
  * Where GPUs or memory are scarce they are given a price in cores, which rises until all tasks find
- * a place. */
+ * a place. Where neighbours slow tasks down, the best of all is chosen by the neighbours that each
+ * task has in the finished plan. */
 #include "cu/moldable/chains.h"
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
@@ -41,12 +42,17 @@ struct resource {
 struct search {
     struct timeline *timeline;
     struct moldable_choice *choice, *trial;
-    double best; /* makespan of choice */
-    int *first;  /* [ntasks] the order in which tasks are placed */
-    int *queue;  /* [ntasks] by descending `least`, then in that order */
-    int *old;    /* [ntasks] the queue before it is sorted */
-    int *least;  /* [ntasks] fewest cores (nodes) that a task may take */
-    int *failed; /* [ntasks] tasks that found no place in a round */
+    double best; /* makespan of choice while all other cores are busy */
+    /* [ntasks] of all complete choices the one with the least makespan beside the neighbours that
+     * it has; NULL: they do not matter */
+    struct moldable_choice *settled;
+    double shortest; /* that makespan */
+    double slack;    /* how many times as long a schedule takes at most while all others are busy */
+    int *first;      /* [ntasks] the order in which tasks are placed */
+    int *queue;      /* [ntasks] by descending `least`, then in that order */
+    int *old;        /* [ntasks] the queue before it is sorted */
+    int *least;      /* [ntasks] fewest cores (nodes) that a task may take */
+    int *failed;     /* [ntasks] tasks that found no place in a round */
     double effort;
     struct resource gpus, memory;
     struct packing *packing; /* NULL: look at every group of nodes for every task */
@@ -320,17 +326,38 @@ static bool fits_early(struct search *s, double limit)
 }
 
 /* ---- the other methods ------------------------------------------------------------------------*/
-static enum ek_status try_method(struct search *s, const struct moldable_method *m)
+static enum ek_status settle(struct search *s, const struct moldable_choice *choice)
+{
+    double makespan;
+    TRY(moldable_makespan(s->timeline, choice, &makespan));
+    if (makespan < s->shortest) {
+        s->shortest = makespan;
+        memcpy(s->settled, choice, (size_t)s->timeline->problem->ntasks * sizeof *choice);
+    }
+    return EK_OK;
+}
+
+static void begin_trial(struct search *s)
 {
     timeline_clear(s->timeline);
-    s->timeline->useless = s->best;
-    TRY(m->choose(s->timeline, s->trial));
+    s->timeline->useless = s->settled ? s->shortest * s->slack : s->best;
+}
+
+static enum ek_status end_trial(struct search *s)
+{
     s->timeline->useless = INFINITY;
     if (s->timeline->gave_up)
         return EK_OK;
     timeline_place_all(s->timeline, s->trial);
     keep(s);
-    return EK_OK;
+    return s->settled ? settle(s, s->trial) : EK_OK;
+}
+
+static enum ek_status try_method(struct search *s, const struct moldable_method *m)
+{
+    begin_trial(s);
+    TRY(m->choose(s->timeline, s->trial));
+    return end_trial(s);
 }
 
 struct ranked {
@@ -427,6 +454,8 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     struct search s = {.timeline = timeline,
                        .choice = choice,
                        .best = INFINITY,
+                       .shortest = INFINITY,
+                       .slack = 1,
                        .independent = moldable_independent(p)};
     s.trial = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
     s.first = ARENA_NEW(&timeline->arena, p->ntasks, int);
@@ -434,10 +463,19 @@ static enum ek_status choose(struct timeline *timeline, struct moldable_choice *
     s.old = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.least = ARENA_NEW(&timeline->arena, p->ntasks, int);
     s.failed = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    if (moldable_neighbours_matter(p))
+        s.settled = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
     TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
-    for (int k = 0; k < p->nkinds; k++)
+    for (int k = 0; k < p->nkinds; k++) {
         s.scarce = s.scarce || moldable_needs_resources(&p->kinds[k]);
-    return search(&s);
+        s.slack = fmax(s.slack, 1 + p->kinds[k].interference);
+    }
+    TRY(search(&s));
+    if (s.settled) {
+        TRY(settle(&s, choice));
+        memcpy(choice, s.settled, (size_t)p->ntasks * sizeof *choice);
+    }
+    return EK_OK;
 }
 
 const struct moldable_method moldable_evenkeel = {
