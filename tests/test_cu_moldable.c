@@ -299,6 +299,17 @@ static void no_method_is_better_beside_neighbours(void **state)
     }
 }
 
+/* Tasks that take the least work on most of a node's cores: where each ends first in turn, the last
+ * ends after 53.1 s. */
+static void superlinear_tasks_need_no_wide_gaps(void **state)
+{
+    struct moldable_problem p;
+    open_problem(&p, "26.392/p+0.01,50 x 57.028/p^1.2", "a:1:2,b:3:1,c:16:1,d:16:1,e:8:.5");
+    p.kinds[1].most = 9;
+    assert_true(makespan_of(&p, "evenkeel") < 53.1);
+    moldable_problem_close(&p);
+}
+
 /* Too many unlike nodes to be examined one by one: the same laws hold, and evenkeel is within 2 %
  * of the paper's best method. */
 static void many_unlike_nodes_obey_the_laws(void **state)
@@ -467,6 +478,7 @@ int main(void)
         cmocka_unit_test(resources_and_dependencies_hold),
         cmocka_unit_test(busy_neighbours_slow_tasks_down),
         cmocka_unit_test(no_method_is_better_beside_neighbours),
+        cmocka_unit_test(superlinear_tasks_need_no_wide_gaps),
         cmocka_unit_test(many_unlike_nodes_obey_the_laws),
         cmocka_unit_test(wlsearch_is_best_on_fem_tasks),
         cmocka_unit_test(waterl_keeps_up_with_taskp_on_dgemm_tasks),

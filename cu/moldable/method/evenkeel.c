@@ -1,11 +1,11 @@
-/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, and for
- * tasks that depend on one another of chains.h; then a search for a shorter one. Under a limit on
- * the makespan every task takes the place with the least work (core seconds), and of those the one
- * with the smallest gap below the limit; a task that finds no place goes to the front of the queue
- * with more cores, and all tasks are placed again. The limit is bisected down to the lower bound.
- * Where GPUs or memory are scarce they are given a price in cores, which rises until all tasks find
- * a place. Where neighbours slow tasks down, the best of all is chosen by the neighbours that each
- * task has in the finished plan. */
+/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, of lists
+ * with up to so many cores a task, and for tasks that depend on one another of chains.h; then a
+ * search for a shorter one. Under a limit on the makespan every task takes the place with the least
+ * work (core seconds), and of those the one with the smallest gap below the limit; a task that
+ * finds no place goes to the front of the queue with more cores, and all tasks are placed again.
+ * The limit is bisected down to the lower bound. Where GPUs or memory are scarce they are given a
+ * price in cores, which rises until all tasks find a place. Where neighbours slow tasks down, the
+ * best of all is chosen by the neighbours that each task has in the finished plan. */
 #include "cu/moldable/chains.h"
 #include "cu/moldable/exact.h"
 #include "cu/moldable/packing.h"
@@ -360,6 +360,20 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
     return end_trial(s);
 }
 
+/* Each task where it ends first, on up to 2, 4, 8, … cores, and on any number. */
+static enum ek_status try_widths(struct search *s)
+{
+    const int n = s->timeline->problem->ntasks, widest = s->timeline->widest;
+    for (int most = 2; most < 2 * widest; most *= 2) {
+        for (int i = 0; i < n; i++)
+            s->old[i] = most;
+        begin_trial(s);
+        timeline_list(s->timeline, s->old, s->trial);
+        TRY(end_trial(s));
+    }
+    return EK_OK;
+}
+
 struct ranked {
     double hosts; /* reference cores of the nodes that have the GPUs and the memory for the task */
     int place, task;
@@ -434,6 +448,8 @@ static enum ek_status search(struct search *s)
     for (int i = 0; method[i] && !enough && s->best > bound * CLOSE; i++)
         if (method[i] != &moldable_evenkeel)
             TRY(try_method(s, method[i]));
+    if (!large && s->best > bound * CLOSE)
+        TRY(try_widths(s));
     /* A common limit suits no chain of many tasks. */
     if ((large && packed) || (!s->independent && (large || p->ntasks > FEW)))
         return EK_OK;
