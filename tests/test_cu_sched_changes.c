@@ -1,6 +1,9 @@
-/* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once;
- * and tasks that are worth as much on several kinds of units. */
+/* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once, or
+ * because their neighbours have ended; and tasks that are worth as much on several kinds of units.
+ */
 #include "tests/sim_run.h"
+
+#include <math.h>
 
 enum { UNITS = 6, HOST = 4, TASKS = 600, STEPS = 6 };
 
@@ -137,11 +140,37 @@ static void sizes_at_one_price(void **state)
         fail_msg("%g times the bound", ratio);
 }
 
+/* Devices are slowed by the cores beside them, by a fifth each, so that most of their work is left
+ * when the cores have ended. They do that alone in little more than half a second: none helps,
+ * although the devices look late. */
+static void faster_when_others_end(void **state)
+{
+    enum { CORES = 7, DEVICES = 2, EACH = 4 };
+    static const double by[][2] = {{1, 0.2}};
+    struct sim_unit unit[CORES + DEVICES];
+    double span[STEPS];
+    struct sim_result r;
+    make_units(unit, CORES, CORES + DEVICES, EACH);
+    for (int u = CORES; u < CORES + DEVICES; u++)
+        unit[u].slowed[CU_CPU] = (struct sim_curve){1, by};
+    const struct sim_case c = {.job = {.n = CORES + DEVICES * EACH, .grain = 1},
+                               .unit = unit,
+                               .ncu = CORES + DEVICES,
+                               .steps = STEPS};
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    const double alone = 1 - 1 / (1 + CORES * by[0][1]); /* of the devices' second */
+    for (int s = 0; s < STEPS; s++)
+        if (!(fabs(span[s] - (1 + alone)) < 1e-6))
+            fail_msg("step %d takes %g s, not %g", s, span[s], 1 + alone);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(all_but_one),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once),
+                                       cmocka_unit_test(all_but_one),
                                        cmocka_unit_test(slow_after_a_long_task),
                                        cmocka_unit_test(slow_within_a_step),
-                                       cmocka_unit_test(sizes_at_one_price)};
+                                       cmocka_unit_test(sizes_at_one_price),
+                                       cmocka_unit_test(faster_when_others_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -416,6 +416,11 @@ double interference_most(const struct interference *f, int kind)
     return f->slow ? fmax(1, slowing(f, kind, f->work) / f->usual[kind]) : 1;
 }
 
+double interference_fades(const struct interference *f, int kind)
+{
+    return f->slow ? f->share[kind][!kind] * f->before[kind][!kind] / f->usual[kind] : 0;
+}
+
 double interference_makespan(const struct interference *f, const struct estimate *e,
                              const double *load)
 {

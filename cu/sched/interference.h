@@ -37,6 +37,9 @@ void interference_apply(struct interference *f, struct estimate *e);
 /* Slowdown of units of a kind while all work, relative to the mean of a step. */
 double interference_most(const struct interference *f, int kind);
 
+/* Share of the time of a kind's units that goes when those of the other kind have ended. */
+double interference_fades(const struct interference *f, int kind);
+
 /* Predicted makespan when units are busy for load [ncu] seconds at their present slowdowns:
  * neighbours that end early no longer slow the others. */
 double interference_makespan(const struct interference *f, const struct estimate *e,

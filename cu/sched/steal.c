@@ -99,9 +99,10 @@ double steal_end(const struct steal *s)
     return end;
 }
 
-void steal_allow(struct steal *s, int cu, double late)
+void steal_allow(struct steal *s, int cu, double late, double fades)
 {
     s->worker[cu].late = late;
+    s->worker[cu].fades = fades;
 }
 
 /* Planned seconds including the transfer of tasks that do not lie on their unit yet. */
@@ -239,28 +240,63 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     return SURE * (h->here + h->carried) < left && h->there > 2 * h->crossing;
 }
 
-/* While nothing is known of neighbours: several units of the victim's kind are all slower than
- * expected, so that the busy units of the helper's kind may be why. Its help then costs them this
- * many seconds. */
+/* Slower than expected without knowing why: in a first step by declared speeds, when nothing is
+ * known of neighbours, all units of this kind are, so that these may be the reason. */
+struct slowed {
+    int alike;    /* units of the kind that have ended something */
+    int busy;     /* of them, still at work */
+    double least; /* how much slower they all are; 1: nothing of the sort */
+};
+
+static struct slowed slowed_alike(const struct steal *s, int kind)
+{
+    struct slowed x = {.least = INFINITY};
+    for (int c = 0; s->d->e->known && s->d->e->steps == 0 && c < s->plan.ncu; c++) {
+        const struct steal_worker *w = &s->worker[c];
+        if ((int)s->d->job->unit[c].kind != kind || !(get(&w->start) > 0))
+            continue;
+        x.alike++;
+        x.busy += !w->left && !w->lost;
+        x.least = fmin(x.least, get(&w->slower));
+    }
+    x.least = x.alike && !WITHOUT(INTERFERENCE) ? x.least : 1;
+    return x;
+}
+
+/* If the busy units of the helper's kind may be why several ones of the victim's kind are slower
+ * than expected, its help costs these so many seconds. */
 static double slows_others(const struct steal *s, int cu, int victim, double here)
 {
     const struct sched_unit *unit = s->d->job->unit;
-    double least = INFINITY;
-    int alike = 0, slowed = 0, beside = 1;
-    if (!s->d->e->known || s->d->e->steps > 0 || unit[cu].kind == unit[victim].kind)
+    const struct slowed x = slowed_alike(s, (int)unit[victim].kind);
+    int beside = 1;
+    if (unit[cu].kind == unit[victim].kind || x.alike < 2)
         return 0;
     for (int c = 0; c < s->plan.ncu; c++) {
         const struct steal_worker *w = &s->worker[c];
-        const bool busy = get(&w->until) > 0 && !w->left && !w->lost;
-        if (unit[c].kind == unit[cu].kind)
-            beside += busy && c != cu;
-        else if (get(&w->start) > 0) {
-            alike++;
-            slowed += busy;
-            least = fmin(least, get(&w->slower));
-        }
+        beside +=
+            unit[c].kind == unit[cu].kind && c != cu && get(&w->until) > 0 && !w->left && !w->lost;
     }
-    return alike > 1 && !WITHOUT(INTERFERENCE) ? slowed * (1 - 1 / least) / beside * here : 0;
+    return x.busy * (1 - 1 / x.least) / beside * here;
+}
+
+/* The victim's end, sooner where busy units of the helper's kind slow it: they will end before. */
+static double end_beside(const struct steal *s, int cu, int victim, double end, double now)
+{
+    const struct sched_unit *unit = s->d->job->unit;
+    double busy = 0, fades = s->worker[victim].fades;
+    int all = 0;
+    if (unit[cu].kind == unit[victim].kind || WITHOUT(INTERFERENCE))
+        return end;
+    if (get(&s->worker[victim].start) > 0)
+        fades = fmax(fades, 1 - 1 / slowed_alike(s, (int)unit[victim].kind).least);
+    for (int c = 0; fades > 0 && c < s->plan.ncu; c++) {
+        if (unit[c].kind != unit[cu].kind || !(get(&s->worker[c].until) > 0))
+            continue;
+        busy += c == cu ? 0 : fmin(1, fmax(0, end_of(s, c, now) - now) / (end - now));
+        all++;
+    }
+    return all ? end - fades * (1 - busy / all) * (end - now) : end;
 }
 
 /* How many of the victim's last tasks make helping worthwhile: one, or a few if they are small; 0:
@@ -320,8 +356,8 @@ static struct ek_range help(struct steal *s, int cu)
         }
         size_t tasks = 0;
         if (victim >= 0)
-            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim), last - idle,
-                                 last >= latest);
+            tasks = worth_taking(s, cu, victim, plan_entries(&s->plan, victim),
+                                 end_beside(s, cu, victim, last, now) - idle, last >= latest);
         if (!tasks)
             return (struct ek_range){0, 0};
         struct ek_range r = plan_steal(&s->plan, victim, tasks);

@@ -13,6 +13,7 @@ struct steal_worker {
     _Alignas(64) _Atomic double start, until, slower;
     double took, expected; /* sums over its ranges; each weighs half as much as the next */
     double late;           /* slowdown up to which it does not count as slow */
+    double fades;          /* share of its expected times due to busy units of the other kind */
     bool holds;            /* has tasks in progress */
     _Atomic int doubts;    /* its latest ranges that may have been interrupted */
     _Atomic bool began;    /* has begun a task in this step */
@@ -56,8 +57,9 @@ double steal_end(const struct steal *s);
 /* Before each step. One thread. */
 void steal_rewind(struct steal *s);
 
-/* With all neighbours busy, unit cu takes up to `late` times its average time in the step. */
-void steal_allow(struct steal *s, int cu, double late);
+/* With all neighbours busy, unit cu takes up to `late` times its average time in the step, of which
+ * the share `fades` is due to units of the other kind. */
+void steal_allow(struct steal *s, int cu, double late, double fades);
 
 /* On any unit's thread, concurrently. */
 struct ek_range steal_next(struct steal *s, int cu);

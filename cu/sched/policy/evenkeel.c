@@ -229,8 +229,11 @@ static void step(void *st)
     s->binds_late = false;
     trial_choose(&s->trial, &s->steal, s->owner);
     steal_rewind(&s->steal);
-    for (int c = 0; c < s->job->ncu; c++)
-        steal_allow(&s->steal, c, interference_most(&s->interference, s->job->unit[c].kind));
+    for (int c = 0; c < s->job->ncu; c++) {
+        const int kind = (int)s->job->unit[c].kind;
+        steal_allow(&s->steal, c, interference_most(&s->interference, kind),
+                    interference_fades(&s->interference, kind));
+    }
 }
 
 /* In steps shorter than this (seconds) helping gains less than it costs to wake one more unit for
