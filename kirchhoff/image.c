@@ -116,6 +116,7 @@ void image_column(const struct image *m, int class, size_t column, bool divide, 
     const double *sum = image_sum(m, class, column);
     const float *fold = image_fold(m, class, column);
     for (int k = 0; k < m->grid.n[2]; k++) {
-        out[k] = (float)(sum[k] / (divide ? fmax((double)fold[k], 1) : 1));
+        const double by = divide ? (double)fold[k] : 1;
+        out[k] = by > 0 ? (float)(sum[k] / by) : 0;
     }
 }

@@ -49,6 +49,14 @@ line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto
     cmp -s "$work/line.fold.f32" "$work/other.fold.f32" && grep -q '"dimension": "2.5"' "$work/line.json" &&
     grep -q '"filter": "half"' "$work/line.json" && [ "$(number silent_traces "$work/line.json")" = 0.0 ]
 check $? "the same bits of a line on a device: $(cat "$work/line.json")"
+# Where no trace counts, as all are muted there, the image is 0, not what a filter leaves before the mute.
+"$bin" "$work/small.segy" $tables --grid 3x3x41:50x50x20@500,500,100 --filter half --mute 0:1.5 --quiet --layout 1x1 --raw "$work/late" &&
+    "$python" - "$work/late" <<'PY'
+import struct, sys
+image, fold = (struct.unpack("<369f", open(sys.argv[1] + end, "rb").read()) for end in (".f32", ".fold.f32"))
+assert fold.count(0) > 300 and max(fold) > 0 and all(x == 0 for x, n in zip(image, fold) if n == 0)
+PY
+check $? 'no image where no trace counts'
 # Least squares: the same bits on every unit, less and less unexplained.
 least="$tables --grid 5x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 3 --chunk 64 --quiet --deterministic"
 for how in '--layout 1x1' '--layout 1x2 --schedule gss' '--layout 1x1+1 --devices host:0 --schedule dynamic'; do
