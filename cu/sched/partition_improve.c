@@ -87,16 +87,19 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     return ends ? 2 * sec / ends * partition_exchanges(d) : 0;
 }
 
-/* Computes d->delta of a unit's tasks for a move to memory node `to`. */
+/* Faces count between units of these memory nodes. */
+static bool crosses(const struct partition *d, int cu, int other)
+{
+    return d->job->first && d->memory[cu] != d->memory[other];
+}
+
+/* Computes d->delta of a unit's tasks for a move to memory node `to`, where faces count. */
 static void price_exchange(struct improvement *a, int cu, int to)
 {
     struct partition *d = a->d;
-    bool crosses = d->memory[cu] != to;
-    if (!d->job->first)
-        return;
     for (size_t t = d->head[cu]; t != PARTITION_NONE; t = d->follow[t]) {
-        d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
-        a->budget -= crosses ? 8 : 0;
+        d->delta[t] = partition_crossing(d, a->owner, t, to);
+        a->budget -= 8;
     }
 }
 
@@ -162,9 +165,10 @@ static void weigh(struct improvement *a, const struct side *last, const struct s
     const struct partition *d = a->d;
     const struct ends p = g->last, q = g->other;
     const size_t give = g->task, *follow = d->follow;
-    const double *delta = d->delta, gives = delta[give], w = a->w, usual = a->at_least.usual,
-                 first = a->at_least.first;
-    const bool launches = d->launches, bound = d->bound;
+    const bool launches = d->launches, bound = d->bound,
+               cross = crosses(d, last->unit, other->unit);
+    const double *delta = d->delta, gives = cross ? delta[give] : 0, w = a->w,
+                 usual = a->at_least.usual, first = a->at_least.first;
     double least = best->value, value = value_of(a, p, q) + gives;
     long weighed = 1;
     if (value < least)
@@ -178,15 +182,18 @@ static void weigh(struct improvement *a, const struct side *last, const struct s
             in += last->launch * partition_runs(d, a->owner, last->unit, take);
             out += other->launch * partition_runs(d, a->owner, other->unit, take);
         }
+        const double x = p.usual + in, y = q.usual - out,
+                     then = (1 - w) * partition_more(usual, partition_more(x, y)),
+                     takes = cross ? delta[take] : 0;
+        weighed++;
+        if (then + w * first + gives + takes >= least)
+            continue; /* whatever is brought */
         if (bound) {
             bring = partition_transfer(d, last->memory, take);
             carry = partition_transfer(d, other->memory, take);
         }
-        const double x = p.usual + in, x1 = p.first + in + bring, y = q.usual - out,
-                     y1 = q.first - out - carry;
-        value = (1 - w) * partition_more(usual, partition_more(x, y)) +
-                w * partition_more(first, partition_more(x1, y1)) + gives + delta[take];
-        weighed++;
+        const double x1 = p.first + in + bring, y1 = q.first - out - carry;
+        value = then + w * partition_more(first, partition_more(x1, y1)) + gives + takes;
         if (value < least)
             *best = (struct offer){give, take, other->unit, {x, x1}, {y, y1}, least = value};
     }
@@ -207,7 +214,7 @@ static double good_enough(const struct improvement *a, int other)
 static void find_offer(struct improvement *a, int other, struct offer *best)
 {
     const struct partition *d = a->d;
-    const bool all = d->launches || (d->job->first && d->memory[other] != d->memory[a->last]);
+    const bool all = d->launches || crosses(d, a->last, other);
     const struct side last = side_of(d, a->last), there = side_of(d, other);
     size_t from = d->head[other];
     double enough = good_enough(a, other);
@@ -285,9 +292,11 @@ static struct offer best_offer(struct improvement *a)
     for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->budget > 0; i++, c = (c + 1) % ncu) {
         if (!may_take_part(a, c) || hopeless(a, c, &best))
             continue;
-        if (d->memory[c] != priced)
-            price_exchange(a, a->last, priced = d->memory[c]);
-        price_exchange(a, c, d->memory[a->last]);
+        if (crosses(d, a->last, c)) {
+            if (d->memory[c] != priced)
+                price_exchange(a, a->last, priced = d->memory[c]);
+            price_exchange(a, c, d->memory[a->last]);
+        }
         find_offer(a, c, &best);
     }
     return best;
@@ -429,7 +438,6 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
                             .budget = partition_budget(d)};
     d->budget -= a.budget;
     list_tasks(d, owner);
-    memset(d->delta, 0, d->job->n * sizeof *d->delta);
     bool helped = true;
     while (helped && a.budget > 0) {
         helped = false;
