@@ -91,9 +91,12 @@ static void measure_faces(struct partition *d)
 {
     const struct sched_job *job = d->job;
     d->fewest_bytes = job->face_bytes ? INFINITY : 0;
-    for (size_t i = 0; job->face_bytes && i < job->first[job->n]; i++) {
-        d->face_bytes += job->face_bytes[i];
-        d->fewest_bytes = partition_less(d->fewest_bytes, job->face_bytes[i]);
+    for (size_t t = 0; job->face_bytes && t < job->n; t++) {
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
+            d->task_bytes[t] += job->face_bytes[i];
+            d->fewest_bytes = partition_less(d->fewest_bytes, job->face_bytes[i]);
+        }
+        d->face_bytes += d->task_bytes[t];
     }
     d->connected = d->nmemories > 1 && is_connected(d);
 }
@@ -157,10 +160,13 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     number_memories(d);
     if (!job->first)
         return EK_OK;
-    measure_faces(d);
     d->nodes = d->nmemories <= MOST_OTHERS ? d->nmemories : MOST_OTHERS + 1;
     d->node = ARENA_NEW(job->arena, (size_t)d->nodes * n, double);
-    return arena_check(job->arena, "%zu tasks on %d memory nodes", n, d->nodes);
+    d->task_bytes = ARENA_NEW(job->arena, n, double);
+    d->node_of = ARENA_NEW(job->arena, n, int);
+    TRY(arena_check(job->arena, "%zu tasks on %d memory nodes", n, d->nodes));
+    measure_faces(d);
+    return arena_check(job->arena, "the faces of %zu tasks", n);
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
@@ -320,6 +326,7 @@ void partition_find_homes(struct partition *d)
         d->bound |= d->transfer[t] > 0 && (d->nmemories > 1 || number > 0);
     }
     d->faces = face_cost(d);
+    d->exchange = -1;
 }
 
 void partition_begin(struct partition *d, double horizon)
@@ -538,32 +545,33 @@ static void anneal(struct partition *d, struct search *s, struct start b, int pa
     }
     const double before = s->best;
     compare(d, s);
-    if (s->best < before || (parts > 1 && partition_value(d) < WORTH_IMPROVING * before))
+    if (s->best < before || (parts > 1 && partition_value(d, INFINITY) < WORTH_IMPROVING * before))
         improve(d, s, true);
 }
 
 static void try_faces(struct partition *d, struct search *s)
 {
-    struct start best = {0};
-    double least = INFINITY;
     partition_tabulate(d);
     for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
     /* Of many tasks all memory nodes get some, and annealing does little. */
     const bool many = d->job->n > 2 * MOVES_TASKS;
     const int last = d->nmemories <= MOST_OTHERS ? d->nmemories - 1 : MOST_OTHERS;
+    const double limit = many ? WORTH_IMPROVING * s->best : INFINITY;
+    struct start best = {0};
+    double least = limit;
     for (int i = many ? last : 1; i < d->nmemories && i <= MOST_OTHERS; i++)
         for (int way = 0; way < 4; way++) {
             struct start b = {
                 .shut = way & 1, .back = way & 2, .others = i < MOST_OTHERS ? i : d->nmemories - 1};
             begin_with(d, b);
-            const double value = partition_value(d);
+            const double value = partition_value(d, least);
             if (value < least) {
                 least = value;
                 best = b;
             }
         }
-    if (!many || least < WORTH_IMPROVING * s->best)
+    if (!many || least < limit)
         anneal(d, s, best, many ? 1 : 2);
     if (!many)
         anneal(d, s, (struct start){.owner = s->owner}, 1);

@@ -83,6 +83,8 @@ struct partition {
     double *node;            /* [nodes, n] seconds of a task there */
     double *whole;           /* [nmemories] of all tasks there */
     bool *shut;              /* [nmemories] gets no stretch */
+    int *node_of;            /* [n] memory node of each task in the exchange computed last, */
+    double exchange;         /* and its seconds; negative: none by the present homes and link */
     long crossing;           /* faces that cross */
     uint64_t random;         /* state of the generator */
     size_t *head, *follow;   /* [ncu], [n]: linked lists of each unit's tasks */
@@ -94,6 +96,7 @@ struct partition {
     struct prices market;    /* of seconds on each kind; allocated for ncu kinds */
     bool connected;          /* by faces: if several memory nodes have tasks, some cross */
     double face_bytes, fewest_bytes; /* of all faces; of the smallest */
+    double *task_bytes;              /* [n] of each task's faces */
     double least;                    /* partition_bound(); 0: not computed yet */
     double across, total;            /* lower bounds of a mean step with tasks in several memory
                                         nodes, and of any */
@@ -124,7 +127,7 @@ static inline double partition_less(double a, double b)
     return a < b ? a : b;
 }
 
-/* Predicted cost of partition owner [n]; leaves its busy times in d->load. */
+/* Predicted cost of partition owner [n]. */
 struct partition_cost partition_predict(struct partition *d, const int *owner);
 
 /* Seconds of an exchange under a partition. */
@@ -206,8 +209,9 @@ void partition_tabulate(struct partition *d);
 /* Deals consecutive tasks to each memory node that is not d->shut, by the speed of its units; from
  * the last task on if `back`. */
 void partition_deal(struct partition *d, bool back);
-/* Predicted mean step of d->pick if memory nodes' units are used as d->use says. */
-double partition_value(struct partition *d);
+/* Predicted mean step of d->pick if memory nodes' units are used as d->use says; INFINITY, and
+ * faces are not counted, if already its computation takes `enough`. */
+double partition_value(struct partition *d, double enough);
 /* Improves d->pick by annealing, in at most so many moves. */
 void partition_anneal(struct partition *d, long most);
 

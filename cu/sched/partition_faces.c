@@ -19,11 +19,9 @@ enum { ANYWHERE = 16 };
 
 /* ---- an exchange ------------------------------------------------------------------------------*/
 /* Adds up what crosses each memory node's link, and the bytes of faces inside each, by the memory
- * node of each task. Returns how many faces cross. Those of a task with itself count only if `own`.
- */
-static long sum_faces(struct partition *d, const int *memory, bool own)
+ * node of each task. Returns how many faces cross: few, so only these are looked at closely. */
+static long sum_faces(struct partition *d, const int *memory)
 {
-    const struct sched_link face = d->faces.face; /* a copy, which stores do not change */
     const size_t *first = d->job->first, *neighbour = d->job->neighbour;
     const double *bytes = d->job->face_bytes;
     double *link = d->link_s, *inside = d->inside;
@@ -32,31 +30,36 @@ static long sum_faces(struct partition *d, const int *memory, bool own)
     memset(inside, 0, (size_t)d->nmemories * sizeof *inside);
     for (size_t t = 0; t < d->job->n; t++) {
         const int to = memory[t];
-        double stays = inside[to];
+        inside[to] += d->task_bytes[t];
         for (size_t i = first[t], end = first[t + 1]; i < end; i++) {
             const int from = memory[neighbour[i]];
-            if (from != to) {
-                const double sec = face.latency + (bytes ? bytes[i] : 0) * face.per_byte;
-                link[from] += sec;
-                link[to] += sec;
-                crossing++;
-            } else if (bytes && (own || neighbour[i] != t))
-                stays += bytes[i];
+            if (from == to)
+                continue;
+            const double sec = partition_face(d, i);
+            link[from] += sec;
+            link[to] += sec;
+            inside[to] -= bytes ? bytes[i] : 0;
+            crossing++;
         }
-        inside[to] = stays;
     }
     return crossing;
 }
 
-/* Traffic is counted on the devices' links; the host has none. */
+/* Traffic is counted on the devices' links; the host has none. What was computed last is not
+ * computed again: many partitions differ only within memory nodes. */
 double partition_exchange(struct partition *d, const int *owner)
 {
-    int *memory = d->left; /* not in use outside of tabu search */
+    bool anew = d->exchange < 0;
     if (!d->job->first || d->nmemories == 1)
         return 0;
-    for (size_t t = 0; t < d->job->n; t++)
-        memory[t] = d->memory[owner[t]];
-    return partition_exchange_of(d, sum_faces(d, memory, true) > 0);
+    for (size_t t = 0; t < d->job->n; t++) {
+        const int memory = d->memory[owner[t]];
+        anew |= d->node_of[t] != memory;
+        d->node_of[t] = memory;
+    }
+    if (anew)
+        d->exchange = partition_exchange_of(d, sum_faces(d, d->node_of) > 0);
+    return d->exchange;
 }
 
 double partition_exchange_of(const struct partition *d, bool crosses)
@@ -92,12 +95,17 @@ void partition_tabulate(struct partition *d)
     }
 }
 
-static double value_of(const struct partition *d)
+static double computation(const struct partition *d)
 {
     double most = 0;
     for (int p = 0; p < d->nmemories; p++)
         most = partition_more(most, d->load[p] / d->use[p]);
-    return most + partition_exchanges(d) * partition_exchange_of(d, d->crossing > 0);
+    return most;
+}
+
+static double value_of(const struct partition *d)
+{
+    return computation(d) + partition_exchanges(d) * partition_exchange_of(d, d->crossing > 0);
 }
 
 /* Adds (sign 1) or takes away (-1) the faces between task t in a memory node and its neighbours. */
@@ -106,10 +114,9 @@ static void count_faces(struct partition *d, size_t t, int memory, int sign)
     const struct sched_job *job = d->job;
     for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
         const int there = d->pick[job->neighbour[i]];
-        if (job->neighbour[i] == t)
-            continue;
-        if (there == memory) {
-            d->inside[memory] += sign * (job->face_bytes ? 2 * job->face_bytes[i] : 0);
+        if (there == memory) { /* one with itself is listed once */
+            const int ways = job->neighbour[i] == t ? 1 : 2;
+            d->inside[memory] += sign * (job->face_bytes ? ways * job->face_bytes[i] : 0);
             continue;
         }
         const double sec = 2 * sign * partition_face(d, i); /* both ways */
@@ -129,12 +136,14 @@ static void move(struct partition *d, size_t t, int to)
     count_faces(d, t, to, 1);
 }
 
-double partition_value(struct partition *d)
+double partition_value(struct partition *d, double enough)
 {
     memset(d->load, 0, (size_t)d->nmemories * sizeof *d->load);
     for (size_t t = 0; t < d->job->n; t++)
         d->load[d->pick[t]] += seconds_on(d, d->pick[t], t);
-    d->crossing = sum_faces(d, d->pick, false) / 2; /* each was counted from both ends */
+    if (computation(d) >= enough)
+        return INFINITY;
+    d->crossing = sum_faces(d, d->pick) / 2; /* each was counted from both ends */
     return value_of(d);
 }
 
@@ -143,7 +152,7 @@ void partition_anneal(struct partition *d, long most)
     const struct sched_job *job = d->job;
     const long enough = (long)(d->effort * PER_TASK * (double)job->n),
                moves = enough < most ? enough : most;
-    double now = partition_value(d), limit = HOT * now;
+    double now = partition_value(d, INFINITY), limit = HOT * now;
     const double cooling = pow(COLD / HOT, 1. / (double)partition_more(1, (double)moves));
     for (long left = moves, tries = 32 * moves; left > 0 && tries > 0; tries--) {
         const size_t t = random_below(&d->random, job->n), first = job->first[t],
@@ -205,16 +214,18 @@ void partition_deal(struct partition *d, bool back)
     memset(given, 0, (size_t)d->nmemories * sizeof *given);
     for (size_t i = 0; i < d->job->n; i++) {
         const size_t t = back ? d->job->n - 1 - i : i;
-        if (seconds_on(d, p, t) > span) {
+        double sec = seconds_on(d, p, t);
+        if (sec > span) {
             d->pick[t] = quickest(d, t);
             given[d->pick[t]] += seconds_on(d, d->pick[t], t);
             continue;
         }
-        while (left < seconds_on(d, p, t) / 2 && (next = next_open(d, p)) < d->nmemories) {
+        while (left < sec / 2 && (next = next_open(d, p)) < d->nmemories) {
             p = next;
             left = span - given[p];
+            sec = seconds_on(d, p, t);
         }
-        left -= seconds_on(d, p, t);
+        left -= sec;
         d->pick[t] = p;
     }
 }
