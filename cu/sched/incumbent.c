@@ -35,7 +35,7 @@ static bool faces_cost_as_before(const struct incumbent *p, const struct partiti
 static void renew(struct incumbent *p, struct partition *d)
 {
     const double planned = step_of(partition_predict(d, p->owner));
-    if (isfinite(p->seconds) && p->planned > 0 && planned > 0)
+    if (isfinite(p->seconds) && planned > 0)
         p->seconds = planned * fmax(p->seconds / p->planned, 1);
     if (fabs(planned / p->planned - 1) > CHANGED)
         p->caution = 1;
@@ -53,7 +53,7 @@ bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int
         longest = fmax(longest, e->busy[c]);
     p->took = ran.exchange + (e->changed ? ran.makespan : longest);
     const bool learnt = !faces_cost_as_before(p, d);
-    if (e->changed || learnt)
+    if (p->planned > 0 && (e->changed || learnt))
         renew(p, d);
     if (e->disturbed && memcmp(owner, e->owner, bytes)) {
         p->took = INFINITY; /* units helped one that was interrupted */

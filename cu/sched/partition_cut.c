@@ -7,14 +7,17 @@
 
 void partition_load(struct partition *d, const int *owner)
 {
-    memset(d->load, 0, 2 * (size_t)d->job->ncu * sizeof *d->load);
-    for (size_t t = 0; t < d->job->n; t++) {
-        int c = owner[t];
+    const size_t n = d->job->n;
+    const bool launches = d->launches;
+    double *restrict load = d->load, *restrict full = d->full;
+    memset(load, 0, 2 * (size_t)d->job->ncu * sizeof *load);
+    for (size_t t = 0; t < n; t++) {
+        const int c = owner[t];
         double sec = estimate_seconds(d->e, c, t);
-        if (d->launches && (t == 0 || owner[t - 1] != c))
+        if (launches && (t == 0 || owner[t - 1] != c))
             sec += estimate_launch(d->e, c);
-        d->load[c] += sec;
-        d->full[c] += sec + partition_transfer(d, d->memory[c], t);
+        load[c] += sec;
+        full[c] += sec + partition_transfer(d, d->memory[c], t);
     }
 }
 

@@ -94,10 +94,10 @@ static void partition_anew(struct state *s, bool present)
     /* The result of late binding was nobody's choice, so it gets no bonus. */
     const bool found = choice_make(&s->choice, present, !s->binds_late, s->owner);
     s->wanted = found && s->partition.continues;
-    if (found) {
+    if (found)
         s->patience = fmax(1, s->patience / 2); /* not 1: noise finds better plans, too */
+    if (found || s->binds_late)
         steal_plan(&s->steal);
-    }
     s->searching -= s->weary * PER_EVALUATION * (double)(s->choice.evaluations - before);
     s->weary = found ? 1 : fmin(2 * s->weary, WEARY);
     steal_expect(&s->steal);
@@ -200,10 +200,8 @@ static void step(void *st)
     estimate_step(&s->estimate);
     interference_apply(&s->interference, &s->estimate);
     refresh(s);
-    if (s->binds_late) {
+    if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
-        steal_plan(&s->steal);
-    }
     const double caution = s->incumbent.caution,
                  doubt = SURPRISE + estimate_noise(&s->estimate) / 2;
     /* Nobody chose a step with such a trial; after it, predictions are others than those that
