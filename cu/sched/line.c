@@ -2,6 +2,7 @@
 #include "cu/sched/line.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Few points that are off a line through the origin by no more than this are on it. */
@@ -20,29 +21,36 @@ double line_median(double *v, size_t n)
     return line_select(v, n, (n - 1) / 2);
 }
 
+/* Moves numbers below a pivot, or also those equal to it, to the front of v[low .. high-1]. Returns
+ * where they end. No branch depends on a number: it could not be predicted. */
+static size_t split(double *v, size_t low, size_t high, double pivot, bool equal)
+{
+    for (size_t i = low; i < high; i++) {
+        const double x = v[i];
+        v[i] = v[low];
+        v[low] = x;
+        low += (x < pivot) | (equal & (x == pivot));
+    }
+    return low;
+}
+
 double line_select(double *v, size_t n, size_t at)
 {
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, middle = (ptrdiff_t)at;
-    while (low < high) {
-        double pivot = v[middle];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (pivot < v[j])
-                j--;
-            if (i <= j) {
-                double swap = v[i];
-                v[i++] = v[j];
-                v[j--] = swap;
-            }
+    size_t low = 0, high = n;
+    while (high - low > 1) {
+        const double pivot = line_median_of_3(v[low], v[low + (high - low) / 2], v[high - 1]);
+        const size_t above = split(v, low, high, pivot, false);
+        if (at < above)
+            high = above;
+        else if (above > low)
+            low = above;
+        else {
+            low = split(v, low, high, pivot, true);
+            if (at < low || low == above) /* no number */
+                return pivot;
         }
-        if (j < middle)
-            low = i;
-        if (middle < i)
-            high = j;
     }
-    return v[middle];
+    return v[at];
 }
 
 struct line line_through_origin(const double *x, double *y, size_t m)
