@@ -179,8 +179,9 @@ static double misfit(const struct estimate *e)
         if (e->seconds[t] >= 0) {
             const struct estimate_kind *k = &e->of[e->kind[e->owner[t]]];
             const double line = estimate_on_line(e, k, t) + k->inside * e->range[t];
-            off += fmin(e->seconds[t], fabs(e->seconds[t] - e->factor[e->owner[t]] * line));
-            all += e->seconds[t];
+            const double sec = e->seconds[t], miss = fabs(sec - e->factor[e->owner[t]] * line);
+            off += miss < sec ? miss : sec;
+            all += sec;
         }
     return off / all;
 }

@@ -141,9 +141,8 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
 /* Between two steps: updates the estimates by what was measured. One thread, as all below. */
 void estimate_step(struct estimate *e);
 
-/* By how much (logarithm) the task deviates from the kind's line, if it has run there on its own;
- * else NAN. */
-double estimate_deviation(const struct estimate *e, const struct estimate_kind *k, size_t t);
+/* By what factor the task is off the kind's line, if it has run there on its own; else NAN. */
+double estimate_off_line(const struct estimate *e, const struct estimate_kind *k, size_t t);
 
 /* Instead of estimate_step(): ignores the step. */
 void estimate_pass(struct estimate *e);

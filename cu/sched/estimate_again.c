@@ -72,8 +72,9 @@ static size_t find_misjudged(struct estimate *e, double *off)
             weight[then] += w;
         }
         for (int c = 0; c < e->ncu; c++) {
-            const double better = count[c] > 0 ? (off[c] + sum[c] / weight[c]) / 2 : 0;
-            change = fmax(change, fabs(better - off[c]));
+            const double better = count[c] > 0 ? (off[c] + sum[c] / weight[c]) / 2 : 0,
+                         by = fabs(better - off[c]);
+            change = by > change ? by : change;
             off[c] = better;
         }
     }

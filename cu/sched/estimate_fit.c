@@ -47,7 +47,8 @@ void estimate_fit(struct estimate *e, int j, size_t m, bool now, bool proportion
     for (size_t i = 0; i < m; i++) {
         const size_t t = e->chosen[i];
         e->x[i] = estimate_cost(e, t);
-        e->y[i] = now ? fmax(0, estimate_normal(e, t) - k->inside * e->range[t]) : k->seconds[t];
+        const double sec = now ? estimate_normal(e, t) - k->inside * e->range[t] : k->seconds[t];
+        e->y[i] = sec > 0 ? sec : 0;
     }
     if (!m || (!(e->x[0] > 0) && estimate_cost(e, e->order[0]) > 0))
         return; /* tasks of zero cost say nothing about others */
@@ -57,76 +58,88 @@ void estimate_fit(struct estimate *e, int j, size_t m, bool now, bool proportion
     k->tried = true;
 }
 
-double estimate_deviation(const struct estimate *e, const struct estimate_kind *k, size_t t)
+double estimate_off_line(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
     const double usual = estimate_on_line(e, k, t);
     const bool own =
         k->tried && k->count[t] && (k->kind == CU_CPU || k->sample[t][k->count[t] - 1].part == 1);
-    return own && usual > 0 && k->seconds[t] > 0 ? log(k->seconds[t] / usual) : NAN;
+    return own && usual > 0 && k->seconds[t] > 0 ? k->seconds[t] / usual : NAN;
 }
 
 /* That kinds deviate alike, because costs are declared wrong, is expected with this standard
  * deviation; least noise of a time. */
 static const double DOUBT = 0.5, LEAST_NOISE = 0.02;
 
-/* Lists in e->chosen the tasks that have run on several kinds. */
-static size_t list_shared(const struct estimate *e)
+/* Counts in e->before the kinds on which each task has run; true: some have run on several. Others
+ * tell nothing. */
+static bool count_kinds(struct estimate *e)
+{
+    int *kinds = e->before, most = 0;
+    memset(kinds, 0, e->n * sizeof *kinds);
+    for (const struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++)
+        for (size_t t = 0; t < e->n; t++)
+            kinds[t] += k->count[t] > 0;
+    for (size_t t = 0; t < e->n; t++)
+        most = kinds[t] > most ? kinds[t] : most;
+    return most > 1;
+}
+
+/* The deviations on a kind of the tasks that have run on several; adds up on how many they are
+ * known. */
+static void find_deviations(const struct estimate *e, struct estimate_kind *k, double *kinds)
 {
     size_t m = 0;
-    for (size_t t = 0; e->nkinds > 1 && t < e->n; t++) {
-        int kinds = 0;
-        for (int j = 0; j < e->nkinds && kinds < 2; j++)
-            kinds += e->of[j].count[t] > 0;
+    for (size_t t = 0; t < e->n; t++) {
+        k->deviation[t] = NAN;
         e->chosen[m] = t;
-        m += kinds > 1;
+        m += (k->count[t] > 0) & (e->before[t] > 1);
     }
-    return m;
-}
-
-/* Of m tasks: writes the deviations on a kind, and adds up on how many they are known. */
-static void find_deviations(const struct estimate *e, struct estimate_kind *k, size_t m,
-                            double *kinds)
-{
     for (size_t i = 0; i < m; i++) {
-        k->deviation[i] = estimate_deviation(e, k, e->chosen[i]);
-        kinds[i] += !isnan(k->deviation[i]);
+        const size_t t = e->chosen[i];
+        k->deviation[t] = log(estimate_off_line(e, k, t));
+        kinds[t] += !isnan(k->deviation[t]);
     }
 }
 
-/* Subtracts from the deviations on a kind their mean over tasks for which they are known on
+/* Subtracts from the n deviations on a kind their mean over tasks for which they are known on
  * several, because lines are free to shift, and adds them to each task's sum. */
-static void centre(struct estimate_kind *k, size_t m, const double *kinds, double *sum)
+static void centre(struct estimate_kind *k, size_t n, const double *kinds, double *sum)
 {
-    double tasks = 0, mean = 0;
-    for (size_t i = 0; i < m; i++)
-        if (!isnan(k->deviation[i]) && kinds[i] > 1)
-            mean += (k->deviation[i] - mean) / ++tasks;
-    for (size_t i = 0; i < m; i++)
-        if (!isnan(k->deviation[i]))
-            sum[i] += k->deviation[i] -= mean;
+    double tasks = 0, all = 0;
+#pragma omp simd reduction(+ : tasks, all)
+    for (size_t t = 0; t < n; t++) {
+        const double here = k->deviation[t], counts = here == here && kinds[t] > 1 ? 1 : 0;
+        tasks += counts;
+        all += counts > 0 ? here : 0;
+    }
+    const double mean = tasks > 0 ? all / tasks : 0;
+    for (size_t t = 0; t < n; t++) {
+        const double here = k->deviation[t] - mean;
+        k->deviation[t] = here;
+        sum[t] += here == here ? here : 0;
+    }
 }
 
 /* Least squares of each task's deviations on other kinds over that on this kind, drawn to 1. */
 void estimate_compare(struct estimate *e, double scatter)
 {
     const double noise = fmax(LEAST_NOISE, scatter) / DOUBT, prior = 2 * noise * noise;
-    const size_t m = list_shared(e);   /* others tell nothing */
     double *sum = e->x, *kinds = e->y; /* of each task's deviations; on how many kinds they are */
+    const size_t n = e->nkinds > 1 && count_kinds(e) ? e->n : 0;
     struct estimate_kind *end = e->of + e->nkinds;
-    memset(sum, 0, m * sizeof *sum);
-    memset(kinds, 0, m * sizeof *kinds);
+    memset(sum, 0, n * sizeof *sum);
+    memset(kinds, 0, n * sizeof *kinds);
+    for (struct estimate_kind *k = e->of; n && k < end; k++)
+        find_deviations(e, k, kinds);
     for (struct estimate_kind *k = e->of; k < end; k++)
-        find_deviations(e, k, m, kinds);
-    for (struct estimate_kind *k = e->of; k < end; k++)
-        centre(k, m, kinds, sum);
+        centre(k, n, kinds, sum);
     for (struct estimate_kind *k = e->of; k < end; k++) {
         double xx = 0, xy = 0;
-        for (size_t i = 0; i < m; i++) {
-            const double here = k->deviation[i];
-            if (isnan(here))
-                continue;
-            xx += (kinds[i] - 1) * here * here;
-            xy += here * (sum[i] - here);
+#pragma omp simd reduction(+ : xx, xy)
+        for (size_t t = 0; t < n; t++) {
+            const double known = k->deviation[t], here = known == known ? known : 0;
+            xx += (kinds[t] - 1) * here * here;
+            xy += here * (sum[t] - here);
         }
         k->alike = WITHOUT(ALIKE) ? 1 : fmin(1, fmax(0, (xy + prior) / (xx + prior)));
         k->told = xx / (xx + prior);

@@ -158,7 +158,7 @@ static double scatter_on(const struct estimate *e, int c, double scatter)
     if (WITHOUT(GUESSES) || !(e->guessed[c] > 0))
         return scatter;
     for (int j = 0; j < e->nkinds; j++)
-        spread = fmax(spread, e->of[j].spread);
+        spread = e->of[j].spread > spread ? e->of[j].spread : spread;
     return sqrt(scatter * scatter + spread * spread * e->guessed[c] / e->expected[c]);
 }
 

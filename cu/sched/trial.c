@@ -284,13 +284,13 @@ static size_t find_deviant(const struct trial *t, const struct partition *d, con
                            int cu, double sign, double *most, double planned)
 {
     const struct estimate *e = d->e;
-    const double clear = CLEAR * fmax(estimate_noise(e), 0.02);
+    const double clear = exp(CLEAR * fmax(estimate_noise(e), 0.02));
     size_t best = e->n;
     for (size_t i = 0; i < e->n; i++) {
         if (t->lent[owner[i]] || !is_apart(e, owner, cu, i))
             continue;
-        const double off = sign * estimate_deviation(e, &e->of[e->kind[owner[i]]], i);
-        if (!(off > clear)) /* spares most tasks what follows */
+        const double off = estimate_off_line(e, &e->of[e->kind[owner[i]]], i);
+        if (!(sign > 0 ? off > clear : off * clear < 1)) /* spares most tasks what follows */
             continue;
         const double there = d->load[cu] + estimate_seconds(e, cu, i) + estimate_launch(e, cu),
                      cost = fmax(0, there - planned) + 2 * partition_transfer(d, d->memory[cu], i) +
@@ -303,6 +303,15 @@ static size_t find_deviant(const struct trial *t, const struct partition *d, con
     return best;
 }
 
+/* How far deviations are alike is told for all kinds. */
+static bool tells_all(const struct estimate *e)
+{
+    for (const struct estimate_kind *k = e->of; k < e->of + e->nkinds; k++)
+        if (k->told <= TOLD)
+            return false;
+    return true;
+}
+
 /* Tasks that take longer on one kind than their costs say may do so on others, too, or not: the
  * partition depends on that. Lends a device one of these, and one that takes less. */
 static void try_deviants(struct trial *t, const struct steal *s, int *owner)
@@ -311,7 +320,7 @@ static void try_deviants(struct trial *t, const struct steal *s, int *owner)
     const struct estimate *e = d->e;
     const size_t n = s->plan.n;
     if (e->known || !e->cost || d->horizon < 2 || e->steps < 2 || t->deviants >= ENOUGH_DEVIANTS ||
-        WITHOUT(TRY_DEVIANT))
+        tells_all(e) || WITHOUT(TRY_DEVIANT))
         return;
     const struct estimate_kind *before = NULL; /* one device of each kind */
     for (int c = 0; c < s->plan.ncu; c++) {
