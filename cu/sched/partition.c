@@ -135,6 +135,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->transfer = ARENA_NEW(job->arena, n, double);
     d->delta = ARENA_NEW(job->arena, n, double);
     d->scratch = ARENA_NEW(job->arena, n + 1, double);
+    d->simple = ARENA_NEW(job->arena, 2 * n, float);
     d->class = ARENA_NEW(job->arena, ncu, struct partition_class);
     d->class_of = ARENA_NEW(job->arena, ncu + 1, int);
     d->group = ARENA_NEW(job->arena, ncu, struct partition_group);
@@ -211,8 +212,10 @@ static void sort_units(struct partition *d)
             if (!k || k->memory != d->memory[c])
                 d->class_of[d->memory[c]] = d->nclasses;
             k = &d->class[d->nclasses++];
-            *k =
-                (struct partition_class){.kind = kind, .memory = d->memory[c], .first = d->ngroups};
+            *k = (struct partition_class){.kind = kind,
+                                          .memory = d->memory[c],
+                                          .seconds = d->e->of[kind].seconds,
+                                          .first = d->ngroups};
         }
         if (anew || slowdown > first * same || d->e->launch[c] != launch) {
             first = slowdown;

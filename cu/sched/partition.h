@@ -36,8 +36,9 @@ struct partition_cost {
 /* Units of one kind in one memory node. */
 struct partition_class {
     int kind, memory, units;
-    double capacity; /* sum of 1 / slowdown */
-    int first, end;  /* its groups first .. end-1 */
+    const double *seconds; /* [n] of the kind */
+    double capacity;       /* sum of 1 / slowdown */
+    int first, end;        /* its groups first .. end-1 */
 };
 
 /* Units of a class with (nearly) the same slowdown, and the same launch. */
@@ -93,6 +94,7 @@ struct partition {
     int *left;               /* [n] place in d->order; during tabu search, the unit left last, */
     long *until;             /* [n] and the move until which it may not return */
     double *delta, *scratch; /* [n] exchange seconds that giving the task away would add; scratch */
+    float *simple;           /* [2 * n] scratch */
     struct prices market;    /* of seconds on each kind; allocated for ncu kinds */
     bool connected;          /* by faces: if several memory nodes have tasks, some cross */
     double face_bytes, fewest_bytes; /* of all faces; of the smallest */

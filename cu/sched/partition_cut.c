@@ -28,41 +28,54 @@ static double end_at(const struct partition *d, int group, double sec)
     return d->top[group] + d->slowdown[group] * sec + d->begin[group];
 }
 
-/* The group of a class in which the task ends first; updates *first, the end, if it is before
- * *first. */
-static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
-                  double *first)
+static double transfer_in(const struct partition *d, const struct partition_class *k, size_t t)
 {
-    const double sec = d->e->of[k->kind].seconds[t],
-                 transfer = d->weight > 0 ? d->weight * partition_transfer(d, k->memory, t) : 0;
+    return d->weight > 0 ? d->weight * partition_transfer(d, k->memory, t) : 0;
+}
+
+/* When the task ends first in a class. */
+static double end_in(const struct partition *d, const struct partition_class *k, size_t t)
+{
+    const double sec = k->seconds[t];
     double end = end_at(d, k->first, sec);
     for (int g = k->first + 1; g < k->end; g++)
         end = partition_less(end, end_at(d, g, sec));
-    if (!(end + transfer < *first))
-        return best;
-    *first = end + transfer;
-    best = k->first; /* the loops may round differently */
-    while (best + 1 < k->end && end_at(d, best, sec) > end * (1 + 1e-12))
-        best++;
+    return end + transfer_in(d, k, t);
+}
+
+/* The class, of those allowed, in which the task ends first, at *end; if all times overflow, the
+ * first of them. */
+static const struct partition_class *first_class(const struct partition *d, enum partition_by by,
+                                                 size_t t, double *end)
+{
+    const int pick = d->pick[t];
+    const bool within = by == PARTITION_BY_MEMORY && pick != PARTITION_ANY;
+    const struct partition_class *k = d->class + (within ? d->class_of[pick] : 0),
+                                 *last = d->class + (within ? d->class_of[pick + 1] : d->nclasses),
+                                 *best = NULL;
+    *end = INFINITY;
+    for (; k < last; k++) {
+        if (!within && pick != PARTITION_ANY && pick != k->kind)
+            continue;
+        const double here = end_in(d, k, t);
+        best = !best || here < *end ? k : best;
+        *end = partition_less(here, *end);
+    }
     return best;
 }
 
-/* Assigns the task to where it ends first, among the allowed units; if all times overflow, to the
- * first of them. */
+/* Assigns the task to where it ends first. */
 static int place(struct partition *d, enum partition_by by, size_t t)
 {
-    double first = INFINITY;
-    int best = -1, pick = d->pick[t];
-    const bool within = by == PARTITION_BY_MEMORY && pick != PARTITION_ANY;
-    const struct partition_class *k = d->class + (within ? d->class_of[pick] : 0),
-                                 *end = d->class + (within ? d->class_of[pick + 1] : d->nclasses);
-    for (; k < end; k++)
-        if (within || pick == PARTITION_ANY || pick == k->kind)
-            best = end_in(d, k, t, best < 0 ? k->first : best, &first);
+    double end;
+    const struct partition_class *k = first_class(d, by, t, &end);
+    const double sec = k->seconds[t], transfer = transfer_in(d, k, t);
+    int best = k->first; /* loops may round differently */
+    while (best + 1 < k->end && end_at(d, best, sec) + transfer > end * (1 + 1e-12))
+        best++;
     struct partition_group *g = &d->group[best];
-    int unit = g->heap.top->unit;
-    plan_heap_add(&g->heap, estimate_seconds(d->e, unit, t) + estimate_launch(d->e, unit) +
-                                d->weight * partition_transfer(d, d->memory[unit], t));
+    const int unit = g->heap.top->unit;
+    plan_heap_add(&g->heap, d->slowdown[best] * sec + d->begin[best] + transfer);
     d->top[best] = g->heap.top->load;
     d->slowdown[best] = d->e->slowdown[g->heap.top->unit];
     d->begin[best] = estimate_launch(d->e, g->heap.top->unit);
@@ -93,14 +106,14 @@ static int unit_of(const struct partition *d, enum partition_by by, int s)
 /* Seconds of tasks begin .. end-1 on a whole memory node whose units share each evenly: sec[0..].
  */
 static void share_evenly(const struct partition *d, int memory, size_t begin, size_t end,
-                         double *sec)
+                         double *restrict sec)
 {
     const struct partition_class *k = d->class + d->class_of[memory],
                                  *last = d->class + d->class_of[memory + 1];
     const bool moves = d->weight > 0 && d->bound;
     memset(sec, 0, (end - begin) * sizeof *sec);
     for (; k < last; k++) {
-        const double *alone = d->e->of[k->kind].seconds, each = k->capacity / k->units;
+        const double *restrict alone = k->seconds, each = k->capacity / k->units;
         for (size_t t = begin; !moves && t < end; t++)
             sec[t - begin] += k->capacity / partition_more(alone[t], 1e-300);
         for (size_t t = begin; moves && t < end; t++) {
@@ -207,7 +220,7 @@ bool partition_learn_use(struct partition *d)
         area[d->pick[t]] += known_seconds_on(d, PARTITION_BY_MEMORY, d->pick[t], t);
     for (int p = 0; p < d->nmemories; p++) {
         double now = ends[p] > 0 ? partition_less(1, area[p] / ends[p]) : 1;
-        changed |= fabs(now - d->use[p]) > 0.001;
+        changed |= fabs(now - d->use[p]) > 0.002;
         d->use[p] = partition_more(0.1, (d->use[p] + now) / 2);
     }
     return changed;
@@ -220,15 +233,15 @@ bool partition_cut(struct partition *d, enum partition_by by)
         d->use[p] = 1;
     for (int p = 0; by == PARTITION_BY_MEMORY && p < d->nodes; p++)
         share_evenly(d, p, 0, d->job->n, d->node + (size_t)p * d->job->n);
-    for (int i = 0; i < TRIES; i++) {
-        if (!find_span(d, by))
-            return false;
+    for (int left = TRIES; find_span(d, by); left--) {
         if (by != PARTITION_BY_MEMORY)
             return true;
         partition_pack(d, by, d->trial);
+        if (left == 1 || d->nmemories == 1)
+            return true;
         partition_load(d, d->trial);
-        if (d->nmemories == 1 || !partition_learn_use(d))
-            break;
+        if (!partition_learn_use(d))
+            return true;
     }
-    return true;
+    return false;
 }

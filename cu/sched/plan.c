@@ -233,7 +233,7 @@ enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job)
 
 static bool before(struct plan_load a, struct plan_load b)
 {
-    return a.load < b.load || (a.load == b.load && a.unit < b.unit);
+    return (a.load < b.load) | ((a.load == b.load) & (a.unit < b.unit)); /* without branches */
 }
 
 int plan_heap_add(struct plan_heap *h, double sec)
@@ -242,8 +242,8 @@ int plan_heap_add(struct plan_heap *h, double sec)
     int chosen = loaded.unit, at = 0;
     loaded.load += sec;
     for (int child; (child = 2 * at + 1) < h->count; at = child) {
-        if (child + 1 < h->count && before(top[child + 1], top[child]))
-            child++;
+        const int other = child + (child + 1 < h->count);
+        child = before(top[other], top[child]) ? other : child;
         if (!before(top[child], loaded))
             break;
         top[at] = top[child];
