@@ -320,8 +320,7 @@ static enum ek_status read_after(struct run_job *j, const char *where, const jso
     TRY(list_of(j, where, task, "after", &list));
     if (!list)
         return EK_OK;
-    kind->after = ARENA_NEW(&j->arena, j->problem.nkinds, int);
-    TRY(arena_check(&j->arena, "tasks"));
+    memset(kind->after, 0, (size_t)j->problem.nkinds * sizeof *kind->after);
     json_array_foreach(list, i, one)
     {
         bool found = false;
@@ -397,10 +396,11 @@ static enum ek_status read_tasks(struct run_job *j)
     if (!n)
         FAIL(EK_USAGE, "%s: tasks must be a list with at least one task", j->path);
     j->command = ARENA_NEW(&j->arena, n, struct run_command);
+    int *after = ARENA_NEW(&j->arena, n, int); /* of one task at a time */
     TRY(arena_check(&j->arena, "tasks"));
     json_array_foreach(tasks, i, task)
     {
-        struct moldable_kind kind = {0};
+        struct moldable_kind kind = {.after = after};
         snprintf(where, sizeof where, "tasks[%zu]", i);
         enum ek_status st = add_task(j, where, task, &kind, &j->command[i]);
         free(kind.law.table);
