@@ -203,7 +203,7 @@ static bool find_seconds(const regex_t *regex, FILE *f, double *seconds)
         if (regexec(regex, line, 2, match, 0) || match[1].rm_so < 0)
             continue;
         double x = strtod(line + match[1].rm_so, &end);
-        if (end > line + match[1].rm_so && x > 0) {
+        if (end > line + match[1].rm_so && x > 0 && isfinite(x)) {
             *seconds = x; /* the last one counts */
             found = true;
         }

@@ -161,6 +161,15 @@ a, b, c = float(law.split("/")[0]), float(law.split("^")[1].split("+")[0]), floa
 assert 0.2 <= a + c, law
 END
 
+# a time that is none: the task has failed, and the others go on
+cat >job.json <<'END'
+{"nodes": [{"name": "a", "cores": 1}], "oversubscribe": true, "retries": 0, "tasks": [
+ {"name": "none", "command": "echo took inf", "time": "0.1", "measure": "took (.*)"}, {"name": "ok", "command": "true", "time": "0.1"}]}
+END
+rm -rf job.json.results
+runs 1 run job.json
+grep -q 'failed tasks: 0 (exit 1)' err && grep -q '2 tasks, 1 done' out || say "a time of inf: $(cat out err)"
+
 # widths that a task can have, on nodes that have them; times that grow give a law that can be read
 cat >job.json <<'END'
 {"nodes": [{"name": "a", "cores": 4}, {"name": "b", "cores": 2}], "oversubscribe": true, "tasks": [
