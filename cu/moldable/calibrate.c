@@ -291,6 +291,18 @@ static enum ek_status measure(struct calibration *c)
 }
 
 /* ---- the law of a kind ------------------------------------------------------------------------*/
+/* The median of a trial's runs; of a sweep only of its first task, which others are compared with:
+ * tasks with other values may take other times. */
+static double median_of(const struct calibration *c, const struct trial *t, double *measured)
+{
+    const int step = c->job->command[t->kind].sweep ? t->copies : 1;
+    const int runs = t->copies * c->repeat / step;
+    measured += t->first;
+    for (int i = 1; i < runs; i++)
+        measured[i] = measured[i * step];
+    return sort_median(measured, (size_t)runs);
+}
+
 /* Fits the law to the measured seconds, and adds the rest of the run (start, memory, files) as a
  * constant, because the task occupies its cores during that as well. */
 static enum ek_status fit_kind(struct calibration *c, int kind)
@@ -304,9 +316,7 @@ static enum ek_status fit_kind(struct calibration *c, int kind)
     for (struct trial *t = c->trial; t < c->trial + c->ntrials; t++) {
         if (t->kind != kind)
             continue;
-        const size_t runs = (size_t)(t->copies * c->repeat);
-        const double s = sort_median(c->seconds + t->first, runs),
-                     whole = fmax(s, sort_median(c->wall + t->first, runs));
+        const double s = median_of(c, t, c->seconds), whole = fmax(s, median_of(c, t, c->wall));
         if (t->node) {
             json_object_set_new(factors, p->node[t->node].name, json_real(alone / s));
         } else if (t->copies > 1) {

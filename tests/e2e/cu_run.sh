@@ -161,6 +161,13 @@ a, b, c = float(law.split("/")[0]), float(law.split("^")[1].split("+")[0]), floa
 assert 0.2 <= a + c, law
 END
 
+# the values of a sweep are different tasks, too: the second one's time is no interference
+cat >job.json <<'END'
+{"nodes": [{"name": "a", "cores": 2}], "oversubscribe": true, "tasks": [{"command": "sleep {x}", "sweep": {"x": [0.2, 1.2]}}]}
+END
+runs 0 calibrate job.json --repeat 1 --out fitted.json
+python3 -c 'import json; assert json.load(open("fitted.json"))["tasks"][0]["interference"] < 1' || say "a sweep: $(cat fitted.json)"
+
 # a time that is none: the task has failed, and the others go on
 cat >job.json <<'END'
 {"nodes": [{"name": "a", "cores": 1}], "oversubscribe": true, "retries": 0, "tasks": [
