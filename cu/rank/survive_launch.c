@@ -94,8 +94,10 @@ static void tell(int number)
 static void watch_launcher(double now)
 {
     static double since;
-    if (!process_outlives_all_below(k->child))
+    static pid_t launcher;
+    if (k->child != launcher || !process_outlives_all_below(k->child))
         since = now;
+    launcher = k->child;
     if (now <= since + LAUNCHER_WAIT)
         return;
     status_warn("the launcher is killed: it has not ended although all its ranks have");
