@@ -360,14 +360,15 @@ static struct depths depths_of(const struct survey *s)
     return d;
 }
 
-static enum ek_status check_flat(const char *path, const struct depths *d, double seabed)
+static enum ek_status check_flat(const char *path, const char *how, const struct depths *d,
+                                 double seabed)
 {
     if (d->lowest > seabed + ALIKE)
         FAIL(EK_USAGE,
              "%s: the sea floor is said to lie %g m deep, and an instrument %g m: give seabed=%g, "
              "or --seabed receivers or FILE where it is not flat",
              path, seabed, d->lowest, d->lowest + ABOVE);
-    if (d->last - d->first > MOST_RELIEF)
+    if (!how && d->last - d->first > MOST_RELIEF)
         FAIL(EK_USAGE,
              "%s: receivers lie %g to %g m deep over one sea floor at %g m: give --seabed "
              "receivers, --seabed FILE, or --seabed flat if they hang in the sea",
@@ -396,8 +397,8 @@ enum ek_status seabed_set(const char *path, const char *how, bool given, struct 
     OWNED(close_floor) struct floor f = {.n = 0};
     const bool receivers = how ? !strcmp(how, "receivers") : !given;
     const bool flat = how ? !strcmp(how, "flat") : given || d.last - d.first <= ALIKE;
-    if (!how && given)
-        TRY(check_flat(path, &d, e->seabed[0]));
+    if (flat && given)
+        TRY(check_flat(path, how, &d, e->seabed[0]));
     for (int c = 0; flat && !given && c < earth_columns(e); c++)
         e->seabed[c] = d.lowest + ABOVE;
     if (flat)

@@ -11,9 +11,9 @@
 
 /* Sets the floor below a survey and its earth. `how`: "flat", as in the earth; "receivers"; the
  * name of a table [x,] y, depth or of a .poly; NULL: flat if a floor was `given` and fits the
- * receivers, else through them. EK_USAGE: a given flat floor with receivers below it or at
- * different depths, an instrument below the floor of a table, an invalid table; `path` names the
- * survey. */
+ * receivers, else through them. EK_USAGE: a given flat floor with instruments below it or, if `how`
+ * is NULL, receivers at different depths, an instrument below the floor of a table, an invalid
+ * table; `path` names the survey. */
 enum ek_status seabed_set(const char *path, const char *how, bool given, struct survey *survey,
                           struct earth *earth);
 

@@ -94,7 +94,9 @@ check $? 'a sea floor behind a byte-order mark'
 awk -F, 'BEGIN { OFS = FS } /^src_x/ { head = NR } head && NR == head + 3 { $7 = $1; $8 = "-0"; $2 = 0; $9 = $3; $6 = 0 } { print }' \
     "$survey" >"$work/touching.csv"
 refuses 'a source in its receiver' 'touching.csv:[0-9]*: the source touches' "$bin" "$work/touching.csv" --iterations 0
-refuses 'receivers below the sea floor' 'said to lie 500 m deep' "$bin" "$survey" --earth seabed=500 --iterations 0
+for how in '' '--seabed flat'; do
+    refuses "receivers below the sea floor $how" 'said to lie 500 m deep' "$bin" "$survey" --earth seabed=500 $how --iterations 0
+done
 refuses 'receivers at many depths over one floor' 'over one sea floor' "$bin" "$work/both.csv" --earth seabed=1300 --iterations 0
 awk 'NR == 2 { sub(/seabed=[0-9.]*,/, "") } { print }' "$work/both.csv" >"$work/unsaid.csv"
 "$bin" "$work/unsaid.csv" --iterations 0 $quick --cells "$work/cells.csv" 2>"$work/err" &&
