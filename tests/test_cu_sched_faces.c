@@ -279,6 +279,37 @@ static void bounds_hold(void **state)
     assert_true(reached > CASES / 4);
 }
 
+/* Neighbours in two memory nodes are not exchanged to and fro: 16 equal tasks on a core and a
+ * device leave little to weigh. */
+static void neighbours_keep_their_places(void **state)
+{
+    enum { TASKS = 16, WIDTH = 4 };
+    struct arena arena = {0};
+    struct sched_unit unit[2] = {{.width = 1, .speed = 1},
+                                 {.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = 6}};
+    const struct sched_exchange rest = {.crossed = true};
+    struct sched_job job;
+    struct estimate e;
+    struct partition d;
+    int owner[TASKS];
+    for (size_t t = 0; t < TASKS; t++)
+        cost[t] = 1;
+    add_grid(&job, TASKS, WIDTH);
+    job.ncu = 2;
+    job.unit = unit;
+    job.arena = &arena;
+    job.exchange = &rest;
+    job.face = &(struct sched_link){0.05, 0};
+    assert_int_equal(estimate_open(&e, &job), EK_OK);
+    assert_int_equal(partition_open(&d, &e, &job), EK_OK);
+    partition_begin(&d, 20);
+    partition_bound(&d);
+    const long budget = d.budget;
+    partition_search(&d, NULL, owner);
+    assert_true(budget - d.budget < 15000);
+    arena_free(&arena);
+}
+
 /* As many equal tasks as units, each as long as the step. A trial of what a face costs teaches
  * nothing that could be used: no task moves. */
 static void nothing_is_tried_in_vain(void **state)
@@ -375,6 +406,7 @@ int main(void)
         cmocka_unit_test(annealing_is_paid_for),
         cmocka_unit_test(many_tasks_are_annealed_where_it_may_help),
         cmocka_unit_test(bounds_hold),
+        cmocka_unit_test(neighbours_keep_their_places),
         cmocka_unit_test(nothing_is_tried_in_vain),
         cmocka_unit_test(faces_are_guessed_until_they_cross),
         cmocka_unit_test(a_slow_link_says_little_of_faces),

@@ -93,6 +93,17 @@ static bool crosses(const struct partition *d, int cu, int other)
     return d->job->first && d->memory[cu] != d->memory[other];
 }
 
+/* What partition_crossing() says too little if two tasks change places: faces between them, in both
+ * directions, cross as before, while each counts them as gone. */
+static double faces_between(const struct partition *d, size_t a, size_t b)
+{
+    const struct sched_job *job = d->job;
+    double sec = 0;
+    for (size_t i = job->first[a]; i < job->first[a + 1]; i++)
+        sec += job->neighbour[i] == b ? partition_face(d, i) : 0;
+    return 4 * sec * partition_exchanges(d);
+}
+
 /* Computes d->delta of a unit's tasks for a move to memory node `to`, where faces count. */
 static void price_exchange(struct improvement *a, int cu, int to)
 {
@@ -194,6 +205,8 @@ static void weigh(struct improvement *a, const struct side *last, const struct s
         }
         const double x1 = p.first + in + bring, y1 = q.first - out - carry;
         value = then + w * partition_more(first, partition_more(x1, y1)) + gives + takes;
+        if (value < least && cross)
+            value += faces_between(d, give, take);
         if (value < least)
             *best = (struct offer){give, take, other->unit, {x, x1}, {y, y1}, least = value};
     }
