@@ -116,8 +116,8 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     const double muted = mute_time(&b->m->mute, segy_offset(t)) - t->delay;
     to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * b->m->bank->rate);
     to->last = (float)filter_bank_last(b->m->bank, t->ns);
-    to->mx = (float)(0.5 * (t->sx + t->gx));
-    to->my = (float)(0.5 * (t->sy + t->gy));
+    to->mx = (float)(0.5 * (t->sx + t->gx) - b->m->whole.origin[0]);
+    to->my = (float)(0.5 * (t->sy + t->gy) - b->m->whole.origin[1]);
     b->index[b->ntraces++] = index;
     return EK_OK;
 }

@@ -138,6 +138,12 @@ enum ek_status migrate_slabs_plan(struct migrate *m);
 /* Makes this slab the image, empty. No unit may be at work; units' workers and devices must be
  * opened again for it. EK_UNAVAILABLE. */
 enum ek_status migrate_slab(struct migrate *m, int slab);
+/* Place of a column of the slab along x or y (axis 0, 1), m from the whole image's first one:
+ * floats, which hold large coordinates to half a metre, hold this. */
+static inline float migrate_place(const struct migrate *m, int axis, int i)
+{
+    return (float)((i + (axis ? 0 : m->slab * m->across)) * m->grid.step[axis]);
+}
 /* Whether any trace of a chunk has the slab within its aperture. */
 bool migrate_reaches(const struct migrate *m, size_t chunk);
 

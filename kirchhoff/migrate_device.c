@@ -83,9 +83,9 @@ static enum ek_status send_plan(struct migrate_device *d)
         memcpy(parts + n + at, p->axis[a].way, (size_t)p->axis[a].n * sizeof *parts);
     }
     for (size_t i = 0; i < nx; i++)
-        x[i] = (float)grid_coordinate(g, 0, (int)i);
+        x[i] = migrate_place(d->m, 0, (int)i);
     for (size_t j = 0; j < ny; j++)
-        y[j] = (float)grid_coordinate(g, 1, (int)j);
+        y[j] = migrate_place(d->m, 1, (int)j);
     memcpy(y + ny, s->reach_at, depths * sizeof *y);
     memcpy(y + ny + depths, s->taper_at, depths * sizeof *y);
     TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));

@@ -102,8 +102,8 @@ static void make_rows(const struct migrate_worker *w, struct thread_own *own, in
 static float distance(const struct migrate *m, const struct batch_trace *t, size_t column)
 {
     const int ny = m->grid.n[1];
-    const float x = (float)grid_coordinate(&m->grid, 0, (int)(column / (size_t)ny));
-    const float y = (float)grid_coordinate(&m->grid, 1, (int)(column % (size_t)ny));
+    const float x = migrate_place(m, 0, (int)(column / (size_t)ny));
+    const float y = migrate_place(m, 1, (int)(column % (size_t)ny));
     return sqrtf((x - t->mx) * (x - t->mx) + (y - t->my) * (y - t->my));
 }
 

@@ -353,7 +353,8 @@ static double limits(const struct migrate *m, const double *s, const double *g)
 static double weight_of(const struct migrate *m, const struct batch_trace *t, const struct part *s,
                         const struct part *g, const double x[3], int depth)
 {
-    const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
+    const double far =
+        hypot(x[0] - m->whole.origin[0] - (double)t->mx, x[1] - m->whole.origin[1] - (double)t->my);
     const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
     const double left =
         clamp(((double)m->sum.reach_at[depth] - far) * (double)m->sum.taper_at[depth]);

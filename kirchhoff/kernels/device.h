@@ -30,13 +30,13 @@ struct batch_trace {
     float start;          /* added to a time, in samples, to get its position in a level */
     float first;          /* first sample that counts: the trace's first, or its mute's end */
     float last;           /* the trace's last sample */
-    float mx, my;         /* midpoint, m; far away if the trace has no signal */
+    float mx, my; /* midpoint from the image's first column, m; far away if it has no signal */
 };
 
 /* Sizes and strides of image and tables. Arrays `cells` and `parts` have axis x, axis y and the
  * nodes in turn; `parts` goes on with the `way` of each axis (struct nodes_plan), and with
- * `places`: x of columns, y of columns, aperture and its taper at each depth down to the last node.
- */
+ * `places`: x of columns and y of columns, from the image's first, aperture and its taper at each
+ * depth down to the last node. */
 struct migrate_shape {
     int nx, ny, nz;       /* image columns; depths of a column, whole blocks */
     int nodes, fine, end; /* of a row; depths with nodes of their own; as in struct nodes_plan */

@@ -49,6 +49,26 @@ line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto
     cmp -s "$work/line.fold.f32" "$work/other.fold.f32" && grep -q '"dimension": "2.5"' "$work/line.json" &&
     grep -q '"filter": "half"' "$work/line.json" && [ "$(number silent_traces "$work/line.json")" = 0.0 ]
 check $? "the same bits of a line on a device: $(cat "$work/line.json")"
+# Far from the origin of coordinates the image is the same, with a small aperture, too.
+"$python" - "$work/small.segy" "$work/far.segy" <<'PY'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+for at in range(3600, len(data), 3044):
+    sx, sy, gx, gy = struct.unpack(">4i", data[at + 72:at + 88])
+    data[at + 72:at + 88] = struct.pack(">4i", sx + 50000000, sy + 450000000, gx + 50000000, gy + 450000000)
+open(sys.argv[2], "wb").write(data)
+PY
+if [ -e "$work/far.segy" ]; then
+    near="--weight diffractor --aperture 12 --taper 1 --anti-alias 0 --quiet --layout 1x1"
+    "$bin" "$work/small.segy" $tables $near --grid 9x9x11:5.3x5.3x40@980.2,980.2,300 --raw "$work/near" &&
+        "$bin" "$work/far.segy" $tables $near --grid 9x9x11:5.3x5.3x40@500980.2,4500980.2,300 --raw "$work/far" &&
+        cmp -s "$work/near.fold.f32" "$work/far.fold.f32" && "$python" - "$work/near" "$work/far" <<'PY'
+import struct, sys
+near, far = (struct.unpack("<891f", open(name + ".f32", "rb").read()) for name in sys.argv[1:])
+assert max(abs(a - b) for a, b in zip(near, far)) < 1e-3 * max(near)
+PY
+    check $? 'the same image far from the origin'
+fi
 # Where no trace counts, as all are muted there, the image is 0, not what a filter leaves before the mute.
 "$bin" "$work/small.segy" $tables --grid 3x3x41:50x50x20@500,500,100 --filter half --mute 0:1.5 --quiet --layout 1x1 --raw "$work/late" &&
     "$python" - "$work/late" <<'PY'
