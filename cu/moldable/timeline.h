@@ -171,7 +171,11 @@ bool timeline_first_fit(struct timeline *, int task, double limit, struct moldab
 /* Is there interference, and do cores and dependencies alone determine the starts of tasks? Then
  * the methods plan as if all other cores were busy, and the finished plan tells which are. */
 bool moldable_neighbours_matter(const struct moldable_problem *);
-/* The makespan of a plan of these choices [ntasks], which the timeline has made, too, afterwards.
- * EK_UNAVAILABLE: out of memory. */
+/* Follows the choices [ntasks] core by core: tasks, parts and makespan of an empty plan, which the
+ * caller closes. The timeline has made the choices, too, afterwards. EK_UNAVAILABLE: out of memory.
+ */
+enum ek_status moldable_follow(struct moldable_plan *, struct timeline *,
+                               const struct moldable_choice *);
+/* The same for the makespan alone. */
 enum ek_status moldable_makespan(struct timeline *, const struct moldable_choice *,
                                  double *makespan);
