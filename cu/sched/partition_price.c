@@ -3,6 +3,7 @@
 #include "cu/sched/partition.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Rounds of setting each kind's price in turn, and the precision in each. */
 enum { ROUNDS = 2 };
@@ -15,21 +16,31 @@ enum { MANY_KINDS = 16, TURNS = 60 };
 /* So many tasks are priced on a kind while one exchange is tried. */
 enum { PER_EVALUATION = 16 };
 
+/* Share by which capacities may change for prices to be about right. */
+static const double SAME = 0.05;
+
 /* Price differences below this share do not count. */
 static const double ALIKE = 0.001;
 
-static void open_market(struct partition *d)
+/* True: the prices found last are about right: capacities are (nearly) the same. */
+static bool open_market(struct partition *d)
 {
     struct prices *m = &d->market;
+    double *capacity = m->area;
+    bool same = m->kinds == d->e->nkinds;
     m->kinds = d->e->nkinds;
+    memset(capacity, 0, (size_t)m->kinds * sizeof *capacity);
+    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
+        capacity[c->kind] += c->capacity;
+    for (int k = 0; k < m->kinds; k++)
+        same &= fabs(capacity[k] - m->capacity[k]) <= SAME * m->capacity[k];
     for (int k = 0; k < m->kinds; k++) {
         m->seconds[k] = d->e->of[k].seconds;
-        m->capacity[k] = 0;
+        m->capacity[k] = capacity[k];
         m->longest[k] = INFINITY;
-        m->price[k] = 1;
+        m->price[k] = same ? m->price[k] : 1;
     }
-    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
-        m->capacity[c->kind] += c->capacity;
+    return same;
 }
 
 /* Value of the dual, sold / offered: each task goes to the cheapest kind. Leaves in d->scratch the
@@ -186,7 +197,7 @@ void partition_price_within(struct partition *d, double span)
 double partition_price(struct partition *d)
 {
     struct prices *m = &d->market;
-    open_market(d);
+    const bool known = open_market(d);
     const double least = longest(d);
     if (d->proportional)
         for (int k = 0; k < m->kinds; k++)
@@ -194,7 +205,7 @@ double partition_price(struct partition *d)
     else if (m->kinds >= MANY_KINDS && !WITHOUT(DEMAND))
         prices_follow(m, TURNS);
     else
-        for (int round = 0; round < ROUNDS; round++)
+        for (int round = known; round < ROUNDS; round++)
             for (int k = 0; k < m->kinds; k++)
                 balance(d, k, worth(d, k) * m->capacity[k], PRECISION[round]);
     return partition_more(worth(d, 0), least);
