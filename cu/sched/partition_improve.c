@@ -14,6 +14,10 @@ static const double WORTH_TRADING = 0.002;
 /* Budget of one improvement, unless it is the only one: later ones need some, too. */
 enum { EACH = 15000 };
 
+/* Few improvements need ten rounds of moves that shorten the usual step, the first one, …; one that
+ * needs more goes to and fro between the two. */
+enum { ROUNDS = 20 };
+
 /* When a unit ends: usually, and in the first step, which moves tasks. */
 struct ends {
     double usual, first;
@@ -452,7 +456,7 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
     d->budget -= a.budget;
     list_tasks(d, owner);
     bool helped = true;
-    while (helped && a.budget > 0) {
+    for (int round = 0; helped && round < ROUNDS && a.budget > 0; round++) {
         helped = false;
         for (int first = 0; first <= d->bound; first++) {
             a.in_first = first;
