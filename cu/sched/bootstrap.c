@@ -224,8 +224,9 @@ static size_t not_outrun(const struct bootstrap *l, int cu, size_t place)
     double pace = 0, begun = 0, larger = 0;
     for (int c = 0; c < l->job->ncu && speed_of(u) > 0; c++) {
         const struct bootstrap_unit *v = &l->unit[c];
-        if (v->left || !(speed_of(v) > FASTER * speed_of(u)) || isinf(v->until))
-            continue;
+        if (v->left || !(speed_of(v) > FASTER * speed_of(u)) || isinf(v->until) ||
+            (!l->job->cost && l->job->unit[c].kind == l->job->unit[cu].kind))
+            continue; /* its tasks may have been shorter */
         const double there = mean / (mean / speed_of(v) + v->carrying);
         pace += there;
         begun += there * (fmax(v->until, l->now) + v->launch);

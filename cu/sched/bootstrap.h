@@ -13,8 +13,9 @@
  * that are hidden in the tasks' times.
  *
  * A unit whose first ranges show that launches matter takes consecutive tasks at once. A unit takes
- * no task that faster ones would end before it, after all that is larger. The time by which a unit
- * lags behind the others is counted as waiting for transfers, and expected again. */
+ * no task that faster ones would end before it, after all that is larger; one of its own kind
+ * counts as faster only where costs are declared, as its tasks may have been shorter. The time by
+ * which a unit lags behind the others is counted as waiting for transfers, and expected again. */
 #pragma once
 
 #include "cu/sched/sched.h"
