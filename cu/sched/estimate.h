@@ -25,7 +25,7 @@
 #endif
 
 /* A device of unknown speed counts as this many CPU units. */
-enum { ESTIMATE_DEVICE = 8 };
+enum { ESTIMATE_DEVICE = 12 };
 
 enum { ESTIMATE_SAMPLES = 3, ESTIMATE_ROWS = 32 };
 
