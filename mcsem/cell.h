@@ -3,14 +3,16 @@
  * pairs.
  *
  * Seabed depths differ between columns; a pair keeps its instruments' own heights above the seabed
- * of its cell. Instruments on the seabed are placed CELL_CLEARANCE above it, in the sea. */
+ * of its cell. Instruments on the seabed, or less than CELL_SUNK below it, are placed
+ * CELL_CLEARANCE above it, in the sea. */
 #pragma once
 
 #include "backends/backend.h"
 #include "cu/team/thread_pool.h"
 #include "mcsem/misfit.h"
 
-#define CELL_CLEARANCE 0.1 /* m */
+#define CELL_CLEARANCE 1e-8 /* m; changes fields by 1e-8 or so */
+#define CELL_SUNK      0.1  /* m */
 
 enum cell_mode { CELL_EXACT, CELL_SHARED };
 extern const char *const cell_modes[]; /* names, then NULL */

@@ -17,8 +17,7 @@ static double depth_over(const struct earth *e, int c, const double *at, double 
     const double seabed = e->seabed[c];
     const double below = floor > 0 ? floor : e->seabed[earth_find(e, at[0], at[1], true)];
     const double z = at[2] - below + seabed;
-    const bool on_it = fabs(z - seabed) < CELL_CLEARANCE;
-    return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
+    return fmax(0, z < seabed + CELL_SUNK ? fmin(z, seabed - CELL_CLEARANCE) : z);
 }
 
 struct survey_pair cell_shift(const struct earth *e, int c, const struct survey_pair *p)

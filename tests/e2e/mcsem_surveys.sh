@@ -76,6 +76,17 @@ cut -d, -f2-9,13,14 "$work/both" | grep -v src | sort >"$work/together"
 [ "$(wc -l <"$work/apart")" -gt 200 ] && paste -d, "$work/apart" "$work/together" | awk -F, '
     { d = sqrt(($9-$19)^2 + ($10-$20)^2) / sqrt($9^2 + $10^2); if ($1 != $11 || d > 1e-6) bad++ } END { exit bad > 0 }'
 check $? 'fields over a step are those over two floors'
+# Instruments on the sea floor are in the sea: the fields of a survey are those of single cases.
+awk -F, -v OFS=, '/^# rows/ || (head && NR > head + 40) { next } /^src_x/ { head = NR }
+    head && NR > head { if (NR % 3) $9 = 1000; if (NR % 2) $3 = 1000; $5 = 0 } { print }' "$survey" >"$work/lying.csv"
+"$bin" "$work/lying.csv" --forward-survey --difference 1e-8 --out "$work/fields.csv" &&
+    grep -v '^#' "$work/fields.csv" | awk -F, -v OFS=, '
+        { print NR == 1 ? "id,interfaces_z_m,rho_h_ohmm" : NR ",0;1000,1e12;0.3125;1", $0 }' >"$work/cases.csv" &&
+    "$bin" --forward "$work/cases.csv" --out "$work/single.csv" &&
+    paste -d, "$work/single.csv" <(cut -d, -f15,16 "$work/cases.csv") | awk -F, '
+        NR > 1 { d = sqrt(($2-$4)^2 + ($3-$5)^2) / sqrt($4^2 + $5^2 + 1e-30); if (d > 1e-6) bad++; n++ }
+        END { exit !(n == 40 && !bad) }'
+check $? "instruments on the sea floor: $(head -3 "$work/single.csv" "$work/fields.csv")"
 # A byte-order mark before the lines that say what the earth is; semicolons; a long line of those;
 # out of a pipe.
 mark() { { printf '\357\273\277'; cat "$1"; } >"$2"; }
