@@ -26,7 +26,7 @@ size_t estimate_list(const struct estimate *e, int j, bool now)
     size_t m = 0;
     for (const size_t *t = e->order; now && t < e->order + e->n; t++) {
         e->chosen[m] = *t;
-        m += e->seconds[*t] >= 0 && e->kind[e->owner[*t]] == j;
+        m += (e->seconds[*t] >= 0) & (e->kind[e->owner[*t]] == j);
     }
     for (const size_t *t = e->order; !now && t < e->order + e->n; t++) {
         e->chosen[m] = *t;

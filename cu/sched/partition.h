@@ -198,7 +198,8 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner);
  * into d->trial. */
 bool partition_cut(struct partition *d, enum partition_by by);
 
-/* Seconds of each task begin .. end-1 on a memory node whose units share it evenly: sec[0..]. */
+/* Seconds of each task begin .. end-1 on a memory node whose units share it evenly: sec[0..].
+ * Overwrites d->delta. */
 void partition_seconds(const struct partition *d, int memory, size_t begin, size_t end,
                        double *sec);
 

@@ -142,17 +142,20 @@ static const double MUCH = 0.01;
 
 void partition_seconds(const struct partition *d, int memory, size_t begin, size_t end, double *sec)
 {
+    const double most = d->least * (1 + MUCH);
+    double *restrict alone = d->delta;
     share_evenly(d, memory, begin, end, sec);
-    for (size_t t = begin; t < end; t++) {
-        double alone = INFINITY;
-        for (int i = d->class_of[memory]; i < d->class_of[memory + 1]; i++) {
-            const struct partition_class *k = &d->class[i];
-            alone = partition_less(alone, d->e->of[k->kind].seconds[t] *
-                                              d->e->slowdown[d->group[k->first].unit[0]]);
-        }
-        if (alone > d->least * (1 + MUCH))
-            sec[t - begin] = alone;
+    for (size_t i = 0; i < end - begin; i++)
+        alone[i] = INFINITY;
+    for (int i = d->class_of[memory]; i < d->class_of[memory + 1]; i++) {
+        const struct partition_class *k = &d->class[i];
+        const double *restrict seconds = k->seconds,
+                               slowdown = d->e->slowdown[d->group[k->first].unit[0]];
+        for (size_t t = begin; t < end; t++)
+            alone[t - begin] = partition_less(alone[t - begin], seconds[t] * slowdown);
     }
+    for (size_t i = 0; i < end - begin; i++)
+        sec[i] = alone[i] > most ? alone[i] : sec[i];
 }
 
 /* The same, from the table. */
