@@ -250,14 +250,12 @@ static enum ek_status check_complete(const char *path, const char *where,
 static enum ek_status read_node(struct capacity_machine *m, const char *path, const json_t *entry,
                                 const struct capacity_work *w)
 {
-    static const char *const names[] = {"name",    "count",        "cores", "speed", "price",
-                                        "devices", "hypothetical", "like",  "times", "profile"};
-    static const char *const of_devices[] = {"count", "speed", "fixed_s"};
     struct capacity_node *node = &m->node[m->ntypes];
     char where[32], inner[48];
     snprintf(where, sizeof where, "nodes[%d]", m->ntypes);
     snprintf(inner, sizeof inner, "%s.devices", where);
-    TRY(demand_keys(path, where, entry, names, COUNT_OF(names)));
+    TRY(DEMAND_KEYS(path, where, entry, "name", "count", "cores", "speed", "price", "devices",
+                    "hypothetical", "like", "times", "profile"));
     TRY(begin_like(path, where, entry, m, w, node));
     const char *name = json_string_value(json_object_get(entry, "name"));
     const json_t *devices = json_object_get(entry, "devices");
@@ -266,7 +264,7 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     TRY(demand_flag(path, where, entry, "hypothetical", &node->hypothetical));
     TRY(take_all(path, where, entry, node_members, COUNT_OF(node_members), node));
     if (devices) {
-        TRY(demand_keys(path, inner, devices, of_devices, COUNT_OF(of_devices)));
+        TRY(DEMAND_KEYS(path, inner, devices, "count", "speed", "fixed_s"));
         TRY(take_all(path, inner, devices, device_members, COUNT_OF(device_members), node));
     }
     if (profile)
@@ -278,11 +276,10 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
 
 static enum ek_status read_link(struct capacity_machine *m, const char *path, const json_t *link)
 {
-    static const char *const names[] = {"latency_s", "bandwidth_Bps"};
     double bandwidth;
     if (!link)
         return EK_OK;
-    TRY(demand_keys(path, "link", link, names, COUNT_OF(names)));
+    TRY(DEMAND_KEYS(path, "link", link, "latency_s", "bandwidth_Bps"));
     TRY(demand_member(path, "link", link, "latency_s", &LATENCY, &m->link.latency));
     TRY(demand_member(path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     m->link.per_byte = 1 / bandwidth;
@@ -305,10 +302,9 @@ static enum ek_status check_units(const struct capacity_machine *m, const char *
 static enum ek_status read_machine(struct capacity_machine *m, const char *path, const json_t *root,
                                    const struct capacity_work *w)
 {
-    static const char *const names[] = {"name", "nodes", "link"};
     const json_t *nodes = json_object_get(root, "nodes");
     const char *name = json_string_value(json_object_get(root, "name"));
-    TRY(demand_keys(path, "", root, names, COUNT_OF(names)));
+    TRY(DEMAND_KEYS(path, "", root, "name", "nodes", "link"));
     snprintf(m->name, sizeof m->name, "%s", name ? name : path);
     size_t count = json_array_size(nodes);
     if (!count || count > CAPACITY_TYPES)

@@ -3,21 +3,31 @@
 #include "cu/sim/plan_case.h"
 #include "src/demand.h"
 
-enum { PLAN_CASE_UNITS = 1 << 20, PLAN_CASE_STEPS = 1 << 24 };
+enum { MOST_UNITS = 1 << 20, MOST_STEPS = 1 << 24, MOST_PLACES = 4096 };
 
-/* The case being read, and the file name for messages. */
-struct plan_case_reader {
-    struct plan_case *c;
-    const char *path;
+/* Names of memory nodes or of nodes, in order of appearance; borrowed, NULL = nameless. */
+struct places {
+    const char *what;
+    int first; /* number of the first */
+    int n;
+    const char *name[MOST_PLACES];
 };
 
-static const struct demand STEPS = {1, PLAN_CASE_STEPS, false, true},
-                           STEP = {0, PLAN_CASE_STEPS, false, true},
-                           RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false},
-                           SHARE = {0, 10, false, false}, SEED = {0, 4294967295., false, true};
+/* The case being read, and the file name for messages. */
+struct reader {
+    struct plan_case *c;
+    const char *path;
+    struct places memories, nodes;
+};
+
+static const struct demand STEPS = {1, MOST_STEPS, false, true},
+                           STEP = {0, MOST_STEPS, false, true}, RATE = {1e-15, 1e15, false, false},
+                           AMOUNT = {0, 1e15, false, false}, SHARE = {0, 10, false, false},
+                           SEED = {0, 4294967295., false, true},
+                           COUNT = {1, MOST_UNITS, false, true}, SLOWNESS = {0, 1e6, false, false};
 
 /* A zeroed array that lives as long as the case; NULL: out of memory, already reported. */
-static void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size)
+static void *own(struct reader *r, size_t count, size_t size)
 {
     void *array = arena_take(&r->c->arena, count, size);
     if (!array)
@@ -26,23 +36,22 @@ static void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size
 }
 
 /* A copy of a text; likewise. */
-static const char *own_text(struct plan_case_reader *r, const char *text)
+static const char *own_text(struct reader *r, const char *text)
 {
-    char *copy = plan_case_own(r, strlen(text) + 1, 1);
+    char *copy = own(r, strlen(text) + 1, 1);
     return copy ? strcpy(copy, text) : NULL;
 }
 
 /* Reads an array of n numbers (n = 0: any length, which is stored in *length). */
-static enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key,
-                                        const json_t *array, size_t n, const struct demand *d,
-                                        const double **out, size_t *length)
+static enum ek_status read_numbers(struct reader *r, const char *key, const json_t *array, size_t n,
+                                   const struct demand *d, const double **out, size_t *length)
 {
     char text[160];
     TRY(demand_that(r->path, json_array_size(array) > 0, key, "a list of at least one number"));
     size_t count = json_array_size(array);
     if (n && count != n)
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", r->path, key, count, n);
-    double *x = plan_case_own(r, count, sizeof *x);
+    double *x = own(r, count, sizeof *x);
     if (!x)
         return EK_UNAVAILABLE;
     for (size_t i = 0; i < count; i++) {
@@ -56,28 +65,38 @@ static enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------*/
-static enum ek_status read_faces(struct plan_case_reader *r, const json_t *graph,
-                                 const json_t *bytes)
+/* Both lists have a list for each task, of equal lengths; *edges: their sum. */
+static enum ek_status check_faces(const struct reader *r, const json_t *graph, const json_t *bytes,
+                                  size_t *edges)
 {
-    struct sched_job *job = &r->c->sim.job;
-    size_t edges = 0;
+    const size_t n = r->c->sim.job.n;
     char key[160];
-    TRY(demand_that(r->path, json_is_array(graph) && json_array_size(graph) == job->n,
+    TRY(demand_that(r->path, json_is_array(graph) && json_array_size(graph) == n,
                     "tasks.neighbours", "a list with a list for each task"));
-    TRY(demand_that(r->path, !bytes || json_array_size(bytes) == job->n, "tasks.face_bytes",
+    TRY(demand_that(r->path, !bytes || json_array_size(bytes) == n, "tasks.face_bytes",
                     "a list with a list for each task"));
-    for (size_t t = 0; t < job->n; t++) {
+    *edges = 0;
+    for (size_t t = 0; t < n; t++) {
         const json_t *row = json_array_get(graph, t), *width = json_array_get(bytes, t);
         snprintf(key, sizeof key, "tasks.neighbours[%zu]", t);
         TRY(demand_that(r->path, json_is_array(row), key, "a list of tasks"));
         snprintf(key, sizeof key, "tasks.face_bytes[%zu]", t);
         TRY(demand_that(r->path, !bytes || json_array_size(width) == json_array_size(row), key,
                         "a list with a number for each neighbour"));
-        edges += json_array_size(row);
+        *edges += json_array_size(row);
     }
-    size_t *first = plan_case_own(r, job->n + 1, sizeof *first);
-    size_t *neighbour = plan_case_own(r, edges, sizeof *neighbour);
-    double *face = plan_case_own(r, edges, sizeof *face);
+    return EK_OK;
+}
+
+static enum ek_status read_faces(struct reader *r, const json_t *graph, const json_t *bytes)
+{
+    struct sched_job *job = &r->c->sim.job;
+    size_t edges;
+    char key[160];
+    TRY(check_faces(r, graph, bytes, &edges));
+    size_t *first = own(r, job->n + 1, sizeof *first);
+    size_t *neighbour = own(r, edges, sizeof *neighbour);
+    double *face = own(r, edges, sizeof *face);
     if (!first || !neighbour || !face)
         return EK_UNAVAILABLE;
     const struct demand task = {0, (double)job->n - 1, false, true};
@@ -109,41 +128,23 @@ static const json_t *task_member(const json_t *root, const json_t *tasks, const 
     return json_is_null(value) ? NULL : value;
 }
 
-static enum ek_status read_tasks(struct plan_case_reader *r, const json_t *root)
+static enum ek_status read_tasks(struct reader *r, const json_t *root)
 {
     struct sched_job *job = &r->c->sim.job;
     const json_t *tasks = json_object_get(root, "tasks");
     TRY(demand_that(r->path, json_is_object(tasks), "tasks", "an object with the list \"cost\""));
     TRY(DEMAND_KEYS(r->path, "tasks", tasks, "cost", "bytes", "neighbours", "face_bytes"));
-    TRY(plan_case_numbers(r, "tasks.cost", json_object_get(tasks, "cost"), 0, &AMOUNT, &job->cost,
-                          &job->n));
+    TRY(read_numbers(r, "tasks.cost", json_object_get(tasks, "cost"), 0, &AMOUNT, &job->cost,
+                     &job->n));
     job->grain = 1;
     const json_t *bytes = task_member(root, tasks, "bytes");
     if (bytes)
-        TRY(plan_case_numbers(r, "tasks.bytes", bytes, job->n, &AMOUNT, &job->bytes, NULL));
+        TRY(read_numbers(r, "tasks.bytes", bytes, job->n, &AMOUNT, &job->bytes, NULL));
     const json_t *graph = task_member(root, tasks, "neighbours");
     return graph ? read_faces(r, graph, task_member(root, tasks, "face_bytes")) : EK_OK;
 }
 
 /* ---- where units live -------------------------------------------------------------------------*/
-enum { MOST_PLACES = 4096 };
-
-static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true},
-                           SLOWNESS = {0, 1e6, false, false};
-
-/* Names of memory nodes or of nodes, in order of appearance; borrowed, NULL = nameless. */
-struct places {
-    const char *what;
-    int first; /* number of the first */
-    int n;
-    const char *name[MOST_PLACES];
-};
-
-struct reader {
-    struct plan_case_reader *r;
-    struct places memories, nodes;
-};
-
 /* The number of a named place; without a name, that of a new place. */
 static enum ek_status find_place(struct reader *r, struct places *p, const char *key,
                                  const char *name, int *number)
@@ -154,7 +155,7 @@ static enum ek_status find_place(struct reader *r, struct places *p, const char 
             return EK_OK;
         }
     if (p->n == MOST_PLACES)
-        FAIL(EK_USAGE, "%s: %s: more than %d %s", r->r->path, key, MOST_PLACES, p->what);
+        FAIL(EK_USAGE, "%s: %s: more than %d %s", r->path, key, MOST_PLACES, p->what);
     *number = p->first + p->n;
     p->name[p->n++] = name;
     return EK_OK;
@@ -166,7 +167,7 @@ static enum ek_status read_name(struct reader *r, const char *where, const json_
 {
     const json_t *value = json_object_get(entry, member);
     snprintf(key, 96, "%s.%s", where, member);
-    TRY(demand_that(r->r->path, !value || json_is_string(value), key, "a name"));
+    TRY(demand_that(r->path, !value || json_is_string(value), key, "a name"));
     *name = json_string_value(value);
     return EK_OK;
 }
@@ -200,10 +201,10 @@ static enum ek_status read_node(struct reader *r, const char *where, const json_
 static enum ek_status read_curve(struct reader *r, const char *key, const json_t *value,
                                  struct sim_curve *curve)
 {
-    const char *path = r->r->path;
+    const char *path = r->path;
     const bool list = json_is_array(value);
     const size_t n = list ? json_array_size(value) : 1;
-    double(*point)[2] = plan_case_own(r->r, n, sizeof *point);
+    double(*point)[2] = own(r, n, sizeof *point);
     if (!point)
         return EK_UNAVAILABLE;
     for (size_t i = 0; list && i < n; i++) {
@@ -251,14 +252,14 @@ static enum ek_status read_kind(struct reader *r, const char *where, const json_
     const bool device = kind && !strcmp(kind, "device");
     snprintf(key, sizeof key, "%s.kind", where);
     u->kind = device ? CU_DEVICE : CU_CPU;
-    return demand_that(r->r->path, device || (kind && !strcmp(kind, "cpu")), key,
+    return demand_that(r->path, device || (kind && !strcmp(kind, "cpu")), key,
                        "\"cpu\" or \"device\"");
 }
 
 static enum ek_status read_speed(struct reader *r, const char *where, const json_t *entry,
                                  struct sim_unit *u)
 {
-    const char *path = r->r->path;
+    const char *path = r->path;
     const json_t *seconds = json_object_get(entry, "seconds");
     double width = 1;
     char key[96];
@@ -270,7 +271,7 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
     u->width = (int)width;
     snprintf(key, sizeof key, "%s.seconds", where);
     if (seconds)
-        TRY(plan_case_numbers(r->r, key, seconds, r->r->c->sim.job.n, &AMOUNT, &u->seconds, NULL));
+        TRY(read_numbers(r, key, seconds, r->c->sim.job.n, &AMOUNT, &u->seconds, NULL));
     return EK_OK;
 }
 
@@ -279,14 +280,14 @@ static enum ek_status read_usual(struct reader *r, const char *where, const json
                                  struct sim_unit *u)
 {
     const size_t count = json_array_size(steps);
-    const double **usual = plan_case_own(r->r, count, sizeof *usual);
+    const double **usual = own(r, count, sizeof *usual);
     if (!usual)
         return EK_UNAVAILABLE;
     for (size_t i = 0; i < count; i++) {
         char key[128];
         snprintf(key, sizeof key, "%s[%zu]", where, i);
-        TRY(plan_case_numbers(r->r, key, json_array_get(steps, i), r->r->c->sim.job.n, &AMOUNT,
-                              &usual[i], NULL));
+        TRY(read_numbers(r, key, json_array_get(steps, i), r->c->sim.job.n, &AMOUNT, &usual[i],
+                         NULL));
     }
     u->usual = usual;
     u->nusual = (int)count;
@@ -304,7 +305,7 @@ static enum ek_status read_noise(struct reader *r, const char *where, const json
         return EK_OK;
     if (json_is_array(json_array_get(noise, 0)))
         return read_usual(r, key, noise, u);
-    TRY(plan_case_numbers(r->r, key, noise, 0, &AMOUNT, &u->noise, &n));
+    TRY(read_numbers(r, key, noise, 0, &AMOUNT, &u->noise, &n));
     u->nnoise = (int)n;
     return EK_OK;
 }
@@ -314,9 +315,9 @@ static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i
     double number;
     char where[64];
     snprintf(where, sizeof where, "units[%zu]", i);
-    TRY(DEMAND_KEYS(r->r->path, where, entry, "kind", "count", "name", "speed", "space", "node",
+    TRY(DEMAND_KEYS(r->path, where, entry, "kind", "count", "name", "speed", "space", "node",
                     "width", "fixed_s", "launch_s", "batches", "contention", "seconds", "noise"));
-    TRY(demand_member(r->r->path, where, entry, "count", &COUNT, &number));
+    TRY(demand_member(r->path, where, entry, "count", &COUNT, &number));
     *count = (int)number;
     return EK_OK;
 }
@@ -342,16 +343,16 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
 
 static enum ek_status read_list(struct reader *r, const json_t *list)
 {
-    struct sim_case *sim = &r->r->c->sim;
+    struct sim_case *sim = &r->c->sim;
     double total = 0;
     int count;
     for (size_t i = 0; i < json_array_size(list); i++) {
         TRY(read_count(r, json_array_get(list, i), i, &count));
         total += count;
     }
-    if (total > PLAN_CASE_UNITS)
-        FAIL(EK_USAGE, "%s: units: %g are more than %d", r->r->path, total, PLAN_CASE_UNITS);
-    struct sim_unit *unit = plan_case_own(r->r, (size_t)total, sizeof *unit);
+    if (total > MOST_UNITS)
+        FAIL(EK_USAGE, "%s: units: %g are more than %d", r->path, total, MOST_UNITS);
+    struct sim_unit *unit = own(r, (size_t)total, sizeof *unit);
     if (!unit)
         return EK_UNAVAILABLE;
     sim->unit = unit;
@@ -364,19 +365,17 @@ static enum ek_status read_list(struct reader *r, const json_t *list)
 
 /* Reads the case's units, after its tasks. Named nodes are numbered beyond the memory nodes, so
  * that they differ from the nameless ones. */
-static enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_t *root)
+static enum ek_status read_units(struct reader *r, const json_t *root)
 {
     const json_t *list = json_object_get(root, "units");
-    TRY(demand_that(reader->path, json_array_size(list) > 0, "units", "a list of units"));
-    OWNED_MEMORY NEW(struct reader, r, 1, "%s: out of memory for the units", reader->path);
-    r->r = reader;
+    TRY(demand_that(r->path, json_array_size(list) > 0, "units", "a list of units"));
     r->memories = (struct places){.what = "spaces", .first = 1};
     r->nodes = (struct places){.what = "nodes", .first = 1 + MOST_PLACES};
     return read_list(r, list);
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------*/
-static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
+static enum ek_status read_link(struct reader *r, const json_t *link)
 {
     double latency, bandwidth;
     if (!link)
@@ -385,7 +384,7 @@ static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
     TRY(demand_member(r->path, "link", link, "latency_s", &AMOUNT, &latency));
     TRY(demand_member(r->path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     TRY(demand_optional(r->path, "link", link, "waits", &AMOUNT, &r->c->sim.waits));
-    struct sched_link *l = plan_case_own(r, 1, sizeof *l);
+    struct sched_link *l = own(r, 1, sizeof *l);
     if (!l)
         return EK_UNAVAILABLE;
     *l = (struct sched_link){latency, 1 / bandwidth};
@@ -393,11 +392,11 @@ static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
     return EK_OK;
 }
 
-static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *exchange)
+static enum ek_status read_exchange(struct reader *r, const json_t *exchange)
 {
     if (!exchange)
         return EK_OK;
-    struct sim_exchange *x = plan_case_own(r, 1, sizeof *x);
+    struct sim_exchange *x = own(r, 1, sizeof *x);
     if (!x)
         return EK_UNAVAILABLE;
     TRY(demand_keys(r->path, "exchange", exchange, sim_exchange_names, SIM_PARTS));
@@ -410,14 +409,14 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
 
 SORT_BY(in_time, struct sim_change, SORT_UP(step) ?: SORT_UP(after))
 
-static enum ek_status read_changes(struct plan_case_reader *r, const json_t *list)
+static enum ek_status read_changes(struct reader *r, const json_t *list)
 {
     struct sim_case *sim = &r->c->sim;
     size_t n = json_array_size(list);
     if (!list)
         return EK_OK;
     TRY(demand_that(r->path, json_is_array(list), "changes", "a list"));
-    struct sim_change *change = plan_case_own(r, n, sizeof *change);
+    struct sim_change *change = own(r, n, sizeof *change);
     if (!change)
         return EK_UNAVAILABLE;
     const struct demand unit = {0, sim->ncu - 1, false, true};
@@ -441,7 +440,7 @@ static enum ek_status read_changes(struct plan_case_reader *r, const json_t *lis
     return EK_OK;
 }
 
-static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
+static enum ek_status read_root(struct reader *r, const json_t *root)
 {
     struct sim_case *sim = &r->c->sim;
     double steps = 1, seed = 1;
@@ -449,7 +448,7 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
                     "exchange", "cold", "noise", "hold", "seed", "changes", "bytes", "neighbours",
                     "face_bytes"));
     TRY(read_tasks(r, root));
-    TRY(plan_case_read_units(r, root));
+    TRY(read_units(r, root));
     TRY(demand_member(r->path, "", root, "steps", &STEPS, &steps));
     TRY(demand_optional(r->path, "", root, "noise", &SHARE, &sim->noise));
     TRY(demand_optional(r->path, "", root, "hold", &AMOUNT, &sim->hold));
@@ -469,8 +468,8 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
 /* ---- records ----------------------------------------------------------------------------------*/
 /* The median of all repeats: the reported run, if it failed verification, need not be the median.
  */
-static enum ek_status median_of_all(struct plan_case_reader *r, const char *where,
-                                    const json_t *list, double *seconds)
+static enum ek_status median_of_all(struct reader *r, const char *where, const json_t *list,
+                                    double *seconds)
 {
     const double *all;
     size_t n;
@@ -478,13 +477,13 @@ static enum ek_status median_of_all(struct plan_case_reader *r, const char *wher
     snprintf(key, sizeof key, "%s.seconds_all", where);
     if (!json_array_size(list))
         return EK_OK;
-    TRY(plan_case_numbers(r, key, list, 0, &AMOUNT, &all, &n));
+    TRY(read_numbers(r, key, list, 0, &AMOUNT, &all, &n));
     sort_numbers((double *)all, n);
     *seconds = all[(n - 1) / 2];
     return EK_OK;
 }
 
-static enum ek_status read_measured(struct plan_case_reader *r, const json_t *run, size_t i,
+static enum ek_status read_measured(struct reader *r, const json_t *run, size_t i,
                                     struct plan_measured *m)
 {
     char where[32];
@@ -499,11 +498,11 @@ static enum ek_status read_measured(struct plan_case_reader *r, const json_t *ru
 }
 
 /* A program's output: one run or a comparison. Interrupted runs are skipped. */
-static enum ek_status read_record(struct plan_case_reader *r, const json_t *root)
+static enum ek_status read_record(struct reader *r, const json_t *root)
 {
     const json_t *runs = json_object_get(root, "runs");
     const size_t n = runs ? json_array_size(runs) : 1;
-    struct plan_measured *m = plan_case_own(r, n, sizeof *m);
+    struct plan_measured *m = own(r, n, sizeof *m);
     if (!m)
         return EK_UNAVAILABLE;
     if (json_is_null(json_object_get(root, "case")))
@@ -532,7 +531,7 @@ enum ek_status plan_case_open(struct plan_case *c, const char *path)
 {
     json_auto_t *root = NULL;
     TRY(demand_open(path, &root));
-    struct plan_case_reader r = {c, strcmp(path, "-") ? path : "standard input"};
+    struct reader r = {.c = c, .path = strcmp(path, "-") ? path : "standard input"};
     const json_t *record = plan_case_record(root);
     *c = (struct plan_case){0};
     enum ek_status st;

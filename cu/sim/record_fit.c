@@ -35,8 +35,6 @@ static double slowdown_of(const struct fitter *f, const struct record_sample *s)
 /* Counts each task's samples, so that its rows can lie together. */
 static void count_rows(struct fitter *f)
 {
-    for (size_t t = 0; t <= f->n; t++)
-        f->first[t] = 0;
     for (size_t i = 0; i < f->count; i++)
         for (size_t t = f->sample[i].tasks.begin; t < f->sample[i].tasks.end; t++)
             f->first[t + 1]++;
