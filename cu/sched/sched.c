@@ -196,19 +196,28 @@ static void correct(struct sched *s, struct sched_unit *u, double slowdown, doub
     u->seconds = seconds;
 }
 
-/* Begins the policy with the living units, renumbered. Their work so far tells their speeds; not
- * those of undeclared devices, in whose times launches may hide. */
-static enum ek_status begin_policy(struct sched *s)
+/* The median slowdown of the living units that have worked; 0: none has. */
+static enum ek_status usual_slowdown(struct sched *s, double *usual)
 {
-    const bool declared = sched_knows_speeds(&s->job);
-    int n = 0, worked = 0;
-    arena_free(&s->policy_arena);
+    size_t worked = 0;
     double *slowdown = ARENA_NEW(&s->policy_arena, s->job.ncu, double);
     TRY(arena_check(&s->policy_arena, "schedule %s", s->ops->name));
     for (int c = 0; c < s->job.ncu; c++)
         if (s->index[c] >= 0 && slowdown_of(s, c) > 0)
             slowdown[worked++] = slowdown_of(s, c);
-    const double usual = worked ? line_median(slowdown, (size_t)worked) : 0;
+    *usual = worked ? line_median(slowdown, worked) : 0;
+    return EK_OK;
+}
+
+/* Begins the policy with the living units, renumbered. Their work so far tells their speeds; not
+ * those of undeclared devices, in whose times launches may hide. */
+static enum ek_status begin_policy(struct sched *s)
+{
+    const bool declared = sched_knows_speeds(&s->job);
+    double usual;
+    int n = 0;
+    arena_free(&s->policy_arena);
+    TRY(usual_slowdown(s, &usual));
     for (int c = 0; c < s->job.ncu; c++)
         if (s->index[c] >= 0) {
             s->alive[n] = s->job.unit[c];
@@ -261,10 +270,8 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     enum ek_status st = arena_check(&s->arena, "schedule %s on %d units", ops->name, job->ncu);
     for (size_t t = 0; !st && t < job->n; t++)
         s->before[t + 1] = s->before[t] + (job->cost ? job->cost[t] : 1);
-    if (!st)
-        st = parse_options(ops, spec, &s->options);
-    if (!st)
-        st = begin_policy(s);
+    THEN(st, parse_options(ops, spec, &s->options));
+    THEN(st, begin_policy(s));
     return HAND_OUT(st, s, out, free_sched);
 }
 

@@ -272,6 +272,30 @@ static int best_count(const struct instance *at, const size_t *fast, const doubl
     return best;
 }
 
+/* Speeds of the units by their mean times, and each task's seconds on its fastest unit. */
+static void measure(const struct instance *at, double *speed, double *size)
+{
+    const size_t n = at->c->job.n;
+    for (size_t t = 0; t < n; t++)
+        size[t] = INFINITY;
+    for (int u = 0; u < at->c->ncu; u++) {
+        double sum = 0;
+        for (size_t t = 0; at->factor[u] > 0 && t < n; t++) {
+            const double sec = seconds_of(at, u, t);
+            sum += sec;
+            size[t] = fmin(size[t], sec);
+        }
+        speed[u] = sum > 0 ? 1 / sum : 0;
+    }
+}
+
+static void sort_places(size_t *place, size_t n, double *by)
+{
+    for (size_t i = 0; i < n; i++)
+        place[i] = i;
+    qsort_r(place, n, sizeof *place, sort_places_down, by);
+}
+
 double sim_certificate(const struct sim_case *c, int step, double *unit_price, double *task_price)
 {
     const size_t n = c->job.n, ncu = (size_t)c->ncu;
@@ -284,22 +308,9 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
         goto end;
     at.factor = factor;
     sim_factors(c, step, factor);
-    for (size_t t = 0; t < n; t++) {
-        order[t] = t;
-        size[t] = INFINITY;
-    }
-    for (int u = 0; u < c->ncu; u++) { /* speed by mean time */
-        double sum = 0;
-        fast[u] = (size_t)u;
-        for (size_t t = 0; factor[u] > 0 && t < n; t++) {
-            const double sec = seconds_of(&at, u, t);
-            sum += sec;
-            size[t] = fmin(size[t], sec);
-        }
-        speed[u] = sum > 0 ? 1 / sum : 0;
-    }
-    qsort_r(order, n, sizeof *order, sort_places_down, size);
-    qsort_r(fast, ncu, sizeof *fast, sort_places_down, speed);
+    measure(&at, speed, size);
+    sort_places(order, n, size);
+    sort_places(fast, ncu, speed);
     price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
                   task_price);
     bound = value_of(&at, unit_price, task_price);
