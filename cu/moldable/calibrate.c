@@ -82,8 +82,7 @@ static bool suits(const struct calibration *c, int node, int kind, int cores)
 {
     const struct moldable_kind *k = &c->job->problem.kinds[kind];
     const struct moldable_node *n = &c->job->problem.node[node];
-    return cores >= k->least && cores > 0 && (!k->most || cores <= k->most) && cores <= n->cores &&
-           moldable_can_host(k, n);
+    return moldable_allows(k, cores) && cores <= n->cores && moldable_can_host(k, n);
 }
 
 static void add_width(const struct calibration *c, int kind, int cores, struct widths *w)
@@ -119,10 +118,7 @@ static enum ek_status choose_for_kind(const struct calibration *c, int kind, str
  * than the job has, so that each writes its own files. */
 static int side_by_side(const struct calibration *c, int kind, int cores)
 {
-    const struct moldable_problem *p = &c->job->problem;
-    int most = p->node[0].cores / cores, n = 0;
-    for (int t = 0; t < p->ntasks; t++)
-        n += p->kind[t] == kind;
+    const int most = c->job->problem.node[0].cores / cores, n = run_job_count(c->job, kind);
     return n < most ? n : most;
 }
 

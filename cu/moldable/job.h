@@ -71,6 +71,13 @@ void run_job_close(struct run_job *);
 /* EK_USAGE if a task has no run time yet; the message says how to get it. */
 enum ek_status run_job_timed(const struct run_job *);
 
+/* Tasks of a kind. */
+static inline int run_job_count(const struct run_job *j, int kind)
+{
+    const bool last = kind + 1 == j->problem.nkinds;
+    return (last ? j->problem.ntasks : j->command[kind + 1].first) - j->command[kind].first;
+}
+
 /* What stands for {name} in a text. */
 struct run_word {
     const char *name, *text;

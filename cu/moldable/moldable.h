@@ -137,6 +137,12 @@ static inline int moldable_most(const struct moldable_kind *k, int cores)
     return k->most && k->most < cores ? k->most : cores;
 }
 
+/* Can a task of the kind use so many cores? */
+static inline bool moldable_allows(const struct moldable_kind *k, int cores)
+{
+    return cores >= moldable_fewest(k) && moldable_most(k, cores) == cores;
+}
+
 /* Does no task depend on another? */
 bool moldable_independent(const struct moldable_problem *);
 

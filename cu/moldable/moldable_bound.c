@@ -70,11 +70,6 @@ static void find_fastest(const struct machine *m, const struct moldable_kind *k,
         }
 }
 
-static bool allows(const struct moldable_kind *k, int w)
-{
-    return w >= k->least && (!k->most || w <= k->most);
-}
-
 static void tabulate(struct machine *m)
 {
     const size_t widest = (size_t)m->widest, sizes = (size_t)m->nsizes;
@@ -86,7 +81,7 @@ static void tabulate(struct machine *m)
         else
             find_fastest(m, k, factor);
         for (int w = 1; w <= m->widest; w++)
-            law[w - 1] = allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
+            law[w - 1] = moldable_allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
     }
 }
 
@@ -125,7 +120,7 @@ static struct least least_on(const struct machine *m, int kind, int size, double
         return least_on_node(m, kind, m->size[size].cores,
                              T * m->factor[(size_t)kind * (size_t)m->nsizes + (size_t)size]);
     for (int w = 1; w <= m->largest; w++) {
-        const double t = allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
+        const double t = moldable_allows(k, w) ? moldable_seconds(&k->law, w) : INFINITY;
         if (t <= T * m->fastest)
             consider(&l, w * t, t);
     }

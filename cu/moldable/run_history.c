@@ -24,8 +24,7 @@ static uint64_t job_hash(const struct run_job *j)
     checksum_begin(&c, "cu-run journal");
     for (int k = 0; k < j->problem.nkinds; k++) {
         OWNED_MEMORY char *sweep = json_dumps(j->command[k].sweep, JSON_COMPACT);
-        const int end = k + 1 < j->problem.nkinds ? j->command[k + 1].first : j->problem.ntasks;
-        const int count = end - j->command[k].first;
+        const int count = run_job_count(j, k);
         checksum_add_text(&c, j->command[k].text);
         checksum_add_text(&c, sweep ? sweep : "");
         checksum_add(&c, &count, sizeof count);

@@ -343,9 +343,9 @@ static void view_cluster(struct timeline *l, int task, int cluster, struct timel
         from = fmax(from, ready(l, k, l->sorted[w], l->from));
         l->start[w] = fmax(from, all_free(l, l->sorted[w]));
         l->reach[w] = power;
-        l->finish[w] = (k->most && cores > k->most) || cores < k->least
-                           ? INFINITY
-                           : l->start[w] + moldable_seconds(&k->law, cores) / factor;
+        l->finish[w] = moldable_allows(k, cores)
+                           ? l->start[w] + moldable_seconds(&k->law, cores) / factor
+                           : INFINITY;
     }
     *v = (struct timeline_view){cluster, n, l->start, l->finish, l->reach, factor};
 }
