@@ -190,14 +190,13 @@ static void find_tails(struct exact *x)
     }
 }
 
-bool exact_search(struct timeline *timeline, double best, struct moldable_choice *choice,
-                  long steps)
+bool exact_search(struct timeline *timeline, double best, struct moldable_choice *choice)
 {
     struct exact x = {.timeline = timeline,
                       .p = timeline->problem,
                       .best = best,
                       .choice = choice,
-                      .steps = steps};
+                      .steps = EXACT_STEPS};
     timeline_clear(timeline);
     memcpy(x.free, timeline->free, (size_t)timeline->first[x.p->nnodes] * sizeof *x.free);
     find_tails(&x);

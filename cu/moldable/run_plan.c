@@ -8,7 +8,6 @@ enum { MOST_METHODS = 32, MOST_WORDS = 64 };
 
 struct settings {
     const char *tasks, *nodes, *method, *json, *report;
-    double scale;
     const char *help; /* NULL: not asked for */
 };
 

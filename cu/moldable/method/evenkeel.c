@@ -12,7 +12,7 @@
 #include "cu/moldable/timeline.h"
 #include "src/sort.h"
 
-enum { FEW = 200, ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
+enum { FEW = 200, ROUNDS = 24, PACK_ROUNDS = 4, BISECTIONS = 24 };
 static const double CLOSE = 1.0005; /* times the bound: close enough to stop, */
 static const double NEAR = 1.002;   /* in packing with GPUs or memory, where a limit takes longer */
 static const double ENOUGH = 1.1;   /* and to leave out other methods then */
@@ -457,7 +457,7 @@ static enum ek_status search(struct search *s)
         shorten(s, bound, fits_tightly);
     shorten(s, bound, fits_early);
     if (exact_applies(p) && s->best > bound * CLOSE &&
-        exact_search(s->timeline, s->best, s->trial, EXACT_STEPS)) {
+        exact_search(s->timeline, s->best, s->trial)) {
         timeline_place_all(s->timeline, s->trial);
         keep(s);
     }
