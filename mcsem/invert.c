@@ -206,13 +206,10 @@ static void describe_trial(struct invert *inv, struct invert_record *r)
     }
 }
 
-/* Whether the inversion ends with the trial just accepted. */
-static enum invert_stop stop_after(struct invert *inv, double rms_before)
+/* Whether the inversion ends with the accepted model. */
+static enum invert_stop stop_by_rule(const struct invert *inv)
 {
     const struct invert_options *o = &inv->options;
-    const double change = fabs(rms_before - inv->rms) / inv->rms;
-    if (inv->iteration > 0)
-        inv->stalls = change < o->stall ? inv->stalls + 1 : 0;
     if (inv->rms == 0 || (inv->rms <= o->target && inv->iteration >= o->least_iterations))
         return INVERT_MISFIT;
     if (o->stall_times > 0 && inv->stalls >= o->stall_times)
@@ -222,14 +219,16 @@ static enum invert_stop stop_after(struct invert *inv, double rms_before)
 
 static void accept(struct invert *inv, const struct invert_record *r)
 {
-    const double before = inv->rms;
+    const double change = fabs(inv->rms - r->rms) / r->rms;
     memcpy(inv->earth->m, inv->trial, earth_size(inv->earth) * sizeof *inv->trial);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->rms = r->rms;
     inv->phi = r->phi;
     inv->sums_spread = inv->trial_spread;
     inv->iteration = r->iteration;
-    inv->stop = stop_after(inv, before);
+    if (inv->iteration > 0)
+        inv->stalls = change < inv->options.stall ? inv->stalls + 1 : 0;
+    inv->stop = stop_by_rule(inv);
 }
 
 /* Adapts damping and requested share to the gain of a step (not of a shift of the start). */
@@ -254,7 +253,8 @@ static void swap_trials(struct invert *inv)
 }
 
 /* The trial was the accepted model of a checkpoint: takes its sums, and restores the last trial,
- * which may have to be shortened. */
+ * which may have to be shortened. The model may have been the last one, if the run was interrupted
+ * while it wrote its results. */
 static void resume_with_sums(struct invert *inv)
 {
     inv->resumed = false;
@@ -262,7 +262,9 @@ static void resume_with_sums(struct invert *inv)
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->sums_spread = inv->trial_spread;
     inv->rms = invert_misfit(inv, inv->sums).rms;
-    inv->stop = inv->iteration >= inv->options.iterations ? INVERT_ITERATIONS : INVERT_GOES_ON;
+    inv->stop = stop_by_rule(inv);
+    if (!inv->stop && inv->damping > MOST_DAMPING)
+        inv->stop = INVERT_STUCK;
 }
 
 enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)

@@ -427,6 +427,34 @@ static void a_trial_is_judged_by_the_same_loss(void **state)
     }
 }
 
+/* An inversion that has got what a checkpoint of `from` holds. */
+static struct invert *open_resumed(const struct invert_options *options, const struct invert *from)
+{
+    struct invert *inv = open_inversion(options);
+    for (int i = 0; i < from->nrecords; i++)
+        inv->record[i] = from->record[i];
+    inv->nrecords = from->nrecords;
+    inv->iteration = from->iteration;
+    inv->stalls = from->stalls;
+    inv->damping = from->damping;
+    inv->level = from->level;
+    inv->target_share = from->target_share;
+    inv->trial_spread = from->sums_spread;
+    invert_resume(inv, from->earth->m, from->trial);
+    assert_false(invert_judged(inv));
+    return inv;
+}
+
+/* Interrupted after its last trial, it stops as before. */
+static void stops_again(const struct invert_options *options, const struct invert *from)
+{
+    struct invert *inv = open_resumed(options, from);
+    go_on(inv);
+    assert_int_equal(inv->stop, from->stop);
+    assert_memory_equal(inv->earth->m, from->earth->m, UNKNOWNS * sizeof(double));
+    invert_close(inv);
+}
+
 static void it_stops_by_rule(void **state)
 {
     struct invert_options o = usual;
@@ -437,6 +465,7 @@ static void it_stops_by_rule(void **state)
         go_on(inv);
     assert_int_equal(inv->stop, INVERT_ITERATIONS);
     assert_int_equal(inv->iteration, 3);
+    stops_again(&o, inv);
     invert_close(inv);
     o = usual;
     o.target = 1e9; /* met at once, but not before the least number of iterations */
@@ -445,6 +474,7 @@ static void it_stops_by_rule(void **state)
         go_on(inv);
     assert_int_equal(inv->stop, INVERT_MISFIT);
     assert_int_equal(inv->iteration, 2);
+    stops_again(&o, inv);
     invert_close(inv);
     o = usual;
     o.target = 0;
@@ -453,13 +483,14 @@ static void it_stops_by_rule(void **state)
     while (!inv->stop)
         go_on(inv);
     assert_int_equal(inv->stop, INVERT_STALLED);
+    stops_again(&o, inv);
     invert_close(inv);
 }
 
 /* Saves and resumes after `saved` trials, of which trial number `bad` failed. */
 static void save_and_go_on(int saved, int bad)
 {
-    struct invert *one = open_inversion(&usual), *two = open_inversion(&usual);
+    struct invert *one = open_inversion(&usual);
     for (int i = 1; i <= saved; i++) {
         if (i > 1)
             assert_int_equal(invert_step(one), EK_OK);
@@ -467,17 +498,7 @@ static void save_and_go_on(int saved, int bad)
         one->trial_sums[0] += i == bad ? one->phi : 0;
         assert_int_equal(invert_judge(one, 1, 1), EK_OK);
     }
-    for (int i = 0; i < one->nrecords; i++)
-        two->record[i] = one->record[i];
-    two->nrecords = one->nrecords;
-    two->iteration = one->iteration;
-    two->stalls = one->stalls;
-    two->damping = one->damping;
-    two->level = one->level;
-    two->target_share = one->target_share;
-    two->trial_spread = one->sums_spread;
-    invert_resume(two, one->earth->m, one->trial);
-    assert_false(invert_judged(two));
+    struct invert *two = open_resumed(&usual, one);
     go_on(two); /* recomputes the sums of the accepted model */
     assert_int_equal(invert_step(one), EK_OK);
     assert_memory_equal(one->trial, two->trial, UNKNOWNS * sizeof(double));
