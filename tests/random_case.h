@@ -1,5 +1,5 @@
 /* tests/random_case.h – random cases for the simulator, to which nobody can tune a policy:
- * eighteen families, 2 to 100,000 tasks on 1 to 1,000 units, reproducible by family and seed;
+ * nineteen families, 2 to 100,000 tasks on 1 to 1,000 units, reproducible by family and seed;
  * compares evenkeel with the other policies, and with the optimum if there are few tasks. */
 #pragma once
 
@@ -33,13 +33,14 @@ enum random_family {
     RANDOM_DEATHS,    /* a unit dies */
     RANDOM_MIXED,     /* several of these at once, groups of units */
     RANDOM_GRID,      /* tasks in a grid, several devices, exchanges take long and nobody says so */
+    RANDOM_SHARED,    /* other programs run on the same cores now and then */
     RANDOM_FAMILIES
 };
 
 static const char *const random_families[] = {
-    "speeds", "tails",     "transfers", "launches", "drift",     "tiny",
-    "giant",  "slow-down", "n = m + 1", "fixed",    "unrelated", "two kinds",
-    "cold",   "faces",     "crowd",     "deaths",   "mixed",     "grid"};
+    "speeds",    "tails",     "transfers", "launches",  "drift",     "tiny", "giant",
+    "slow-down", "n = m + 1", "fixed",     "unrelated", "two kinds", "cold", "faces",
+    "crowd",     "deaths",    "mixed",     "grid",      "shared"};
 
 struct random_case {
     struct sim_case sim;
@@ -291,6 +292,21 @@ static inline void random_changes(struct random_case *c)
     c->sim.change = c->change;
 }
 
+/* Other programs get time slices on all units or on every other one, in steps of 2 to 100 ms. Half
+ * of the cases have transfers, half are cold. */
+static inline void random_shared(struct random_case *c)
+{
+    const double span = random_magnitude(c, 2e-3, 0.1), all = sim_bound(&c->sim, NULL),
+                 rate = random_magnitude(c, 10, 300), slice = random_magnitude(c, 5e-4, 15e-3);
+    const int every = random_whole(c, 1, 2);
+    for (size_t t = 0; t < c->sim.job.n; t++)
+        c->cost[t] *= span / all;
+    for (int u = 0; u < c->sim.ncu; u += every) {
+        c->unit[u].interruptions = rate;
+        c->unit[u].interruption = slice;
+    }
+}
+
 static inline void random_close(struct random_case *c)
 {
     void *all[] = {c->cost,       c->bytes,      c->face,       c->first,     c->neighbour,
@@ -328,7 +344,10 @@ static inline void random_case(struct random_case *c, enum random_family family,
     if (family == RANDOM_GRID && c->sim.ncu < 6)
         c->sim.ncu = 6; /* up to three devices */
     c->sim.steps = most > 1024 ? random_whole(c, 1, 4) : steps[random_whole(c, 0, 3)];
-    if (family == RANDOM_GRID) /* what exchanges cost has to be found out */
+    if (family == RANDOM_SHARED)
+        c->mix = (unsigned)(random_whole(c, 0, 1) << RANDOM_TRANSFERS | random_whole(c, 0, 1)
+                                                                            << RANDOM_COLD);
+    if (family == RANDOM_GRID || family == RANDOM_SHARED) /* what happens has to be found out */
         c->sim.steps = c->sim.steps < 12 ? 12 : c->sim.steps;
     c->sim.seed = seed;
     c->sim.cold = random_is(c, RANDOM_COLD) || (family == RANDOM_LAUNCHES && random_whole(c, 0, 1));
@@ -340,6 +359,8 @@ static inline void random_case(struct random_case *c, enum random_family family,
         random_groups(c);
     if (random_is(c, RANDOM_DRIFT) || random_is(c, RANDOM_SLOWDOWN) || random_is(c, RANDOM_DEATHS))
         random_changes(c);
+    if (family == RANDOM_SHARED)
+        random_shared(c);
     c->apart = (c->sim.cold && (c->sim.steps < 3 || n <= (size_t)c->sim.ncu)) ||
                (c->sim.nchanges && n < 4 * (size_t)c->sim.ncu);
     snprintf(c->text, sizeof c->text, "%s %u: %zu tasks on %d units, %d steps%s%s",
@@ -387,7 +408,8 @@ static inline double random_optimum(const struct sim_case *c)
 static inline bool random_has_optimum(const struct random_case *c)
 {
     return c->sim.job.n <= RANDOM_OPTIMUM && c->sim.ncu <= 6 && !c->sim.cold && c->sim.noise == 0 &&
-           !c->sim.nchanges && !c->sim.job.link && !c->sim.exchange && !random_is(c, RANDOM_CROWD);
+           !c->sim.nchanges && c->family != RANDOM_SHARED && !c->sim.job.link && !c->sim.exchange &&
+           !random_is(c, RANDOM_CROWD);
 }
 
 /* ---- evenkeel against all others --------------------------------------------------------------*/
@@ -403,25 +425,6 @@ static inline const char *random_rival(const struct random_case *c, int p)
 {
     static const char *const many[] = {"heft", "sorted-greedy", "dynamic", "static", NULL};
     return c->sim.job.n > 1024 ? many[p] : p < sched_count() ? sched_at(p)->name : NULL;
-}
-
-static inline enum ek_status random_match(const struct random_case *c, struct random_match *m)
-{
-    *m = (struct random_match){.best.total = INFINITY, .rival = ""};
-    TRY(sim_run(&c->sim, "evenkeel", NULL, &m->own));
-    const char *name;
-    for (int p = 0; (name = random_rival(c, p)); p++) {
-        struct sim_result r;
-        if (!strcmp(name, "evenkeel"))
-            continue;
-        TRY(sim_run(&c->sim, name, NULL, &r));
-        if (r.total < m->best.total) {
-            m->best = r;
-            m->rival = name;
-        }
-    }
-    m->ratio = m->own.total / m->best.total;
-    return EK_OK;
 }
 
 /* ---- luck -------------------------------------------------------------------------------------*/
@@ -469,5 +472,28 @@ static inline enum ek_status random_steady(struct random_case *c, int redraws,
             m->rival = name;
         }
     m->ratio = own / best;
+    return EK_OK;
+}
+
+/* Where luck decides a single draw, as with other programs' time slices, in the mean of some. */
+static inline enum ek_status random_match(struct random_case *c, struct random_match *m)
+{
+    enum { REDRAWS = 12 };
+    if (c->family == RANDOM_SHARED)
+        return random_steady(c, REDRAWS, m);
+    *m = (struct random_match){.best.total = INFINITY, .rival = ""};
+    TRY(sim_run(&c->sim, "evenkeel", NULL, &m->own));
+    const char *name;
+    for (int p = 0; (name = random_rival(c, p)); p++) {
+        struct sim_result r;
+        if (!strcmp(name, "evenkeel"))
+            continue;
+        TRY(sim_run(&c->sim, name, NULL, &r));
+        if (r.total < m->best.total) {
+            m->best = r;
+            m->rival = name;
+        }
+    }
+    m->ratio = m->own.total / m->best.total;
     return EK_OK;
 }

@@ -226,12 +226,42 @@ static void calm_steps_keep_a_pattern(void **state)
         fail_msg("%zu and %zu migrations", in_stages, one_by_one);
 }
 
+/* ---- interruptions ----------------------------------------------------------------------------*/
+/* Of 0.5 s of work with 3 interruptions per second of 0.2 s in the mean: exp(-1.5) of all are not
+ * interrupted at all, and a compound Poisson process has mean 1.5 * 0.2 and variance 1.5 * 2 *
+ * 0.2^2. With many interruptions only the mean is left. */
+static void interruptions_are_a_poisson_process(void **state)
+{
+    enum { DRAWS = 40000 };
+    struct sim_unit unit = {.kind = CU_CPU, .speed = 2, .interruptions = 3, .interruption = 0.2};
+    struct sim_case c = {.job = {.n = 1}, .unit = &unit, .ncu = 1, .seed = 7};
+    double sum = 0, squares = 0, none = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        const double extra = 0.5 * (sim_noise(&c, &unit, i, 0) - 1);
+        assert_true(extra >= 0);
+        sum += extra / DRAWS;
+        squares += extra * extra / DRAWS;
+        none += extra == 0 ? 1. / DRAWS : 0;
+    }
+    assert_within(sum, 0.3 * 0.98, 0.3 * 1.02);
+    assert_within(squares - sum * sum, 0.12 * 0.95, 0.12 * 1.05);
+    assert_within(none, exp(-1.5) * 0.97, exp(-1.5) * 1.03);
+    unit.speed = 1e-9;
+    assert_within(sim_noise(&c, &unit, 0, 0), 1.6 - 1e-12, 1.6 + 1e-12);
+    unit.interruptions = 0;
+    assert_true(sim_noise(&c, &unit, 0, 0) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_parts_come_back), cmocka_unit_test(tasks_keep_their_noise),
-        cmocka_unit_test(usual_runs_count),        cmocka_unit_test(many_tasks),
-        cmocka_unit_test(little_is_known),         cmocka_unit_test(calm_steps_keep_a_pattern),
+        cmocka_unit_test(planted_parts_come_back),
+        cmocka_unit_test(tasks_keep_their_noise),
+        cmocka_unit_test(usual_runs_count),
+        cmocka_unit_test(many_tasks),
+        cmocka_unit_test(little_is_known),
+        cmocka_unit_test(calm_steps_keep_a_pattern),
+        cmocka_unit_test(interruptions_are_a_poisson_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static void reads_everything(void **state)
         plan_case_text(&c,
                        "{\"name\": \"x\", \"units\": ["
                        "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
-                       " \"contention\": 0.1, \"launch_s\": 0.0625},"
+                       " \"contention\": 0.1, \"launch_s\": 0.0625,"
+                       " \"interrupted\": {\"per_s\": 4, \"seconds\": 0.5}},"
                        "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
                        "\"a\",\"fixed_s\": 0.25},"
                        "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8], \"node\": \"n\","
@@ -53,6 +54,8 @@ static void reads_everything(void **state)
     assert_true(s->unit[4].nusual == 3 && !s->unit[4].noise && !s->unit[0].usual);
     assert_true(s->unit[5].usual[1][1] == 4 && s->unit[5].usual[2][0] == 5);
     assert_true(s->unit[6].nnoise == 4 && s->unit[6].noise[3] == 4 && !s->unit[6].usual);
+    assert_true(s->unit[1].interruptions == 4 && s->unit[1].interruption == 0.5 &&
+                s->unit[2].interruptions == 0);
     assert_true(s->hold == 2.5 && s->waits == 0.75 && !s->unit[0].noise);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);
     assert_true(s->job.first[1] == 2 && s->job.first[2] == 3 && s->job.neighbour[2] == 0);
@@ -122,6 +125,12 @@ static const struct {
     {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, 2, 3], [1, 2]]",
      "units[1].noise[1] has 2 numbers for 3 tasks"},
     {"\"speed\": 2", "\"speed\": 2, \"noise\": [[1, -2, 3]]", "units[1].noise[0][1] = -2"},
+    {"\"speed\": 2", "\"speed\": 2, \"interrupted\": {\"per_s\": 4}",
+     "units[1].interrupted.seconds is missing"},
+    {"\"speed\": 2", "\"speed\": 2, \"interrupted\": {\"per_s\": -4, \"seconds\": 1}",
+     "units[1].interrupted.per_s = -4"},
+    {"\"speed\": 2", "\"speed\": 2, \"interrupted\": {\"rate\": 4}",
+     "unknown key 'units[1].interrupted.rate'"},
     {"\"noise\": 0", "\"cold\": \"yes\"", "cold must be true or false"},
     {"\"unit\": 3, ", "\"unit\": 3, \"stop\": 2, ", "unknown key 'changes[0].stop'"},
     {"\"steps\": 5", "\"steps\": 0", "steps = 0"},

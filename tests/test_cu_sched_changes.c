@@ -1,6 +1,7 @@
 /* tests/test_cu_sched_changes.c – evenkeel when units change their speed, also several at once, or
  * because their neighbours have ended; and tasks that are worth as much on several kinds of units.
  */
+#include "tests/random_case.h"
 #include "tests/sim_run.h"
 
 #include <math.h>
@@ -164,6 +165,26 @@ static void faster_when_others_end(void **state)
             fail_msg("step %d takes %g s, not %g", s, span[s], 1 + alone);
 }
 
+/* Where other programs run on the same cores now and then, no single policy does better in the
+ * mean. */
+static void on_a_shared_machine(void **state)
+{
+    static struct random_case c;
+    static double logarithm[64];
+    const unsigned cases = getenv("EK_LONG") ? 400 : 40;
+    for (unsigned seed = 1; seed <= cases; seed++) {
+        random_case(&c, RANDOM_SHARED, seed, 128);
+        const double own = run(&c.sim, "evenkeel").total;
+        for (int p = 0; !c.apart && p < sched_count(); p++)
+            logarithm[p] += log(own / run(&c.sim, sched_at(p)->name).total);
+        random_close(&c);
+    }
+    for (int p = 0; p < sched_count(); p++)
+        if (logarithm[p] > 0)
+            fail_msg("evenkeel takes %g times as long as %s", exp(logarithm[p] / cases),
+                     sched_at(p)->name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once),
@@ -171,6 +192,7 @@ int main(void)
                                        cmocka_unit_test(slow_after_a_long_task),
                                        cmocka_unit_test(slow_within_a_step),
                                        cmocka_unit_test(sizes_at_one_price),
-                                       cmocka_unit_test(faster_when_others_end)};
+                                       cmocka_unit_test(faster_when_others_end),
+                                       cmocka_unit_test(on_a_shared_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

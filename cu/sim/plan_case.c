@@ -310,13 +310,27 @@ static enum ek_status read_noise(struct reader *r, const char *where, const json
     return EK_OK;
 }
 
+static enum ek_status read_interrupted(struct reader *r, const char *where, const json_t *entry,
+                                       struct sim_unit *u)
+{
+    const json_t *interrupted = json_object_get(entry, "interrupted");
+    char key[96];
+    snprintf(key, sizeof key, "%s.interrupted", where);
+    if (!interrupted)
+        return EK_OK;
+    TRY(DEMAND_KEYS(r->path, key, interrupted, "per_s", "seconds"));
+    TRY(demand_member(r->path, key, interrupted, "per_s", &AMOUNT, &u->interruptions));
+    return demand_member(r->path, key, interrupted, "seconds", &AMOUNT, &u->interruption);
+}
+
 static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i, int *count)
 {
     double number;
     char where[64];
     snprintf(where, sizeof where, "units[%zu]", i);
     TRY(DEMAND_KEYS(r->path, where, entry, "kind", "count", "name", "speed", "space", "node",
-                    "width", "fixed_s", "launch_s", "batches", "contention", "seconds", "noise"));
+                    "width", "fixed_s", "launch_s", "batches", "contention", "seconds", "noise",
+                    "interrupted"));
     TRY(demand_member(r->path, where, entry, "count", &COUNT, &number));
     *count = (int)number;
     return EK_OK;
@@ -333,6 +347,7 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
     TRY(read_speed(r, where, entry, &u));
     TRY(read_contention(r, where, entry, &u));
     TRY(read_noise(r, where, entry, &u));
+    TRY(read_interrupted(r, where, entry, &u));
     for (int j = 0; j < count; j++) {
         TRY(read_memory(r, where, entry, &u));
         TRY(read_node(r, where, entry, &u));

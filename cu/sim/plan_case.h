@@ -4,7 +4,8 @@
  *    "units": [{"kind": "cpu"|"device", "name": "text", "count": k, "speed": x,
  *               "space": "host"|"name",
  *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s, "batches": true,
- *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
+ *               "contention": share, "seconds": [s, …], "noise": [factor, …],
+ *               "interrupted": {"per_s": rate, "seconds": s}}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
  *              "face_bytes": [[b, …], …]},
  *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b, "waits": r}, "between_s": s,
@@ -27,6 +28,9 @@
  * of steps, from the calmest to the most disturbed one, each with a factor for each task: every
  * "hold" steps another one is drawn. "waits" is the share of what a device has left of its range
  * that a task which leaves its memory waits for.
+ *
+ * "interrupted": something else runs on the unit so often per second of its work, each time for so
+ * many seconds in the mean (at random: a Poisson process).
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
  * the runs that it was measured in. */

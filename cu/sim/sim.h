@@ -33,6 +33,9 @@ struct sim_unit {
      * for all units. */
     const double *const *usual;
     int nusual;
+    /* Something else runs on the unit so often per second of its work, each time for so many
+     * seconds in the mean: a Poisson process, exponentially distributed. */
+    double interruptions, interruption;
 };
 
 /* `after` seconds into the computation of step `step` (from 0), the speed of a unit becomes
@@ -129,7 +132,8 @@ static inline double sim_seconds(const struct sim_case *c, const struct sim_unit
 static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
 {
     return a->seconds == b->seconds && a->fixed == b->fixed && a->speed == b->speed &&
-           a->noise == b->noise && a->usual == b->usual;
+           a->noise == b->noise && a->usual == b->usual && a->interruptions == b->interruptions &&
+           a->interruption == b->interruption;
 }
 
 /* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;

@@ -15,6 +15,21 @@ static double even(uint64_t start, double i)
     return modf(random_uniform(&start) + i * 0.788675134594812882, &whole);
 }
 
+/* With more interruptions than that, their number and sum are about the expected ones. */
+enum { MOST_INTERRUPTIONS = 1000 };
+
+/* Seconds that interruptions add to `seconds` of work. */
+static double interrupted_for(const struct sim_unit *u, double seconds, uint64_t *state)
+{
+    const double expected = u->interruptions * seconds;
+    double sum = 0;
+    if (expected > MOST_INTERRUPTIONS)
+        return expected * u->interruption;
+    for (double at = -log(random_uniform(state)); at < expected; at -= log(random_uniform(state)))
+        sum -= u->interruption * log(random_uniform(state));
+    return sum;
+}
+
 /* The noise depends only on seed, step and task, not on the order in which units ask. */
 double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
 {
@@ -31,6 +46,9 @@ double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, s
         const double place = even(c->seed, floor(step / fmax(c->hold, 1)));
         noise *= u->usual[(int)(place * u->nusual)][task];
     }
+    const double seconds = noise * sim_seconds(c, u, task);
+    if (u->interruptions > 0 && seconds > 0)
+        noise *= 1 + interrupted_for(u, seconds, &state) / seconds;
     return noise;
 }
 
@@ -61,7 +79,8 @@ static double seconds_of(const struct instance *m, int u, size_t t)
 static bool speeds_tell_all(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise || c->unit[u].usual)
+        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise || c->unit[u].usual ||
+            c->unit[u].interruptions > 0)
             return false;
     return true;
 }
