@@ -9,8 +9,9 @@
 static const double BEHIND = 1.01;
 
 /* Margin for help across memory nodes: the task must still end first if it takes this many times as
- * long, as a victim slowed by its neighbours will speed up. */
-static const double SURE = 1.25;
+ * long, as a victim slowed by its neighbours will speed up; NOISY times the noise more, as one that
+ * other programs interrupted will, too. */
+static const double SURE = 1.25, NOISY = 10;
 
 /* A range should take this many times its launch, so that less than half a percent is lost. */
 static const double LAUNCHES = 250;
@@ -237,7 +238,8 @@ static bool pays(const struct steal *s, int cu, int victim, const struct helping
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
         return false;
-    return SURE * (h->here + h->carried) < left && h->there > 2 * h->crossing;
+    const double sure = SURE + NOISY * estimate_noise(d->e);
+    return sure * (h->here + h->carried) < left && h->there > 2 * h->crossing;
 }
 
 /* Slower than expected without knowing why: in a first step by declared speeds, when nothing is
