@@ -481,7 +481,7 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
 static bool noisy_units(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].nnoise || c->unit[u].nusual || c->unit[u].interruptions > 0)
+        if (sim_is_noisy(&c->unit[u]))
             return true;
     return false;
 }

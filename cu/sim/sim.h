@@ -136,6 +136,12 @@ static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
            a->interruption == b->interruption;
 }
 
+/* Whether its tasks take other times in each step, besides sim_case.noise. */
+static inline bool sim_is_noisy(const struct sim_unit *u)
+{
+    return u->noise || u->usual || u->interruptions > 0;
+}
+
 /* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;
  * without noise, contention and transfers. NAN: a time or memory is missing. */
 double sim_bound(const struct sim_case *c, const double *factor);

@@ -46,9 +46,10 @@ double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, s
         const double place = even(c->seed, floor(step / fmax(c->hold, 1)));
         noise *= u->usual[(int)(place * u->nusual)][task];
     }
-    const double seconds = noise * sim_seconds(c, u, task);
-    if (u->interruptions > 0 && seconds > 0)
-        noise *= 1 + interrupted_for(u, seconds, &state) / seconds;
+    if (u->interruptions > 0) {
+        const double seconds = noise * sim_seconds(c, u, task);
+        noise *= seconds > 0 ? 1 + interrupted_for(u, seconds, &state) / seconds : 1;
+    }
     return noise;
 }
 
@@ -79,8 +80,7 @@ static double seconds_of(const struct instance *m, int u, size_t t)
 static bool speeds_tell_all(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise || c->unit[u].usual ||
-            c->unit[u].interruptions > 0)
+        if (c->unit[u].seconds || c->unit[u].fixed > 0 || sim_is_noisy(&c->unit[u]))
             return false;
     return true;
 }
