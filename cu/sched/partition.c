@@ -284,17 +284,6 @@ static double guess_face(struct partition *d)
     return d->guess;
 }
 
-/* The next exchange has faces that cross. */
-static bool homes_cross(const struct partition *d)
-{
-    const struct sched_job *job = d->job;
-    for (size_t t = 0; t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
-            if (d->home[job->neighbour[i]] != d->home[t])
-                return true;
-    return false;
-}
-
 static struct exchange_cost face_cost(struct partition *d)
 {
     const struct sched_job *job = d->job;
@@ -305,7 +294,7 @@ static struct exchange_cost face_cost(struct partition *d)
     const bool free = !(d->link.latency > 0) && !(d->link.per_byte > 0);
     if (x.rest.crossed || (d->nmemories == 1 && !free))
         return x;
-    const double guess = (homes_cross(d) ? MEAN : 1) * guess_face(d);
+    const double guess = (partition_crosses(d, NULL) ? MEAN : 1) * guess_face(d);
     if (free)
         x.face = (struct sched_link){.latency = guess};
     else if (guess < x.face.latency)

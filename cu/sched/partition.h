@@ -132,6 +132,8 @@ static inline double partition_less(double a, double b)
 /* Predicted cost of partition owner [n]. */
 struct partition_cost partition_predict(struct partition *d, const int *owner);
 
+/* Some face crosses between memory nodes under a partition; NULL: as the tasks lie now. */
+bool partition_crosses(const struct partition *d, const int *owner);
 /* Seconds of an exchange under a partition. */
 double partition_exchange(struct partition *d, const int *owner);
 /* The same by d->link_s and d->inside. */

@@ -18,6 +18,21 @@ static const double HOT = 0.03, COLD = 1e-4;
 enum { ANYWHERE = 16 };
 
 /* ---- an exchange ------------------------------------------------------------------------------*/
+static int node_of(const struct partition *d, const int *owner, size_t task)
+{
+    return owner ? d->memory[owner[task]] : d->home[task];
+}
+
+bool partition_crosses(const struct partition *d, const int *owner)
+{
+    const struct sched_job *job = d->job;
+    for (size_t t = 0; t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
+            if (node_of(d, owner, job->neighbour[i]) != node_of(d, owner, t))
+                return true;
+    return false;
+}
+
 /* Adds up what crosses each memory node's link, and the bytes of faces inside each, by the memory
  * node of each task. Returns how many faces cross: few, so only these are looked at closely. */
 static long sum_faces(struct partition *d, const int *memory)

@@ -97,16 +97,9 @@ static int find_beyond(const struct steal *s, const int *owner, size_t task)
 /* Some face has crossed already, or crossing is free. */
 static bool knows_faces(const struct partition *d)
 {
-    const struct sched_job *job = d->job;
-    const int *owner = d->e->owner;
-    if (!job->face || d->nmemories == 1 ||
-        !(d->faces.face.latency > 0 || d->faces.face.per_byte > 0))
-        return true;
-    for (size_t t = 0; t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
-            if (d->memory[owner[job->neighbour[i]]] != d->memory[owner[t]])
-                return true;
-    return false;
+    const struct sched_link *face = &d->faces.face;
+    return !d->job->face || d->nmemories == 1 || !(face->latency > 0 || face->per_byte > 0) ||
+           partition_crosses(d, d->e->owner);
 }
 
 /* The unit and task to try for one step, the task to be brought back; -1: none. The cost must be a
