@@ -169,6 +169,14 @@ static void annealing_is_paid_for(void **state)
     arena_free(&arena);
 }
 
+static void begin_search(const struct sched_job *job, struct estimate *e, struct partition *d)
+{
+    assert_int_equal(estimate_open(e, job), EK_OK);
+    assert_int_equal(partition_open(d, e, job), EK_OK);
+    partition_begin(d, 20);
+    partition_bound(d);
+}
+
 /* Many tasks, every other one of which belongs on the device: no stretches come near to that, so
  * they are not annealed. Where all belong anywhere, they are. */
 static void many_tasks_are_annealed_where_it_may_help(void **state)
@@ -192,10 +200,7 @@ static void many_tasks_are_annealed_where_it_may_help(void **state)
         job.unit = unit;
         job.arena = &arena;
         job.face = &(struct sched_link){0.1, 0};
-        assert_int_equal(estimate_open(&e, &job), EK_OK);
-        assert_int_equal(partition_open(&d, &e, &job), EK_OK);
-        partition_begin(&d, 20);
-        partition_bound(&d);
+        begin_search(&job, &e, &d);
         const long moves = d.moves;
         const struct partition_cost cost_of = partition_search(&d, NULL, owner);
         assert_true(mixed ? d.moves == moves : d.moves < moves);
@@ -300,10 +305,7 @@ static void neighbours_keep_their_places(void **state)
     job.arena = &arena;
     job.exchange = &rest;
     job.face = &(struct sched_link){0.05, 0};
-    assert_int_equal(estimate_open(&e, &job), EK_OK);
-    assert_int_equal(partition_open(&d, &e, &job), EK_OK);
-    partition_begin(&d, 20);
-    partition_bound(&d);
+    begin_search(&job, &e, &d);
     const long budget = d.budget;
     partition_search(&d, NULL, owner);
     assert_true(budget - d.budget < 15000);
